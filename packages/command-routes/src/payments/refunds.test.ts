@@ -34,7 +34,7 @@ t.test('a refund without an amount is 201 and gives back the whole rest', async 
   t.match(data, { status: 'succeeded', amount_received_cents: 2599, amount_refunded_cents: 2599 })
 })
 
-t.test('a refund by another caller is 403, and 401 without a credential, whatever the payment', async (t) => {
+t.test('a refund of any payment by another caller is 403, and 401 without a credential', async (t) => {
   const id = await paid()
   for (const each of [id, 'no-id', '018f0000-0000-7000-8000-000000000000'])
     for (const body of [{}, { amount_cents: 0 }, '{'])

@@ -44,7 +44,7 @@ function seededRandom(seed: number) {
 }
 type Random = ReturnType<typeof seededRandom>
 
-/** A payment at a Stripe of its own, whose clock is also ours. */
+/** A payment at a separate fake Stripe, whose clock is also ours. */
 async function stripePayment() {
   const payment_id = randomUUIDv7()
   let offsetMs = 0

@@ -10,7 +10,7 @@ export const AttentionEntry = Type.Object({
 })
 export type AttentionEntry = Static<typeof AttentionEntry>
 
-/** `subject` tells apart facts with the same code. */
+/** `subject` distinguishes facts with the same code. */
 export type Attention = AttentionEntry & { readonly subject: string }
 
 const messages: Readonly<Record<AttentionCode, string>> = {

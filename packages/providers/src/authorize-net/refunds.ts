@@ -148,7 +148,7 @@ function accountOf(charge: Transaction) {
   return { bankAccount: { accountType, routingNumber, accountNumber, nameOnAccount } }
 }
 
-/** A void has no transaction of its own. */
+/** A void is no separate transaction. */
 const voidedRefund = (request: RefundCharge, responded_at: string) =>
   succeededRefund(request, { provider_refund_id: request.provider_payment_id, responded_at })
 

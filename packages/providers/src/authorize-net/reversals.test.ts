@@ -56,19 +56,16 @@ t.test('Authorize.Net: each status of a reversed charge is its note', async (t) 
   }
 })
 
-t.test(
-  'Authorize.Net: a returned eCheck with a transaction of its own reverses the charge that it names',
-  async (t) => {
-    const { fake, provider, transId } = await paidGateway(t)
-    fake.settle()
-    const returned = fake.refund(transId, 2599, { invoiceNumber: sampleInvoice })
-    Object.assign(returned, { transactionType: 'authCaptureTransaction', transactionStatus: 'returnedItem' })
-    t.match(await retrieve(provider, refFor(transId)), {
-      evidence: { status: 'succeeded', reversals: [{ provider_payment_id: transId, note: 'returnedItem' }] },
-      further_charges: [],
-    })
-  },
-)
+t.test('Authorize.Net: a returned eCheck with a separate transaction reverses the charge that it names', async (t) => {
+  const { fake, provider, transId } = await paidGateway(t)
+  fake.settle()
+  const returned = fake.refund(transId, 2599, { invoiceNumber: sampleInvoice })
+  Object.assign(returned, { transactionType: 'authCaptureTransaction', transactionStatus: 'returnedItem' })
+  t.match(await retrieve(provider, refFor(transId)), {
+    evidence: { status: 'succeeded', reversals: [{ provider_payment_id: transId, note: 'returnedItem' }] },
+    further_charges: [],
+  })
+})
 
 t.test('Authorize.Net: a snapshot has the refunds of the merchant interface, days later too', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)

@@ -70,7 +70,7 @@ export function isSettling({ transactionStatus }: { readonly transactionStatus: 
 const returned: ReadonlySet<string> = new Set(['returnedItem', 'chargeback'])
 const reversed: ReadonlySet<string> = new Set([...returned, 'voided', 'settlementError'])
 
-/** A returned eCheck can be a transaction of its own, which names the charge. */
+/** A returned eCheck can be a separate transaction, which names the charge. */
 export function isReturn({ transactionStatus, refTransId }: Pick<Transaction, 'transactionStatus' | 'refTransId'>) {
   return returned.has(transactionStatus) && isTransactionId(refTransId ?? '')
 }

@@ -36,7 +36,7 @@ t.test('PayPal: an approved order of a manual payment is authorized, and not cap
   t.match(fake.callsTo(/authorize$/)[0], { path: `/v2/checkout/orders/${provider_intent_id}/authorize`, key: 'a1' })
 })
 
-t.test('PayPal: an authorization has the payment status of its own status', async (t) => {
+t.test('PayPal: each status of an authorization leads to its payment status', async (t) => {
   const harness = await paypalHarness(t)
   const { fake, paypal } = harness
   const { provider_intent_id } = await paypal.createIntent({ ...createRequest, capture_method: 'manual' })

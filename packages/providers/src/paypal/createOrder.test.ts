@@ -101,7 +101,7 @@ t.test('PayPal: a declined or deleted saved method rejects the payment and takes
   t.equal(fake.charges.length, 0)
 })
 
-t.test('PayPal: a paid saved method is not charged again, whatever happens between two calls', async (t) => {
+t.test('PayPal: a saved method that has paid is not charged again by a repeated create call', async (t) => {
   const harness = await paypalHarness(t)
   const { fake, paypal } = harness
   const saved = await saveMethod(harness, wallet)

@@ -166,7 +166,7 @@ for (const [name, memory] of Object.entries(memories)) {
   })
 }
 
-t.test('sandbox, without a shared memory: it cannot be queried, and trusts what it is told of a charge', async (t) => {
+t.test('sandbox: without a shared memory it cannot be queried, and accepts any refund and capture', async (t) => {
   const provider = createSandbox({ webhookSecrets: [secret] })
   t.match(provider, { retrieveIntent: null, findIntents: null, captureIntent: null })
   const ref = await open(createSandbox({ webhookSecrets: [secret] }), { capture_method: 'manual' })

@@ -105,7 +105,7 @@ function laterReport(json: unknown, notification: ProviderNotification): Provide
 }
 
 /**
- * Remembers what a notification reports. Whoever can sign one is the sandbox, so what it says has happened there.
+ * Remembers what a notification reports. Only the sandbox can sign one, so what it reports has happened there.
  * @throws ProviderError `unknown`
  */
 export async function remember(memory: SandboxMemory, { report, status }: ProviderNotification): Promise<void> {

@@ -55,7 +55,7 @@ const ListQuery = Type.Object({
   amount_to: amount('at most'),
   currency: Type.Optional(Type.String({ pattern: '^[A-Za-z]{3}$', description: 'Only payments in this currency' })),
   refunded: flag('refunded, at least in part'),
-  disputed: flag('disputed, whatever the outcome'),
+  disputed: flag('disputed, with any outcome'),
   attention: flag('something that a human has to look at'),
   orderBy: Type.Enum(['created_at', 'updated_at', 'amount_cents'], {
     default: 'created_at',

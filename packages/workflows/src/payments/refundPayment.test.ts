@@ -79,7 +79,7 @@ t.test('a repeated request with the same key makes one refund, and another amoun
   await t.rejects(other, { code: 'idempotency_key_reused' })
 })
 
-t.test('a refund whose response was lost is finished once, whoever repeats it', async (t) => {
+t.test('a refund whose response was lost is finished once, by the request or by the reconciler', async (t) => {
   for (const done of [true, false])
     for (const repeats of ['the request', 'the reconciler']) {
       const { payment_id, intent } = await paidPayment()
