@@ -1,6 +1,7 @@
 // Authorize.Net's customers and saved methods.
 import t, { type Test } from 'tap'
-import { customerMissing, type ProviderError } from '../provider.ts'
+import type { ProviderError } from '../provider.ts'
+import { customerMissing } from '../providerMethods.ts'
 import { authorizeNetHarness } from './testing/authorizeNetHarness.ts'
 
 const card = { card: 'made-up-card-0015', expirationDate: '2031-08', cardType: 'MasterCard' }

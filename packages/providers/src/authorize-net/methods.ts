@@ -5,7 +5,8 @@
 
 import { createHash } from 'node:crypto'
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
-import { customerMissing, ProviderError, type ProviderMethods } from '../provider.ts'
+import { ProviderError } from '../provider.ts'
+import { customerMissing, type ProviderMethods } from '../providerMethods.ts'
 import { unreadableResponse } from '../responses.ts'
 import {
   type Api,

@@ -1,6 +1,6 @@
 // Attaching, reading and detaching methods at PayPal.
 import t from 'tap'
-import { customerMissing, type ProviderMethods } from '../provider.ts'
+import { customerMissing, type ProviderMethods } from '../providerMethods.ts'
 import { paypalHarness } from './testing/paypalHarness.ts'
 
 const card = { card: { brand: 'VISA', last_digits: '1111', expiry: '2027-02', name: 'Pat Example' } }

@@ -4,7 +4,8 @@ import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
 import { type HttpResponse, readResponse } from '../http.ts'
-import { customerMissing, ProviderError, type ProviderMethods } from '../provider.ts'
+import { ProviderError } from '../provider.ts'
+import { customerMissing, type ProviderMethods } from '../providerMethods.ts'
 import { type PaypalClient, type PaypalRejection, rejectionError } from './client.ts'
 
 const Card = Type.Object({

@@ -1,6 +1,7 @@
 // The sandbox's test methods, and the customers and saved methods made of them.
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
-import { ProviderError, type ProviderMethods } from '../provider.ts'
+import { ProviderError } from '../provider.ts'
+import type { ProviderMethods } from '../providerMethods.ts'
 import { derivedId } from './derivedId.ts'
 
 /** The payer has to act before the provider takes the money, such as in 3-D Secure. */

@@ -1,7 +1,8 @@
 import { hasCardNumber } from '@paylog/domain/cardNumber'
 import t from 'tap'
 import type { CatalogPrice, ProductCatalog } from '../productCatalog.ts'
-import type { ProviderError, ProviderMethods } from '../provider.ts'
+import type { ProviderError } from '../provider.ts'
+import type { ProviderMethods } from '../providerMethods.ts'
 import { createSandbox } from './sandbox.ts'
 import { signSandboxEvent } from './signature.ts'
 

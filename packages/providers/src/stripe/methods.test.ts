@@ -1,7 +1,7 @@
 // Customers and saved methods at Stripe.
 import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { customerMissing } from '../provider.ts'
+import { customerMissing } from '../providerMethods.ts'
 import { createIntentRequest, stripeAt, stripeWithListener, withCustomer } from './testing/stripeHarness.ts'
 
 const attachedTo = (fake: FakeStripe, id: string) =>

@@ -10,7 +10,8 @@ import {
   removePaymentMethod,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream, providerEventStream, type StreamName } from '@paylog/event-store/streamName'
-import type { MethodRef, Provider, ProviderMethods } from '@paylog/providers/provider'
+import type { Provider } from '@paylog/providers/provider'
+import type { MethodRef, ProviderMethods } from '@paylog/providers/providerMethods'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
