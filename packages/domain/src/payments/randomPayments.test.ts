@@ -31,11 +31,17 @@ function problemOfStream(events: readonly PaymentEvent[]) {
   const count = (...types: PaymentEvent['type'][]) => events.filter(({ type }) => types.includes(type)).length
   if (count('PaymentSucceeded', 'PaymentCanceled') > 1) return 'two final statuses'
   if (count('ProviderIntentCreated') > 1) return 'two intents'
-  const money = events
-    .filter(isNonStatusEvent)
-    .filter(({ type }) => type !== 'ProviderEventIgnored')
+  const nonStatus = events.filter(isNonStatusEvent)
+  const money = nonStatus
+    .filter(({ type }) => type !== 'ProviderEventIgnored' && type !== 'PaymentDisputeRecorded')
     .map(contentKey)
-  if (new Set(money).size < money.length) return 'the same mismatch, conflict, refund or dispute is recorded twice'
+  if (new Set(money).size < money.length) return 'the same mismatch, conflict or refund is recorded twice'
+  const disputes = nonStatus.filter((event) => event.type === 'PaymentDisputeRecorded')
+  for (const [index, event] of disputes.entries()) {
+    // A dispute may come back to a former status of the provider, as when both sides are asked in turn.
+    const former = disputes.slice(0, index).findLast(({ data }) => data.dispute_id === event.data.dispute_id)
+    if (former && contentKey(former) === contentKey(event)) return 'the same status of a dispute is recorded twice'
+  }
   return undefined
 }
 
