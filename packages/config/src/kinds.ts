@@ -30,6 +30,14 @@ export function text(defaultValue?: string) {
   return variable(defaultValue, (value) => value)
 }
 
+/** Text of a form. `expected` follows "must be" in the message. */
+export function matching(pattern: RegExp, expected: string) {
+  return variable(undefined, (value) => {
+    if (!pattern.test(value)) throw new BadVariable(`must be ${expected}`)
+    return value
+  })
+}
+
 /** One of these words. */
 export function oneOf<const Word extends string>(words: readonly Word[], defaultValue?: NoInfer<Word>) {
   return variable(defaultValue, (value) => {

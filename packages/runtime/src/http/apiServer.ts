@@ -1,5 +1,5 @@
 // Serves an API: connection and request limits, operator endpoints (health, metrics), and shutdown.
-import { integer, isOrigin, listOf, port, text, url } from '@paylog/config/kinds'
+import { integer, isOrigin, listOf, matching, port, text, url } from '@paylog/config/kinds'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { type StaticDecode, Type } from 'typebox'
 import { limitOperators, limitRequests, limitVariables } from '../limits/limits.ts'
@@ -10,6 +10,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { methodsOf } from './apiPaths.ts'
 import { browserHeaders } from './browserHeaders.ts'
+import { acceptConsoleCookie, cookieName } from './consoleCookie.ts'
 import { requestsInFlight } from './handlers.ts'
 import { createHttp } from './http.ts'
 import { isProxyRange } from './networks.ts'
@@ -25,6 +26,8 @@ export const apiVariables = {
     'addresses or ranges such as 10.0.0.0/8,::1, none wider than those of private networks',
     [],
   ),
+  /** The cookie of the identity backend that holds a session, for the console. */
+  CONSOLE_SESSION_COOKIE: Type.Optional(matching(cookieName, 'the name of a cookie')),
   CORS_ORIGINS: listOf(isOrigin, 'origins such as https://shop.example.com', []),
   MAX_CONNECTIONS: integer(1, 1_000_000, 1_000),
   /** Per client address; 0 means no limit. The proxies of TRUST_PROXY have none. */
@@ -69,6 +72,7 @@ export async function serveApi(
   await http.register(health.plugin)
   const { useRedis, disconnect } = await connectRedis(config.REDIS_URL, log)
   lifecycle.add('redis', disconnect)
+  if (config.CONSOLE_SESSION_COOKIE !== undefined) acceptConsoleCookie(http, config.CONSOLE_SESSION_COOKIE)
   await http.register(async (scope) => {
     // First, so that its command and that of the limits are sent together.
     readYourWrites(scope, useRedis)
