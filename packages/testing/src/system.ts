@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
 import { startEventStore } from './eventStore.ts'
-import { startFakeIdentity } from './fakeIdentity.ts'
+import { type FakeIdentity, startFakeIdentity } from './fakeIdentity.ts'
 import { freePort, startProcess } from './processes.ts'
 
 const main = (app: string) => new URL(`../../../apps/${app}/src/main.ts`, import.meta.url)
@@ -17,6 +17,7 @@ export type TestSystem = {
   /** For the log, the read models and the deliveries. */
   readonly databaseUrl: string
   readonly sandboxSecret: string
+  readonly identity: FakeIdentity
   readonly services: Readonly<Record<'embedded-event-store' | 'api' | 'projector' | 'worker', TestService>>
 }
 
@@ -59,6 +60,7 @@ export async function startSystem(t: Test, env: Readonly<Record<string, string>>
     eventStoreUrl: log.connectionString,
     databaseUrl: log.databaseUrl,
     sandboxSecret,
+    identity,
     services: { 'embedded-event-store': log, api, projector, worker },
   }
 }

@@ -1,0 +1,101 @@
+// The console in a real browser: Debian's Chromium, against a running system.
+import { existsSync } from 'node:fs'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import { startSystem, type TestSystem } from '@paylog/testing/system'
+import { waitFor } from '@paylog/testing/waitFor'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Test } from 'tap'
+import { buildConsole } from '../../build.ts'
+import { writePayments } from './paymentLog.ts'
+
+const executablePath = '/usr/bin/chromium'
+export const admin = { 'x-session-id': 'demo-admin-session' }
+
+/** For `t.test`: skips it, with the reason, where there is no Chromium. */
+export const inBrowser = existsSync(executablePath)
+  ? {}
+  : { skip: `there is no ${executablePath}: apt-get install chromium` }
+
+export type ConsoleHarness = {
+  readonly system: TestSystem
+  readonly endpoint: Awaited<ReturnType<typeof startFakeEndpoint>>
+  readonly browser: Browser
+  /** A window of its own, which is signed in unless told otherwise. Console errors and page errors fail the test. */
+  open(path: string, options?: WindowOptions): Promise<Page>
+}
+
+export type WindowOptions = Parameters<Browser['newContext']>[0] & {
+  readonly signedIn?: boolean
+  /** Failed requests that the test causes itself: the browser reports each as an error. */
+  readonly expects?: RegExp
+}
+
+/**
+ * Starts the system with the built console, with one webhook endpoint, and a browser. Everything ends with the test.
+ * @param options `payments` are written into the log and can be read when this returns
+ */
+export async function consoleHarness(
+  t: Test,
+  { payments = 0, env = {} }: { readonly payments?: number; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<ConsoleHarness> {
+  await buildConsole()
+  const endpoint = await startFakeEndpoint(t)
+  const system = await startSystem(t, {
+    WEBHOOK_1_ENABLED: 'true',
+    WEBHOOK_1_URL: endpoint.url,
+    WEBHOOK_1_SECRET: `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
+    RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '1000',
+    ...env,
+  })
+  await writePayments(system.eventStoreUrl, payments)
+  await waitFor(async () => (await totalPayments(system)) >= Math.min(payments, maxTotal), {
+    what: 'the payments in the list',
+    timeoutMs: 120_000,
+  })
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+  t.teardown(() => browser.close())
+  return {
+    system,
+    endpoint,
+    browser,
+    async open(path, { signedIn = true, expects, ...options } = {}) {
+      const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Madrid', ...options })
+      const page = await context.newPage()
+      failOnErrors(t, page, expects)
+      const fragment = signedIn ? '#session=demo-admin-session' : ''
+      await page.goto(`${system.baseUrl}/console${path}${fragment}`)
+      return page
+    },
+  }
+}
+
+/** The list counts up to this many. */
+const maxTotal = 10_000
+
+async function totalPayments({ baseUrl }: TestSystem): Promise<number> {
+  const response = await fetch(`${baseUrl}/admin/payments?limit=1`, { headers: admin })
+  return JSON.parse(await response.text()).meta.total
+}
+
+function failOnErrors(t: Test, page: Page, expects: RegExp | undefined): void {
+  page.on('pageerror', (error) => t.fail(`the page throws: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !expects?.test(message.text())) t.fail(`the console logs: ${message.text()}`)
+  })
+}
+
+/** What axe finds, of its serious and critical rules. The page's policy stays in force, so axe comes in by the debugger. */
+export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
+  const { default: axe } = await import('axe-core')
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(
+    () => (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run(),
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+type Violation = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] }
+
+export type { BrowserContext, Page }
