@@ -24,7 +24,7 @@ RUN mkdir /var/cache/paylog && chown node:node /var/cache/paylog
 USER node
 # Each part is started once, finds that nothing is configured, and leaves what Node compiled to those who start later. The
 # cache belongs to the user that made it, and is read from a container whose files cannot be written too.
-RUN for main in apps/*/src/main.ts apps/api/src/docs.ts apps/local/src/identity.ts; do \
+RUN for main in apps/*/src/main.ts apps/api/src/operatorMain.ts apps/local/src/identity.ts; do \
   node "$main" </dev/null >/dev/null 2>&1 || true; done
 # The apps listen to it themselves, also as the first process of a container.
 STOPSIGNAL SIGTERM

@@ -1,6 +1,7 @@
-// Builds the OpenAPI document of both APIs from their routes, without connecting to anything.
+// Builds the OpenAPI document of all APIs from their routes, without connecting to anything.
 import { commandApi } from '@paylog/command-routes/commandApi'
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { operatorApi } from '@paylog/operator-routes/operatorApi'
 import { queryApi } from '@paylog/query-routes/queryApi'
 import { createCallers } from '@paylog/runtime/http/callers'
 import { createHttp } from '@paylog/runtime/http/http'
@@ -28,6 +29,8 @@ export async function describeApi(log: Logger): Promise<object> {
     const payments = { expiresAfterMs: 0, returnUrlOrigins: [] }
     await http.register(commandApi({ workflow, callers, endpoints: [], testsBy: 'session', payments }))
     await http.register(queryApi({ db, actorOf }))
+    const { administrator } = callers
+    await http.register(operatorApi({ pool: db, store, administrator, endpoints: [], now: workflow.now }))
     await http.ready()
     return http.swagger()
   } finally {

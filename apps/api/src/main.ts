@@ -1,8 +1,10 @@
-// One base URL for both APIs: command-api and query-api on one Fastify, with one OpenAPI document.
+// One base URL for all APIs: command, query and operator API on one Fastify, with one OpenAPI document.
 // biome-ignore-all lint/style/noProcessEnv: the webhook endpoints have no fixed list of variables, so all of them are passed on.
 
 import { wireCommandApi } from '@paylog/command-routes/commandApi'
-import { commandVariables, loadWithEndpoints } from '@paylog/command-routes/config'
+import { commandVariables, loadCommandConfig } from '@paylog/command-routes/config'
+import { operatorVariables } from '@paylog/operator-routes/config'
+import { wireOperatorApi } from '@paylog/operator-routes/operatorApi'
 import { queryVariables } from '@paylog/query-routes/config'
 import { wireQueryApi } from '@paylog/query-routes/queryApi'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
@@ -12,17 +14,19 @@ import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { Type } from 'typebox'
 import { openApi } from './openApi.ts'
 
-const Config = Type.Object({ ...apiVariables, ...commandVariables, ...queryVariables })
+const Config = Type.Object({ ...apiVariables, ...commandVariables, ...queryVariables, ...operatorVariables })
 
 runApp('api', async ({ log, lifecycle }) => {
-  const config = loadWithEndpoints(Config, process.env)
+  const config = loadCommandConfig(Config, process.env)
   const health = createHealth()
   const metrics = createMetrics()
   const command = await wireCommandApi(config, { lifecycle, health, metrics })
   const query = wireQueryApi(config, { log, lifecycle, health, metrics })
+  const operator = wireOperatorApi(config, { log, lifecycle, health, metrics })
   const url = await serveApi(config, { log, lifecycle, health, metrics, describe: openApi }, async (http) => {
     await http.register(command)
     await http.register(query)
+    await http.register(operator)
   })
   return { url }
 })

@@ -2,7 +2,7 @@
 // biome-ignore-all lint/style/noProcessEnv: the webhook endpoints have no fixed list of variables, so the whole environment is passed.
 
 import { wireCommandApi } from '@paylog/command-routes/commandApi'
-import { commandVariables, loadWithEndpoints } from '@paylog/command-routes/config'
+import { commandVariables, loadCommandConfig } from '@paylog/command-routes/config'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { warnWithoutRedis } from '@paylog/runtime/http/readYourWrites'
 import { createHealth } from '@paylog/runtime/process/health'
@@ -13,7 +13,7 @@ import { Type } from 'typebox'
 const Config = Type.Object({ ...apiVariables, ...commandVariables })
 
 runApp('command-api', async ({ log, lifecycle }) => {
-  const config = loadWithEndpoints(Config, process.env)
+  const config = loadCommandConfig(Config, process.env)
   warnWithoutRedis(config, log)
   const health = createHealth()
   const metrics = createMetrics()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ConfigError } from '@paylog/config/environment'
 import t from 'tap'
 import { Type } from 'typebox'
-import { commandVariables, loadWithEndpoints } from './config.ts'
+import { commandVariables, loadCommandConfig } from './config.ts'
 
 const Variables = Type.Object(commandVariables)
 const required = { EVENTSTORE_URL: 'esdb://127.0.0.1:2113', AUTH_URL: 'http://127.0.0.1:8081' }
@@ -12,7 +12,7 @@ const endpointVariables = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://r
 
 function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {
   try {
-    loadWithEndpoints(Variables, env)
+    loadCommandConfig(Variables, env)
     return []
   } catch (error) {
     if (error instanceof ConfigError) return error.problems
@@ -21,19 +21,19 @@ function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {
 }
 
 t.test('webhook endpoints are decoded from the same environment', async (t) => {
-  t.same(loadWithEndpoints(Variables, required).endpoints, [])
-  const { endpoints } = loadWithEndpoints(Variables, { ...required, ...endpointVariables })
+  t.same(loadCommandConfig(Variables, required).endpoints, [])
+  const { endpoints } = loadCommandConfig(Variables, { ...required, ...endpointVariables })
   t.match(endpoints, [{ name: '1', url: endpointVariables.WEBHOOK_1_URL, mode: 'canonical' }])
   t.equal(endpoints.length, 1)
 })
 
 t.test('AUTH_SERVICE is payments and ADMIN_USER_TYPES is admin by default [5-defaults]', async (t) => {
-  const { AUTH_SERVICE, ADMIN_USER_TYPES } = loadWithEndpoints(Variables, required)
+  const { AUTH_SERVICE, ADMIN_USER_TYPES } = loadCommandConfig(Variables, required)
   t.same([AUTH_SERVICE, ADMIN_USER_TYPES], ['payments', ['admin']])
 })
 
 t.test('WEBHOOK_TESTS_BY is session by default, and accepts only session and admin', async (t) => {
-  const testsBy = (more: object) => loadWithEndpoints(Variables, { ...required, ...more }).WEBHOOK_TESTS_BY
+  const testsBy = (more: object) => loadCommandConfig(Variables, { ...required, ...more }).WEBHOOK_TESTS_BY
   t.equal(testsBy({}), 'session')
   t.equal(testsBy({ WEBHOOK_TESTS_BY: 'admin' }), 'admin')
   t.match(problemsOf({ ...required, WEBHOOK_TESTS_BY: 'nobody' }), [/^WEBHOOK_TESTS_BY must be one of session, admin/])
@@ -41,7 +41,7 @@ t.test('WEBHOOK_TESTS_BY is session by default, and accepts only session and adm
 
 t.test('PAYMENT_EXPIRES_AFTER is a day by default, and RETURN_URL_ORIGINS is empty', async (t) => {
   const of = (more: object) => {
-    const { PAYMENT_EXPIRES_AFTER, RETURN_URL_ORIGINS } = loadWithEndpoints(Variables, { ...required, ...more })
+    const { PAYMENT_EXPIRES_AFTER, RETURN_URL_ORIGINS } = loadCommandConfig(Variables, { ...required, ...more })
     return [PAYMENT_EXPIRES_AFTER, RETURN_URL_ORIGINS]
   }
   t.same(of({}), [86_400_000, []])
@@ -81,7 +81,7 @@ t.test('endpoint variables and provider credentials can be read from files', asy
     STRIPE_SECRET_KEY_FILE: file('stripe', 'sk_test_made_up\n'),
     STRIPE_WEBHOOK_SECRET_FILE: file('signing', 'whsec_made_up'),
   }
-  const { endpoints, STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } = loadWithEndpoints(Variables, env)
+  const { endpoints, STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } = loadCommandConfig(Variables, env)
   t.same(
     endpoints.map(({ url, secrets }) => [url, secrets]),
     [

@@ -1,13 +1,7 @@
 // Environment variables of the write API.
-import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { ageMs, bool, durationMs, isOrigin, listOf, oneOf, url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/identity'
-import {
-  decodeEndpoints,
-  isWebhookVariable,
-  type WebhookEndpoint,
-  withoutSigningSecrets,
-} from '@paylog/webhooks/endpoints/endpoints'
+import { loadWithEndpoints, type WithEndpoints } from '@paylog/webhooks/endpoints/loadWithEndpoints'
 import { providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { type StaticDecode, type TObject, Type } from 'typebox'
 
@@ -27,23 +21,11 @@ export const commandVariables = {
 }
 
 const CommandConfig = Type.Object(commandVariables)
-type WithEndpoints = { readonly endpoints: readonly WebhookEndpoint[] }
 export type CommandConfig = Readonly<StaticDecode<typeof CommandConfig>> & WithEndpoints
 
 /**
- * Decodes the variables of an app with the write API, and the webhook endpoints. Test responses list the endpoints; their
- * signing secrets are not needed for that, and not read.
+ * Decodes the variables of an app with the write API, and the webhook endpoints, which test responses list.
  * @throws ConfigError naming every bad variable, and every missing credential of a partly configured provider
  */
-export function loadWithEndpoints<Schema extends TObject>(
-  schema: Schema,
-  env: NodeJS.ProcessEnv,
-): Readonly<StaticDecode<Schema>> & WithEndpoints {
-  const variables = readVariableFiles(
-    withoutSigningSecrets(env),
-    (name) => name in schema.properties || isWebhookVariable(name),
-  )
-  const { endpoints, problems } = decodeEndpoints(variables.env)
-  const further = [...variables.problems, ...problems, ...providerProblems(variables.env)]
-  return { ...loadConfig(schema, variables.env, further), endpoints }
-}
+export const loadCommandConfig = <Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv) =>
+  loadWithEndpoints(schema, env, providerProblems)

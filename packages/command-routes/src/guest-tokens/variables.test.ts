@@ -11,7 +11,7 @@ import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import t from 'tap'
 import { Type } from 'typebox'
 import { wireCommandApi } from '../commandApi.ts'
-import { commandVariables, loadWithEndpoints } from '../config.ts'
+import { commandVariables, loadCommandConfig } from '../config.ts'
 import { rememberGuestToken } from './guestTokens.ts'
 
 const Variables = Type.Object(commandVariables)
@@ -53,7 +53,7 @@ t.test('the write API applies the guest token history variables', async (t) => {
     }
     const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
     const dependencies = { lifecycle, health: createHealth(), metrics: createMetrics() }
-    await http.register(await wireCommandApi(loadWithEndpoints(Variables, env), dependencies))
+    await http.register(await wireCommandApi(loadCommandConfig(Variables, env), dependencies))
     const headers = { authorization: 'Token expired-guest-token' }
     const { statusCode } = await http.inject({ method: 'DELETE', url: '/addresses/none', headers })
     await http.close()

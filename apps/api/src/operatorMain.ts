@@ -1,0 +1,22 @@
+// The operator API as its own process, with the documentation of the whole API, which no process of its own serves.
+// biome-ignore-all lint/style/noProcessEnv: the webhook endpoints have no fixed list of variables, so all of them are passed on.
+
+import { operatorVariables } from '@paylog/operator-routes/config'
+import { wireOperatorApi } from '@paylog/operator-routes/operatorApi'
+import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
+import { createHealth } from '@paylog/runtime/process/health'
+import { runApp } from '@paylog/runtime/process/lifecycle'
+import { createMetrics } from '@paylog/runtime/telemetry/metrics'
+import { loadWithEndpoints } from '@paylog/webhooks/endpoints/loadWithEndpoints'
+import { Type } from 'typebox'
+import { describeApi } from './describeApi.ts'
+import { documentOf } from './openApi.ts'
+
+const Config = Type.Object({ ...apiVariables, ...operatorVariables })
+
+runApp('operator-api', async ({ log, lifecycle }) => {
+  const config = loadWithEndpoints(Config, process.env)
+  const describe = documentOf(await describeApi(log))
+  const parts = { log, lifecycle, health: createHealth(), metrics: createMetrics(), describe }
+  return { url: await serveApi(config, parts, wireOperatorApi(config, parts)) }
+})

@@ -1,0 +1,29 @@
+// Environment variables of the operator API.
+import { isOrigin, listOf } from '@paylog/config/kinds'
+import { deliveryVariables } from '@paylog/deliveries/variables'
+import { identityVariables } from '@paylog/identity/identity'
+import type { WithEndpoints } from '@paylog/webhooks/endpoints/loadWithEndpoints'
+import { type StaticDecode, Type } from 'typebox'
+
+const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION } = deliveryVariables
+
+/** Without the variables of the webhook endpoints, which have no fixed list. */
+export const operatorVariables = {
+  DATABASE_URL,
+  EVENTSTORE_URL,
+  ...identityVariables,
+  PROJECT_ID,
+  PROJECT_IDS,
+  WEBHOOK_LOG_RETENTION,
+  /** The other processes whose readiness the system page shows. */
+  HEALTH_URLS: listOf(isNamedUrl, 'names and URLs such as worker=http://127.0.0.1:8081', []),
+}
+
+const OperatorConfig = Type.Object(operatorVariables)
+export type OperatorConfig = Readonly<StaticDecode<typeof OperatorConfig>> & WithEndpoints
+
+/** `name=url`, the URL without a path. */
+function isNamedUrl(word: string): boolean {
+  const [, url] = /^[a-z0-9-]+=(.+)$/.exec(word) ?? []
+  return url !== undefined && isOrigin(url)
+}

@@ -1,0 +1,35 @@
+// Dependencies and schemas that the routes of all resources share.
+import type { ErrorCode } from '@paylog/domain/errors'
+import type { EventStore } from '@paylog/event-store/eventStore'
+import type { Callers } from '@paylog/runtime/http/callers'
+import { errorResponses } from '@paylog/runtime/http/openApiSchemas'
+import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
+import type { Pool } from 'pg'
+
+export type OperatorDependencies = {
+  /** For short queries, as the owner of the tables. */
+  readonly pool: Pool
+  readonly store: EventStore
+  readonly administrator: Callers['administrator']
+  /** The configured webhook endpoints, without their signing secrets. */
+  readonly endpoints: readonly WebhookEndpoint[]
+  readonly now: () => Date
+}
+
+/**
+ * The part of a route's schema that all routes for administrators share.
+ * @param codes additional errors of this route
+ */
+export const administratorSchema = (
+  tag: string,
+  operationId: string,
+  summary: string,
+  ...codes: readonly ErrorCode[]
+) => ({
+  ...errorResponses(codes),
+  tags: [tag],
+  operationId,
+  summary,
+  description: 'For administrators.',
+  security: [{ session: [] }],
+})
