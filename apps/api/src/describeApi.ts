@@ -1,6 +1,7 @@
 // Builds the OpenAPI document of all APIs from their routes, without connecting to anything.
 import { commandApi } from '@paylog/command-routes/commandApi'
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { createJobs } from '@paylog/operator-routes/jobs/jobs'
 import { operatorApi } from '@paylog/operator-routes/operatorApi'
 import { queryApi } from '@paylog/query-routes/queryApi'
 import { createCallers } from '@paylog/runtime/http/callers'
@@ -30,7 +31,8 @@ export async function describeApi(log: Logger): Promise<object> {
     await http.register(commandApi({ workflow, callers, endpoints: [], testsBy: 'session', payments }))
     await http.register(queryApi({ db, actorOf }))
     const { administrator } = callers
-    await http.register(operatorApi({ pool: db, store, administrator, endpoints: [], now: workflow.now }))
+    const jobs = createJobs({ pool: db, log })
+    await http.register(operatorApi({ pool: db, store, administrator, endpoints: [], jobs, now: workflow.now }))
     await http.ready()
     return http.swagger()
   } finally {

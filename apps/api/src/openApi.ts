@@ -151,6 +151,7 @@ const apiTags = [
   { name: 'products', description: 'The product catalogue and its sync to providers, for administrators' },
   { name: 'webhooks', description: 'The delivery log of the configured endpoints, and webhook tests' },
   { name: 'provider webhooks', description: 'Receivers of signed provider notifications' },
+  { name: 'system', description: 'Processes, read models and jobs, for administrators' },
   { name: operationsTag, description: 'Health and metrics, for operators' },
 ]
 

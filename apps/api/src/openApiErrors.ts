@@ -42,6 +42,10 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
     why: 'Concurrent requests kept changing the same resource. Try again.',
     message: 'It was changed at the same time; try again',
   },
+  job_running: {
+    why: 'The same work, or as much other work as is allowed, is already in progress.',
+    message: 'Another process is rebuilding payments',
+  },
   payment_not_cancelable: {
     why: 'The payment can no longer be canceled: it has succeeded, is being processed, or the payer was faster. `details.status` is its status.',
     message: 'A payment that is succeeded cannot be canceled',

@@ -1,7 +1,8 @@
-// `migrate`: creates or updates the tables of the read models and the webhooks.
+// `migrate`: creates or updates the tables of the read models, the webhooks and the operations.
 import { loadConfig } from '@paylog/config/environment'
 import { text, url } from '@paylog/config/kinds'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
+import { migrateOperations } from '@paylog/operator-routes/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { grantReadAccess, requireRole, UnknownRoleError } from '@paylog/runtime/postgres/readerRole'
@@ -18,7 +19,7 @@ const schemas = ['read_models', 'webhooks']
 
 export const migrateTables: CliCommand = {
   usage: '[--json]',
-  summary: 'Create or update the tables of the read models and the webhooks',
+  summary: 'Create or update the tables of the read models, the webhooks and the jobs',
   details:
     '  --json  one object: the migrations that ran, and the views that READER_ROLE can read\n\n' +
     'Migrations only go forward. The command may run while the previous version serves requests, repeatedly, and\n' +
@@ -33,9 +34,10 @@ export const migrateTables: CliCommand = {
       if (role !== undefined) await requireRole(pool, role)
       const read_models = await migrate(pool, readModelMigrations)
       const webhooks = await migrateWebhooks(pool)
+      const operations = await migrateOperations(pool)
       const readable = role === undefined ? [] : await grantReadAccess(pool, { role, schemas })
-      if (values.json) await print(JSON.stringify({ read_models, webhooks, readable }))
-      else await print([applied([...read_models, ...webhooks]), ...granted(role, readable)].join('\n'))
+      if (values.json) await print(JSON.stringify({ read_models, webhooks, operations, readable }))
+      else await print([applied([...read_models, ...webhooks, ...operations]), ...granted(role, readable)].join('\n'))
     } catch (error) {
       if (error instanceof UnknownRoleError) throw new OpsError(`READER_ROLE: ${error.message}`, { cause: error })
       throw error

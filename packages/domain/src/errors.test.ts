@@ -17,6 +17,7 @@ t.test('the error codes and their statuses are exactly those of the contract [7-
       method_not_allowed: 405,
       idempotency_key_in_flight: 409,
       concurrent_modification: 409,
+      job_running: 409,
       precondition_failed: 412,
     },
     ...{ payment_not_cancelable: 409, payment_not_capturable: 409, payment_not_refundable: 409 },

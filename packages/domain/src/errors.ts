@@ -11,6 +11,7 @@ export const errorStatus = {
   method_not_allowed: 405,
   idempotency_key_in_flight: 409,
   concurrent_modification: 409,
+  job_running: 409,
   payment_not_cancelable: 409,
   payment_not_capturable: 409,
   payment_not_refundable: 409,

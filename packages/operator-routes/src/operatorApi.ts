@@ -9,11 +9,13 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { FastifyPluginAsync } from 'fastify'
 import type { OperatorConfig } from './config.ts'
+import { createJobs } from './jobs/jobs.ts'
+import { jobRoutes } from './jobs/routes.ts'
 import type { OperatorDependencies } from './routeSchemas.ts'
 
 type Routes = (dependencies: OperatorDependencies) => FastifyPluginAsync
 
-const resources: readonly Routes[] = []
+const resources: readonly Routes[] = [jobRoutes]
 
 /** The routes of all resources. Register it on an instance of `createHttp`, which validates requests and formats errors. */
 export function operatorApi(dependencies: OperatorDependencies): FastifyPluginAsync {
@@ -47,6 +49,9 @@ export function wireOperatorApi(
   lifecycle.add('event store', () => store.close())
   const identity = configuredIdentity(config)
   lifecycle.add('identity', () => identity.close())
+  const jobs = createJobs({ pool, log })
+  // Before what they use is closed, and after the server that starts them.
+  lifecycle.add('jobs', () => jobs.stop(lifecycle.givingUp), jobs.inFlight)
   // Beside another API, which checks the same backends under the same names, one of the checks counts.
   health.check('postgres', async () => {
     await pool.query('select 1')
@@ -57,5 +62,5 @@ export function wireOperatorApi(
     return { head: head?.commit.toString() ?? null }
   })
   const { administrator } = createCallers(identity.actorOf)
-  return operatorApi({ pool, store, administrator, endpoints: config.endpoints, now: () => new Date() })
+  return operatorApi({ pool, store, administrator, endpoints: config.endpoints, jobs, now: () => new Date() })
 }

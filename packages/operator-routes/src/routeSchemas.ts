@@ -5,6 +5,7 @@ import type { Callers } from '@paylog/runtime/http/callers'
 import { errorResponses } from '@paylog/runtime/http/openApiSchemas'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Pool } from 'pg'
+import type { Jobs } from './jobs/jobs.ts'
 
 export type OperatorDependencies = {
   /** For short queries, as the owner of the tables. */
@@ -13,6 +14,7 @@ export type OperatorDependencies = {
   readonly administrator: Callers['administrator']
   /** The configured webhook endpoints, without their signing secrets. */
   readonly endpoints: readonly WebhookEndpoint[]
+  readonly jobs: Jobs
   readonly now: () => Date
 }
 

@@ -1,6 +1,7 @@
-// Test databases with all tables: those of the log, the read models and the webhooks.
+// Test databases with all tables: those of the log, the read models, the webhooks and the operations.
 
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
+import { migrateOperations } from '@paylog/operator-routes/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
@@ -26,6 +27,7 @@ async function migrateEverything(databaseUrl: string): Promise<void> {
     await migrate(pool, { schema: 'event_store', directory: eventStoreMigrations })
     await migrate(pool, readModelMigrations)
     await migrateWebhooks(pool)
+    await migrateOperations(pool)
     // As a worker does at its first start, which tests may delay.
     await pool.query("insert into webhooks.checkpoints (name, updated_at) values ('webhooks', now())")
   } finally {
