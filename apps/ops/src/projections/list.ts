@@ -1,43 +1,18 @@
 // `projections list`: the tables of each projection, whether it runs, and its lag.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
-import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
-import { type LiveCheckpoint, liveCheckpoints } from '@paylog/projections/apply/checkpoints'
-import { type Lag, lagOf, projectionFigures } from '@paylog/projections/lag'
-import { rebuildLock } from '@paylog/projections/rebuild/rebuild'
-import { verifyLock } from '@paylog/projections/rebuild/verify'
-import { projections } from '@paylog/projections/registry'
-import { projectionLock } from '@paylog/projections/runProjection'
-import { listStoredTables, type StoredTable, tableName } from '@paylog/projections/tables/tables'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { type ListedProjection, listProjections } from '@paylog/projections/listProjections'
 import { table } from '@paylog/runtime/process/table'
 import { Type } from 'typebox'
 import { type CliCommand, readArguments } from '../command.ts'
-import type { Pool } from '../database.ts'
-import { heldLocks, withReadModels } from './readModels.ts'
+import { withReadModels } from './readModels.ts'
 import { sizeText } from './sizes.ts'
 
 const Config = Type.Object({
   DATABASE_URL: url(['postgres', 'postgresql']),
   EVENTSTORE_URL: Type.Optional(url(['esdb', 'esdb+discover'])),
 })
-
-export type ListedTable = Omit<StoredTable, 'projection' | 'position'> & {
-  readonly table: string
-  readonly position: string | null
-}
-
-export type ListedProjection = {
-  readonly projection: string
-  /** Of this program, or null for an unknown projection. */
-  readonly schema_version: number | null
-  /** Whether a projector applies events to it. */
-  readonly is_running: boolean
-  readonly is_rebuilding: boolean
-  readonly is_verifying: boolean
-  /** Null when unknown. */
-  readonly lag: { readonly events: number; readonly is_more: boolean; readonly seconds: number } | null
-  readonly tables: readonly ListedTable[]
-}
 
 export const projectionsList: CliCommand = {
   usage: '[--json]',
@@ -54,85 +29,12 @@ export const projectionsList: CliCommand = {
   async run(args, { environment, print, errors }) {
     const { values } = readArguments(args, [], { json: { type: 'boolean' } })
     const { DATABASE_URL, EVENTSTORE_URL } = loadConfig(Config, environment)
-    const listed = await withReadModels(DATABASE_URL, errors, ({ pool }) => listProjections(pool, EVENTSTORE_URL))
+    const store = EVENTSTORE_URL === undefined ? undefined : createEventStore({ connectionString: EVENTSTORE_URL })
+    const listed = await withReadModels(DATABASE_URL, errors, ({ pool }) => listProjections(pool, store)).finally(() =>
+      store?.close(),
+    )
     await print(values.json ? JSON.stringify({ projections: listed }) : listText(listed))
   },
-}
-
-async function listProjections(pool: Pool, eventStoreUrl: string | undefined): Promise<ListedProjection[]> {
-  const stored = await listStoredTables(pool)
-  const lags = await listLags(pool, eventStoreUrl)
-  const known = new Map(projections.map(({ name, schemaVersion: schema_version }) => [name, schema_version]))
-  const names = [...new Set([...known.keys(), ...stored.map(({ projection }) => projection)])]
-  const held = await heldLocks(
-    pool,
-    names.flatMap((name) => projectionLocks(name)),
-  )
-  return names.map((name) => {
-    const [is_running = false, is_rebuilding = false, is_verifying = false] = projectionLocks(name).map((lock) =>
-      held.has(lock),
-    )
-    return {
-      projection: name,
-      schema_version: known.get(name) ?? null,
-      is_running,
-      is_rebuilding,
-      is_verifying,
-      lag: lagJson(lags.get(name)),
-      tables: stored.filter(({ projection }) => projection === name).map(listedTable),
-    }
-  })
-}
-
-const projectionLocks = (name: string) => [projectionLock({ name }), rebuildLock({ name }), verifyLock({ name })]
-
-function listedTable({ projection, position, ...table }: StoredTable): ListedTable {
-  return { table: tableName({ name: projection }, table.version), position: position?.toString() ?? null, ...table }
-}
-
-function lagJson(lag: Lag | undefined): ListedProjection['lag'] {
-  if (lag === undefined) return null
-  return { events: lag.events, is_more: lag.isMore, seconds: Math.round(lag.seconds * 1_000) / 1_000 }
-}
-
-/** Short, so that the list is not delayed. */
-const timing = { readTimeoutMs: 2_000, readRetryTimeoutMs: 2_000 }
-
-type Lags = ReadonlyMap<string, Lag>
-
-/** The lags that can be measured. */
-export async function listLags(pool: Pool, eventStoreUrl: string | undefined): Promise<Lags> {
-  const measured = eventStoreUrl === undefined ? undefined : await measure(pool, eventStoreUrl)
-  if (measured !== undefined) return measured
-  const figures = await projectionFigures(pool)
-  return new Map(figures.flatMap(({ projection, lag }) => (lag === undefined ? [] : [[projection, lag]])))
-}
-
-async function measure(pool: Pool, connectionString: string): Promise<Lags | undefined> {
-  const checkpoints = await liveCheckpoints(pool)
-  const store = createEventStore({ connectionString, timing })
-  try {
-    const lags = projections.flatMap(({ name, streamPrefixes }) => {
-      const checkpoint = checkpoints.get(name)
-      return checkpoint === undefined ? [] : [measureOne(store, name, checkpoint, streamPrefixes)]
-    })
-    const known = (await Promise.all(lags)).flatMap(([name, lag]) => (lag === undefined ? [] : [[name, lag] as const]))
-    return new Map(known)
-  } catch {
-    // The list shows the lag as unknown.
-    return undefined
-  } finally {
-    await store.close()
-  }
-}
-
-async function measureOne(
-  store: EventStore,
-  name: string,
-  { position }: LiveCheckpoint,
-  prefixes: readonly string[],
-): Promise<readonly [string, Lag | undefined]> {
-  return [name, lagOf(await store.lag(position, prefixes), Date.now())]
 }
 
 export function listText(listed: readonly ListedProjection[]): string {

@@ -1,104 +1,12 @@
 // `projections rebuild`: fills projections again from the log and replaces their live tables.
-import type { Projection } from '@paylog/projections/projection'
-import { type RebuildResult, rebuild, rebuildLock } from '@paylog/projections/rebuild/rebuild'
-import type { RowDifference } from '@paylog/projections/tables/comparison'
-import { listTables, liveTable, tableName } from '@paylog/projections/tables/tables'
+import { rebuildLock } from '@paylog/projections/rebuild/rebuild'
+import { type CompletedRebuild, maxShown, rate, rebuildOne, rebuiltJson } from '@paylog/projections/rebuild/rebuildOne'
+import { heldLocks } from '@paylog/projections/rebuild/replay'
+import { rowText } from '@paylog/projections/tables/rowText'
+import { listTables, tableName } from '@paylog/projections/tables/tables'
 import { type CliCommand, OpsError } from '../command.ts'
 import type { Pool } from '../database.ts'
-import { heldLocks, unlessBusy } from './readModels.ts'
-import { type FailedProjection, type ReplayOptions, replayEach } from './replayEach.ts'
-import { rowJson, rowText } from './rowText.ts'
-
-/** The number of differing rows that are shown. */
-export const maxShown = 20
-
-type CompletedRebuild = RebuildResult & {
-  readonly projection: Projection
-  readonly rows: number
-  readonly seconds: number
-  readonly shown: readonly RowDifference[]
-}
-
-/** @throws OpsError when another process is rebuilding it, or it belongs to a later version; errors of `rebuild` */
-export async function rebuildOne(options: ReplayOptions): Promise<CompletedRebuild> {
-  const { pool, projection, signal, onProgress } = options
-  const live = await liveTable(pool, projection)
-  if (live !== undefined && live.schema_version > projection.schemaVersion)
-    throw new OpsError(
-      `the live table has schema version ${live.schema_version}, and this program supports up to ${projection.schemaVersion}: ` +
-        'use the version of Paylog that created it',
-    )
-  const shown: RowDifference[] = []
-  const startedAt = performance.now()
-  const rebuilt = await unlessBusy(signal, (locking) =>
-    rebuild({
-      ...options,
-      ...locking,
-      onProgress: ({ phase, ...reading }) => onProgress({ projection: projection.name, step: phase, ...reading }),
-      onDifference(row) {
-        signal.throwIfAborted()
-        if (shown.length < maxShown) shown.push(row)
-      },
-    }),
-  )
-  if (rebuilt === 'busy') throw new OpsError(await busyReason(pool, projection))
-  const seconds = (performance.now() - startedAt) / 1_000
-  return { ...rebuilt, projection, seconds, shown, rows: await countRows(pool, projection, rebuilt.version) }
-}
-
-async function busyReason(pool: Pool, projection: Projection): Promise<string> {
-  const building = (await listTables(pool, projection.name)).findLast(({ state }) => state === 'building')
-  const which =
-    building === undefined ? '' : ` (${tableName(projection, building.version)}, since ${building.since.toISOString()})`
-  return `another process is rebuilding it${which}: another \`projections rebuild\`, or a projector`
-}
-
-/** The current number of rows, also while it is being filled. */
-async function countRows(pool: Pool, projection: Projection, version: number): Promise<number> {
-  const { rows } = await pool.query<{ rows: number }>(
-    `select count(*)::float8 as rows from read_models.${tableName(projection, version)}`,
-  )
-  return rows[0]?.rows ?? 0
-}
-
-/** Positions and hashes as decimal strings. */
-export function rebuiltJson({
-  projection,
-  version,
-  replaced,
-  events,
-  resumedAfter,
-  rows,
-  seconds,
-  comparison,
-  shown,
-}: CompletedRebuild) {
-  return {
-    projection: projection.name,
-    outcome: 'rebuilt',
-    table: tableName(projection, version),
-    version,
-    schema_version: projection.schemaVersion,
-    replaced: replaced === undefined ? null : tableName(projection, replaced.version),
-    events,
-    resumed_after: resumedAfter?.commit.toString() ?? null,
-    rows,
-    seconds: rounded(seconds),
-    events_per_second: rate(events, seconds),
-    comparison:
-      comparison === undefined
-        ? null
-        : {
-            equal: comparison.differing === 0,
-            position: comparison.position?.commit.toString() ?? null,
-            rows: { found: comparison.live.rows, expected: comparison.expected.rows },
-            hash: { found: comparison.live.hash, expected: comparison.expected.hash },
-            differing: comparison.differing,
-            differences: shown.map(rowJson),
-            truncated: shown.length < comparison.differing,
-          },
-  }
-}
+import { type FailedProjection, replayEach } from './replayEach.ts'
 
 export function rebuiltText(done: CompletedRebuild): string {
   const { projection, version, replaced, events, resumedAfter, rows, seconds } = done
@@ -165,8 +73,6 @@ async function remainingTables(pool: Pool, name: string): Promise<string> {
 }
 
 const countText = (count: number, thing: string) => `${count} ${count === 1 ? thing : `${thing}s`}`
-const rounded = (seconds: number) => Math.round(seconds * 1_000) / 1_000
-const rate = (events: number, seconds: number) => (seconds > 0 ? Math.round(events / seconds) : 0)
 
 export const projectionsRebuild: CliCommand = {
   usage: 'NAME… | --all [--json]',

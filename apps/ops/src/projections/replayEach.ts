@@ -1,15 +1,15 @@
 // Shared by `projections rebuild` and `projections verify`: replays the log for one projection after another.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
-import type { LogPosition } from '@paylog/domain/events'
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
-import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
+import { createEventStore } from '@paylog/event-store/eventStore'
 import type { Projection } from '@paylog/projections/projection'
 import type { RebuildPhase } from '@paylog/projections/rebuild/rebuild'
+import { ProjectionBusyError, type ReplayOptions, type ReplayProgress } from '@paylog/projections/rebuild/replay'
 import { SchemaVersionError } from '@paylog/projections/rebuild/verify'
 import { projections } from '@paylog/projections/registry'
 import { Type } from 'typebox'
-import { type CommandContext, messageOf, OpsError, readList, UsageError } from '../command.ts'
+import { type CommandContext, messageOf, type OpsError, readList, UsageError } from '../command.ts'
 import type { Pool } from '../database.ts'
 import type { Print } from '../printTo.ts'
 import {
@@ -21,19 +21,12 @@ import {
 } from '../progress.ts'
 import { timeLeft } from '../timeLeft.ts'
 import { withInterrupt } from '../withInterrupt.ts'
-import { type ReadModels, withReadModels } from './readModels.ts'
+import { withReadModels } from './readModels.ts'
 
 const Config = Type.Object({
   DATABASE_URL: url(['postgres', 'postgresql']),
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
 })
-
-export type ReplayOptions = ReadModels & {
-  readonly store: EventStore
-  readonly projection: Projection
-  readonly signal: AbortSignal
-  readonly onProgress: (progress: ReplayProgress) => void
-}
 
 type ReplayWork = {
   /**
@@ -122,7 +115,7 @@ export type ProjectionOutcomes<Result> = {
 /**
  * Runs `work` for one projection after another. A failed projection does not stop the others; an unavailable server and
  * an interruption do.
- * @param work throws OpsError and the errors of `rebuild` and `verify`
+ * @param work throws ProjectionBusyError and the errors of `rebuild` and `verify`
  */
 async function forEachProjection<Result>(
   projections: readonly Projection[],
@@ -158,15 +151,7 @@ async function forEachProjection<Result>(
 }
 
 function isProjectionError(error: unknown): boolean {
-  return error instanceof OpsError || error instanceof SchemaVersionError || error instanceof UnreadableEventError
-}
-
-export type ReplayProgress = {
-  readonly projection: string
-  readonly step: RebuildPhase
-  readonly events: number
-  readonly position: LogPosition | undefined
-  readonly end: LogPosition | undefined
+  return [ProjectionBusyError, SchemaVersionError, UnreadableEventError].some((type) => error instanceof type)
 }
 
 type ShownProgress = ReplayProgress & {

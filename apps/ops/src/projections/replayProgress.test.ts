@@ -1,7 +1,8 @@
+import type { ReplayProgress } from '@paylog/projections/rebuild/replay'
 import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import { progressHarness } from '../testing/progressHarness.ts'
-import { createReplayProgress, type ReplayProgress } from './replayEach.ts'
+import { createReplayProgress } from './replayEach.ts'
 
 const at = (position: bigint) => positionAt(position)
 const filling = { projection: 'payments', step: 'filling', end: at(8_000n) } as const

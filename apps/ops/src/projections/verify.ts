@@ -1,88 +1,12 @@
 // `projections verify`: compares the live rows of projections with a replay of the log.
-import type { Projection } from '@paylog/projections/projection'
-import { type Verification, verify } from '@paylog/projections/rebuild/verify'
-import type { RowDifference } from '@paylog/projections/tables/comparison'
+import { type CompletedVerification, verifiedJson, verifyOne } from '@paylog/projections/rebuild/verifyOne'
+import { rowText } from '@paylog/projections/tables/rowText'
 import { tableName } from '@paylog/projections/tables/tables'
 import { type CliCommand, OpsError } from '../command.ts'
-import type { Print } from '../printTo.ts'
-import { unlessBusy } from './readModels.ts'
-import { type ReplayOptions, replayEach } from './replayEach.ts'
-import { rowJson, rowText } from './rowText.ts'
+import { replayEach } from './replayEach.ts'
 
-export const maxInText = 100
-export const maxInJson = 1_000
-
-type Kinds = Readonly<Record<RowDifference['kind'], number>>
-
-type CompletedVerification = Verification & {
-  readonly projection: Projection
-  readonly seconds: number
-  readonly kinds: Kinds
-  readonly first: readonly RowDifference[]
-}
-
-type VerifyOptions = ReplayOptions & {
-  /** Prints rows as soon as they are found, unless undefined. */
-  readonly writeLine: Print | undefined
-}
-
-/** @throws OpsError when another process is verifying it; errors of `verify` */
-export async function verifyOne(options: VerifyOptions): Promise<CompletedVerification> {
-  const { projection, signal, onProgress, writeLine } = options
-  const { name } = projection
-  const first: RowDifference[] = []
-  const kinds = { missing: 0, extra: 0, different: 0 }
-  let found = 0
-  const startedAt = performance.now()
-  onProgress({ projection: name, step: 'filling', events: 0, position: undefined, end: undefined })
-  const verified = await unlessBusy(signal, (locking) =>
-    verify({
-      ...options,
-      ...locking,
-      onProgress: ({ phase, ...reading }) => onProgress({ projection: name, step: phase, ...reading }),
-      async onDifference(row) {
-        signal.throwIfAborted()
-        found += 1
-        kinds[row.kind] += 1
-        if (first.length < maxInJson) first.push(row)
-        if (found === 1) await writeLine?.(`${name}: rows that differ from the log:`)
-        if (found <= maxInText) await writeLine?.(rowText(row))
-      },
-    }),
-  )
-  if (verified === 'busy') throw new OpsError('another verification is running; try again when it has ended')
-  return { ...verified, projection, seconds: (performance.now() - startedAt) / 1_000, kinds, first }
-}
-
-/** Positions and hashes as decimal strings. */
-export function verifiedJson({
-  projection,
-  live,
-  expected,
-  differing,
-  position,
-  events,
-  seconds,
-  kinds,
-  first,
-}: CompletedVerification) {
-  return {
-    projection: projection.name,
-    outcome: differing === 0 ? 'equal' : 'different',
-    table: tableName(projection, live.version),
-    version: live.version,
-    schema_version: projection.schemaVersion,
-    position: position?.commit.toString() ?? null,
-    events,
-    seconds: Math.round(seconds * 1_000) / 1_000,
-    rows: { found: live.rows, expected: expected.rows },
-    hash: { found: live.hash, expected: expected.hash },
-    differing,
-    ...kinds,
-    differences: first.map(rowJson),
-    truncated: first.length < differing,
-  }
-}
+const maxInText = 100
+const maxInJson = 1_000
 
 /** The result, printed after the differing rows. */
 export function verifiedText({
@@ -132,7 +56,15 @@ export const projectionsVerify: CliCommand = {
     const different: string[] = []
     return replayEach(args, context, {
       async replay(options, writeLine) {
-        const verified = await verifyOne({ ...options, writeLine })
+        const verified = await verifyOne({
+          ...options,
+          maxRows: maxInJson,
+          // Rows are printed as soon as they are found.
+          async onRow(row, found) {
+            if (found === 1) await writeLine?.(`${options.projection.name}: rows that differ from the log:`)
+            if (found <= maxInText) await writeLine?.(rowText(row))
+          },
+        })
         if (verified.differing > 0) different.push(verified.projection.name)
         return { text: verifiedText(verified), json: verifiedJson(verified) }
       },

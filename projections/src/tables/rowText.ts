@@ -1,5 +1,5 @@
 // Prints a row that differs from the log, as text and as JSON.
-import type { RowDifference } from '@paylog/projections/tables/comparison'
+import type { RowDifference } from './comparison.ts'
 
 /** Secrets of the payer, which a report must not show. */
 const secretColumns: readonly string[] = ['client_secret']

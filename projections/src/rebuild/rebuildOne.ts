@@ -1,0 +1,105 @@
+// Rebuilds a projection for an operator, who does not wait for others and gets a report.
+import type { Pool } from 'pg'
+import type { Projection } from '../projection.ts'
+import type { RowDifference } from '../tables/comparison.ts'
+import { rowJson } from '../tables/rowText.ts'
+import { listTables, liveTable, tableName } from '../tables/tables.ts'
+import { type RebuildResult, rebuild } from './rebuild.ts'
+import { ProjectionBusyError, type ReplayOptions, unlessBusy } from './replay.ts'
+import { SchemaVersionError } from './verify.ts'
+
+/** The number of differing rows that are shown. */
+export const maxShown = 20
+
+export type CompletedRebuild = RebuildResult & {
+  readonly projection: Projection
+  readonly rows: number
+  readonly seconds: number
+  readonly shown: readonly RowDifference[]
+}
+
+/** @throws ProjectionBusyError when another process is rebuilding it; SchemaVersionError and the other errors of `rebuild` */
+export async function rebuildOne(options: ReplayOptions): Promise<CompletedRebuild> {
+  const { pool, projection, signal, onProgress } = options
+  const live = await liveTable(pool, projection)
+  if (live !== undefined && live.schema_version > projection.schemaVersion)
+    throw new SchemaVersionError(
+      `the live table has schema version ${live.schema_version}, and this program supports up to ${projection.schemaVersion}: ` +
+        'use the version of Paylog that created it',
+    )
+  const shown: RowDifference[] = []
+  const startedAt = performance.now()
+  const rebuilt = await unlessBusy(signal, (locking) =>
+    rebuild({
+      ...options,
+      ...locking,
+      onProgress: ({ phase, ...reading }) => onProgress({ projection: projection.name, step: phase, ...reading }),
+      onDifference(row) {
+        signal.throwIfAborted()
+        if (shown.length < maxShown) shown.push(row)
+      },
+    }),
+  )
+  if (rebuilt === 'busy') throw new ProjectionBusyError(await busyReason(pool, projection))
+  const seconds = (performance.now() - startedAt) / 1_000
+  return { ...rebuilt, projection, seconds, shown, rows: await countRows(pool, projection, rebuilt.version) }
+}
+
+async function busyReason(pool: Pool, projection: Projection): Promise<string> {
+  const building = (await listTables(pool, projection.name)).findLast(({ state }) => state === 'building')
+  const which =
+    building === undefined ? '' : ` (${tableName(projection, building.version)}, since ${building.since.toISOString()})`
+  return `another process is rebuilding it${which}: another \`projections rebuild\`, or a projector`
+}
+
+/** The current number of rows, also while it is being filled. */
+async function countRows(pool: Pool, projection: Projection, version: number): Promise<number> {
+  const { rows } = await pool.query<{ rows: number }>(
+    `select count(*)::float8 as rows from read_models.${tableName(projection, version)}`,
+  )
+  return rows[0]?.rows ?? 0
+}
+
+/** Positions and hashes as decimal strings. */
+export function rebuiltJson({
+  projection,
+  version,
+  replaced,
+  events,
+  resumedAfter,
+  rows,
+  seconds,
+  comparison,
+  shown,
+}: CompletedRebuild) {
+  return {
+    projection: projection.name,
+    outcome: 'rebuilt',
+    table: tableName(projection, version),
+    version,
+    schema_version: projection.schemaVersion,
+    replaced: replaced === undefined ? null : tableName(projection, replaced.version),
+    events,
+    resumed_after: resumedAfter?.commit.toString() ?? null,
+    rows,
+    seconds: rounded(seconds),
+    events_per_second: rate(events, seconds),
+    comparison:
+      comparison === undefined
+        ? null
+        : {
+            equal: comparison.differing === 0,
+            position: comparison.position?.commit.toString() ?? null,
+            rows: { found: comparison.live.rows, expected: comparison.expected.rows },
+            hash: { found: comparison.live.hash, expected: comparison.expected.hash },
+            differing: comparison.differing,
+            differences: shown.map(rowJson),
+            truncated: shown.length < comparison.differing,
+          },
+  }
+}
+
+const rounded = (seconds: number) => Math.round(seconds * 1_000) / 1_000
+
+/** Events per second. */
+export const rate = (events: number, seconds: number) => (seconds > 0 ? Math.round(events / seconds) : 0)
