@@ -1,5 +1,6 @@
 import { apiPaths } from '@paylog/runtime/http/apiPaths'
 import { startProcess } from '@paylog/testing/processes'
+import { canonicalNames } from '@paylog/webhooks/canonicalNames'
 import t from 'tap'
 import { type Document, examplesOf, routesOf, schemaErrors } from './testing/documentedRoutes.ts'
 
@@ -69,6 +70,29 @@ t.test('every route has a summary, an operationId, and descriptions of its param
   t.end()
 })
 
+t.test('resources, errors and messages are named schemas', (t) => {
+  const { schemas } = document.components
+  for (const name of ['Payment', 'ListedPayment', 'Refund', 'PaymentMethod', 'Address', 'Product', 'WebhookLogEntry'])
+    t.ok(text.includes(`{"$ref":"#/components/schemas/${name}"}`), name)
+  for (const name of ['Dispute', 'Statistics', 'HistoryEntry', 'WebhookTest', 'SetupIntent', 'Error', 'ErrorCode'])
+    t.ok(Object.hasOwn(schemas, name), name)
+  const unused = Object.keys(schemas).filter((name) => !text.includes(`"$ref":"#/components/schemas/${name}"`))
+  t.same(unused, [])
+  t.end()
+})
+
+t.test('the outgoing webhooks are documented: canonical ones by name, raw and legacy ones', (t) => {
+  t.same(Object.keys(document.webhooks), [...canonicalNames, 'raw', 'legacy'])
+  for (const [name, { post }] of Object.entries(document.webhooks)) {
+    const headers = post?.parameters?.map(({ name }) => name) ?? []
+    const isSigned = headers.includes('webhook-signature')
+    t.equal(isSigned, name !== 'legacy', name)
+    for (const header of ['webhook-id', 'webhook-timestamp', 'webhook-sequence', 'webhook-test'])
+      t.ok(headers.includes(header), `${name}: ${header}`)
+  }
+  t.end()
+})
+
 t.test('every route documents the errors that it can return [7-described]', (t) => {
   const statuses = (name: string) => Object.keys(routes.find((route) => route.operationId === name)?.responses ?? {})
   t.same(statuses('getLiveness'), ['200', '400', '500'])
@@ -113,16 +137,22 @@ t.test('every route documents the errors that it can return [7-described]', (t) 
     for (const [status, { content = {} }] of Object.entries(responses))
       if (Number(status) >= 400 && !name.endsWith('/ready'))
         t.match(content['application/json']?.schema, {
-          properties: { error: { properties: { code: { enum: [/./] } } } },
+          allOf: [
+            { properties: { success: { const: false } } },
+            { properties: { error: { properties: { code: { enum: [/./] } } } } },
+          ],
         })
   }
   t.end()
 })
 
+const accepts = ({ security }: (typeof routes)[number], scheme: string) => security.some((way) => scheme in way)
+
 t.test('every security scheme that a route uses is documented', (t) => {
   for (const route of routes) {
-    t.equal(route.security === undefined, isOperational(route) || isReceiver(route), route.name)
-    for (const scheme of (route.security ?? []).flatMap(Object.keys))
+    t.equal(route.security.length === 0, isOperational(route) || isReceiver(route), route.name)
+    t.equal(accepts(route, 'bearer'), accepts(route, 'session'), `${route.name} takes a session as a bearer token`)
+    for (const scheme of route.security.flatMap(Object.keys))
       t.ok(Object.hasOwn(document.components.securitySchemes, scheme), route.name)
   }
   t.end()

@@ -5,20 +5,23 @@ import { type ErrorCode, errorStatus } from '@paylog/domain/errors'
 import { operationsTag, type RouteNotes, securitySchemes } from '@paylog/runtime/http/openApiSchemas'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import { Type } from 'typebox'
-import { errorExamples, errorSchema, explanationOf } from './openApiErrors.ts'
+import { errorCodes, errorExamples, errorSchema, explanationOf } from './openApiErrors.ts'
+import { withNamedSchemas } from './openApiNames.ts'
+import { outgoingWebhooks } from './openApiWebhooks.ts'
 
 type Headers = Record<string, object>
 type Response = { description: string; headers?: Headers; content?: object }
 type Operation = { -readonly [Key in keyof RouteNotes]: RouteNotes[Key] } & {
   readonly tags?: readonly string[]
-  readonly security?: readonly object[]
+  security?: readonly object[]
   parameters?: readonly { readonly schema?: object }[]
   requestBody?: { readonly description?: string; readonly required?: boolean; readonly content: object }
   responses: Record<string, Response | { readonly $ref: string }>
 }
 type Document = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly responses?: Record<string, Response> }
+  readonly webhooks: object
+  readonly components: object
 }
 
 const header = (schema: object, description: string) => ({ description, schema })
@@ -44,12 +47,20 @@ const retryHeaders = references(['Retry-After'])
 
 /** @returns a completed copy of the generated document */
 function completedCopy<Made extends object>(document: Made): Made {
-  const copy: Document = JSON.parse(JSON.stringify(document, withEnumType))
-  const components: { responses: Record<string, Response> } = Object.assign(copy.components, { responses: {} })
+  const copy: Document = JSON.parse(JSON.stringify({ ...document, webhooks: outgoingWebhooks }, withEnumType))
+  const responses: Record<string, Response> = {}
   for (const path of Object.values(copy.paths))
-    for (const [method, operation] of Object.entries(path)) complete(operation, method, components.responses)
-  return JSON.parse(JSON.stringify(copy))
+    for (const [method, operation] of Object.entries(path)) complete(operation, method, responses)
+  const schemas: Record<string, unknown> = {}
+  const named = Object.entries({ paths: copy.paths, webhooks: copy.webhooks, responses }).map(
+    ([name, part]) => [name, withNamedSchemas(part, schemas)] as const,
+  )
+  const { responses: errors, ...routes } = Object.fromEntries(named)
+  const components = { ...copy.components, schemas: sorted(schemas), responses: errors }
+  return JSON.parse(JSON.stringify({ ...copy, ...routes, components }))
 }
+
+const sorted = (named: object) => Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1)))
 
 /** A JSON replacer that adds the type to enums of strings. */
 function withEnumType(_key: string, value: unknown): unknown {
@@ -57,6 +68,9 @@ function withEnumType(_key: string, value: unknown): unknown {
   if (!isEnum || !Array.isArray(value.enum)) return value
   return value.enum.every((each) => typeof each === 'string') ? { type: 'string', ...value } : value
 }
+
+/** A session may always be sent as a bearer token, too. */
+const bearer = { bearer: [] }
 
 function complete(operation: Operation, method: string, shared: Record<string, Response>): void {
   const { 'x-errors': own, 'x-body': body, 'x-optional-body': isOptional, parameters } = operation
@@ -73,6 +87,7 @@ function complete(operation: Operation, method: string, shared: Record<string, R
     const headers = own?.headers[status]
     operation.responses[status] = headers ? errorResponse(status, codes, headers) : reference(shared, status, codes)
   }
+  operation.security = (operation.security ?? []).flatMap((way) => ('session' in way ? [way, bearer] : [way]))
 }
 
 function removeUnusedParameters(operation: Operation, parameters: readonly { readonly schema?: object }[]): void {
@@ -101,8 +116,6 @@ function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<number, readonly Err
     groups.set(errorStatus[code], [...(groups.get(errorStatus[code]) ?? []), code])
   return new Map([...groups].sort(([a], [b]) => a - b))
 }
-
-const errorCodes = Object.keys(errorStatus).filter((code): code is ErrorCode => Object.hasOwn(errorStatus, code))
 
 /** Most routes share their error responses, so that each is written once. */
 function reference(shared: Record<string, Response>, status: number, codes: readonly ErrorCode[]) {
@@ -149,7 +162,7 @@ const apiTags = [
   { name: 'payment methods', description: 'Saved payment methods' },
   { name: 'addresses', description: 'Billing and shipping addresses of owners' },
   { name: 'products', description: 'The product catalogue and its sync to providers, for administrators' },
-  { name: 'webhooks', description: 'The delivery log of the configured endpoints, and webhook tests' },
+  { name: 'webhooks', description: 'Outgoing webhooks: tests and the delivery log of the configured endpoints' },
   { name: 'provider webhooks', description: 'Receivers of signed provider notifications' },
   { name: 'system', description: 'Processes, read models and jobs, for administrators' },
   { name: operationsTag, description: 'Health and metrics, for operators' },
@@ -160,7 +173,12 @@ export async function collectRoutes(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Paylog', version: '0.1.0', description: apiDescription },
+      info: {
+        title: 'Paylog',
+        version: '0.1.0',
+        description: apiDescription,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
       servers: [{ url: '/', description: 'The server of this document' }],
       tags: apiTags,
       components: { securitySchemes, headers: commonHeaders },

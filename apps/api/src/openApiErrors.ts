@@ -156,13 +156,25 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
   },
 }
 
+/** All codes, in the order of the table of codes. */
+export const errorCodes = Object.keys(errorStatus).filter((code): code is ErrorCode => Object.hasOwn(errorStatus, code))
+
 export const explanationOf = (code: ErrorCode): string => errorExplanations[code].why
+
+const { success, error } = ErrorResponse.properties
+const AnyCode = Type.Enum(errorCodes, { title: 'ErrorCode', type: 'string', description: 'Stable, for programs' })
+const AnyErrorResponse = Type.Object(
+  { success, error: Type.Object({ ...error.properties, code: AnyCode }, { title: 'Error' }) },
+  { title: 'ErrorResponse' },
+)
+
+/** Of a schema that only narrows another one, which has the other fields. */
+const open = { unevaluatedProperties: true }
 
 /** The schema of an error response with one of these codes. */
 export function errorSchema(codes: readonly ErrorCode[]) {
-  const { success, error } = ErrorResponse.properties
-  const code = Type.Enum([...codes], { type: 'string', description: 'Stable, for programs' })
-  return Type.Object({ success, error: Type.Object({ ...error.properties, code }) })
+  const code = Type.Enum([...codes], { type: 'string' })
+  return Type.Intersect([AnyErrorResponse, Type.Object({ error: Type.Object({ code }, open) }, open)])
 }
 
 /** An example response for each of these codes. */

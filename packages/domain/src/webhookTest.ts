@@ -6,7 +6,10 @@ import { requireSameRequest } from './idempotentRequest.ts'
 import { SubscriptionFacts, subject } from './providerEvents.ts'
 
 /** A delivery to one endpoint, as planned when the test was requested. */
-export const PlannedDelivery = Type.Object({ node: Type.String(), event: Type.String(), mode: Type.String() })
+export const PlannedDelivery = Type.Object(
+  { node: Type.String(), event: Type.String(), mode: Type.String() },
+  { title: 'PlannedDelivery' },
+)
 export type PlannedDelivery = Static<typeof PlannedDelivery>
 
 /** The response to the request, recorded for repeated requests. */

@@ -35,13 +35,16 @@ export const readSchema = (tag: string, operationId: string, summary: string, ..
 })
 
 /** The caller that a list is for, as part of the list's response (interface, section 4.2). */
-export const UserContext = Type.Object({
-  authenticated: Type.Boolean(),
-  user_id: Nullable(Type.String()),
-  user_type: Type.String(),
-  user_email: Nullable(Type.String()),
-  search_method: Type.Enum(['user_id', 'guest_email']),
-})
+export const UserContext = Type.Object(
+  {
+    authenticated: Type.Boolean(),
+    user_id: Nullable(Type.String()),
+    user_type: Type.String(),
+    user_email: Nullable(Type.String()),
+    search_method: Type.Enum(['user_id', 'guest_email']),
+  },
+  { title: 'UserContext' },
+)
 export type UserContext = Static<typeof UserContext>
 
 function userContext(actor: KnownActor): UserContext {

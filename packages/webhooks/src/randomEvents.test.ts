@@ -23,6 +23,7 @@ import {
   tested,
   unmatched,
 } from './testing/eventFixtures.ts'
+import { messageErrors } from './testing/messageErrors.ts'
 
 const types = [
   ['payment_intent.succeeded', 'payment_intent.succeeded'],
@@ -195,24 +196,28 @@ t.test('the webhooks for an endpoint do not depend on other endpoints', async ()
   )
 })
 
-t.test('every body of a random event is well-formed JSON with its event name and test flag', async () => {
-  fc.assert(
-    fc.property(event, settings, (source, env) => {
-      const endpoints = endpointsOf(env)
-      const isTest = source.type === 'WebhookTestRequested' || source.type === 'WebhookSimulationRequested'
-      for (const { node: name, body, event: sentAs, is_test } of outboundMessages(
-        recorded(source),
-        endpoints,
-        options,
-      )) {
-        assert.ok(body.isWellFormed() && !body.includes('\0'))
-        const parsed = JSON.parse(body)
-        assert.equal(is_test, isTest)
-        if (endpoints.find((each) => each.name === name)?.format !== 'json') continue
-        assert.equal(parsed.event, sentAs)
-        assert.equal(parsed.test, isTest ? true : undefined)
-      }
-    }),
-    { numRuns: 300 },
-  )
-})
+t.test(
+  'every JSON body of a random event is well-formed, as documented, and has its event name and test flag',
+  async () => {
+    fc.assert(
+      fc.property(event, settings, (source, env) => {
+        const endpoints = endpointsOf(env)
+        const isTest = source.type === 'WebhookTestRequested' || source.type === 'WebhookSimulationRequested'
+        for (const { node: name, body, event: sentAs, mode, is_test } of outboundMessages(
+          recorded(source),
+          endpoints,
+          options,
+        )) {
+          assert.ok(body.isWellFormed() && !body.includes('\0'))
+          const parsed = JSON.parse(body)
+          assert.equal(is_test, isTest)
+          if (endpoints.find((each) => each.name === name)?.format !== 'json') continue
+          assert.equal(parsed.event, sentAs)
+          assert.deepEqual(messageErrors(mode, parsed), [])
+          assert.equal(parsed.test, isTest ? true : undefined)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  },
+)

@@ -19,7 +19,7 @@ export type DocumentedError = {
   readonly sent: (route: Route) => Sent
 }
 
-const isSecured = ({ security }: Route) => security !== undefined
+const isSecured = ({ security }: Route) => security.length > 0
 const isReceiver = ({ tags = [] }: Route) => tags.includes('provider webhooks')
 const isWrite = ({ method }: Route) => method !== 'GET'
 const takesBody = (route: Route) => isSecured(route) && route.requestBody !== undefined

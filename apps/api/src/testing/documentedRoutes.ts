@@ -33,45 +33,50 @@ type Operation = {
   readonly summary?: string
   readonly description?: string
   readonly tags?: readonly string[]
-  readonly security?: readonly object[]
+  readonly security: readonly object[]
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: DocumentedResponse & { readonly required?: boolean }
-  readonly responses: Readonly<Record<string, DocumentedResponse & { readonly $ref?: string }>>
+  readonly responses: Readonly<Record<string, DocumentedResponse>>
 }
 export type Document = {
   readonly info: { readonly description: string }
   readonly servers: readonly object[]
   readonly tags: readonly { readonly name: string; readonly description?: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly webhooks: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: {
     readonly responses: Readonly<Record<string, DocumentedResponse>>
     readonly headers: Readonly<Record<string, { readonly description: string }>>
+    readonly schemas: Readonly<Record<string, object>>
     readonly securitySchemes: object
   }
 }
 
-/** `name` is method and path. References of the responses are resolved. */
-export type Route = Operation & {
-  readonly name: string
-  readonly method: string
-  readonly path: string
-  readonly responses: Readonly<Record<string, DocumentedResponse>>
-}
+/** `name` is method and path. References are resolved. */
+export type Route = Operation & { readonly name: string; readonly method: string; readonly path: string }
 
-export function routesOf({ paths, components }: Document): readonly Route[] {
-  const follow = ({ $ref, ...response }: DocumentedResponse & { readonly $ref?: string }): DocumentedResponse =>
-    $ref === undefined ? response : (components.responses[$ref.split('/').at(-1) ?? ''] ?? {})
+export function routesOf(document: Document): readonly Route[] {
+  const { paths } = resolved(document, document) as Document
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
       name: `${method.toUpperCase()} ${path}`,
       method: method.toUpperCase(),
       path,
-      responses: Object.fromEntries(
-        Object.entries(operation.responses).map(([status, response]) => [status, follow(response)]),
-      ),
     })),
   )
+}
+
+/** Replaces each reference by what it refers to; what is beside it wins. */
+function resolved(part: unknown, document: object): unknown {
+  if (Array.isArray(part)) return part.map((each) => resolved(each, document))
+  if (typeof part !== 'object' || part === null) return part
+  const { $ref, ...rest } = part as { readonly $ref?: unknown }
+  const copy = Object.fromEntries(Object.entries(rest).map(([name, each]) => [name, resolved(each, document)]))
+  if (typeof $ref !== 'string') return copy
+  const path = $ref.split('/').slice(1)
+  const target = path.reduce<unknown>((outer, name) => new Map(Object.entries(outer ?? {})).get(name), document)
+  return { ...(resolved(target, document) as object), ...copy }
 }
 
 /** One `example`, or named `examples`. */
@@ -91,12 +96,14 @@ export function schemaErrors(schema: TSchema, value: unknown): readonly unknown[
   return validator.Errors(value)
 }
 
-/** The same schema without additional properties. */
+/** The same schema without additional properties, except where it only narrows another one. */
 function withoutAdditional(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutAdditional)
   if (typeof schema !== 'object' || schema === null) return schema
   const parts = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, withoutAdditional(part)]))
-  return 'properties' in schema ? { additionalProperties: false, ...parts } : parts
+  return 'properties' in schema && !('unevaluatedProperties' in schema)
+    ? { additionalProperties: false, ...parts }
+    : parts
 }
 
 export type ReceivedResponse = { readonly status: number; readonly headers: Headers; readonly body: unknown }
@@ -160,7 +167,7 @@ export const sender =
 
 /** Whether the route accepts this kind of caller. A route without security needs an anonymous caller. */
 export function isFor({ security }: Route, { scheme }: Caller): boolean {
-  if (security === undefined) return scheme === undefined
+  if (security.length === 0) return scheme === undefined
   return security.some((accepted) => (scheme === undefined ? Object.keys(accepted).length === 0 : scheme in accepted))
 }
 

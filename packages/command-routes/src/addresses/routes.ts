@@ -52,6 +52,7 @@ const NewAddressBody = Type.Object(
     guest_email: optionalEmail({ description: "For a guest, the token's e-mail" }),
   },
   {
+    title: 'NewAddress',
     examples: [
       { address_type, name, line1, city, postal_code, country, is_default },
       { address_type: 'shipping', is_partial: true, country: 'FR', alias: 'Somewhere in France' },
@@ -62,7 +63,7 @@ type NewAddressBody = Static<typeof NewAddressBody>
 
 const AddressChangeBody = Type.Object(
   { address_type: Type.Optional(AddressType), ...fields },
-  { minProperties: 1, examples: [{ alias: 'Office', is_default: true }, { line2: null }] },
+  { title: 'AddressChange', minProperties: 1, examples: [{ alias: 'Office', is_default: true }, { line2: null }] },
 )
 type AddressChangeBody = Static<typeof AddressChangeBody>
 

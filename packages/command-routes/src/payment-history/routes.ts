@@ -64,9 +64,13 @@ const querystring = Type.Object({
   ),
 })
 
-const AnyPayment = Type.Interface([PaymentResource], {
-  attention: Type.Array(AttentionEntry, { description: 'What a human has to look at, the oldest first' }),
-})
+const AnyPayment = Type.Interface(
+  [PaymentResource],
+  {
+    attention: Type.Array(AttentionEntry, { description: 'What a human has to look at, the oldest first' }),
+  },
+  { title: 'AnyPayment' },
+)
 
 const paymentSchema = {
   ...common,

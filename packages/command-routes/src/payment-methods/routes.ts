@@ -59,6 +59,7 @@ const NewMethodBody = Type.Object(
     is_default: Type.Optional(Type.Boolean()),
   },
   {
+    title: 'NewPaymentMethod',
     examples: [
       { payment_method_token: 'pm_card_visa', provider_id: 'sandbox' },
       {
@@ -84,7 +85,11 @@ const MethodChangeBody = Type.Object(
     alias: optionalText({ description: 'null clears it' }),
     is_default: Type.Optional(Type.Boolean()),
   },
-  { minProperties: 1, examples: [{ alias: 'Everyday card', is_default: true }, { alias: null }] },
+  {
+    title: 'PaymentMethodChange',
+    minProperties: 1,
+    examples: [{ alias: 'Everyday card', is_default: true }, { alias: null }],
+  },
 )
 
 /** All options, with `null` for omitted ones. */

@@ -32,6 +32,7 @@ export const IntentBody = Type.Object(
     guest_data: Optional(Type.Object({ email: Email, name: Optional(Text), phone: Optional(Text) })),
   },
   {
+    title: 'NewPayment',
     examples: [
       {
         total_cents: 2599,

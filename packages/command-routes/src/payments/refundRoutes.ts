@@ -31,6 +31,7 @@ const RefundBody = Type.Object(
     ),
   },
   {
+    title: 'NewRefund',
     examples: [
       { amount_cents: 500, reason: 'requested_by_customer', note: 'One of two items was returned' },
       { amount_cents: 100 },

@@ -35,6 +35,7 @@ const SyncBody = Type.Object(
     ),
   },
   {
+    title: 'ProductSync',
     examples: [
       { product_ids: [created, changed, unknown], provider_id: 'sandbox', updatePrices: true },
       { product_ids: [created], provider_id: 'sandbox', force: false, dryRun: true },

@@ -23,6 +23,7 @@ const SetupIntentResponse = Type.Object(
     client_secret: Type.String({ description: 'The frontend confirms the setup with it' }),
   },
   {
+    title: 'SetupIntent',
     description: 'The setup intent was created',
     headers: responseHeaders.begun,
     examples: [{ success: true, setup_intent_id: 'seti_1', client_secret: 'seti_1_secret' }],

@@ -26,6 +26,7 @@ const TestBody = Type.Object(
     ),
   },
   {
+    title: 'NewWebhookTest',
     examples: [
       { event: 'payment.succeeded', test_data: { amount: 2599, currency: 'EUR' } },
       { event: 'invoice.payment_failed' },
@@ -47,6 +48,7 @@ const SimulateBody = Type.Object(
     ),
   },
   {
+    title: 'WebhookSimulation',
     examples: [
       {
         event: 'payment_intent.succeeded',
@@ -73,10 +75,13 @@ const SimulateBody = Type.Object(
   },
 )
 
-const WebhookTestResource = Type.Object({
-  id: Type.String({ description: 'Id of the request; the log entries have their own ids' }),
-  ...DispatchPlan.properties,
-})
+const WebhookTestResource = Type.Object(
+  {
+    id: Type.String({ description: 'Id of the request; the log entries have their own ids' }),
+    ...DispatchPlan.properties,
+  },
+  { title: 'WebhookTest' },
+)
 
 /** @param examples of the plan */
 const accepted = (...examples: readonly DispatchPlan[]) => ({

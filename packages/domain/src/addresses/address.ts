@@ -106,15 +106,18 @@ function isBlank(value: unknown): boolean {
 const Text = Nullable(Type.String())
 
 /** An address in API responses (interface, section 2.5). */
-export const AddressResource = Type.Object({
-  id: Type.String(),
-  user_id: Text,
-  guest_email: Text,
-  ...AddressContent.properties,
-  is_default: Type.Boolean(),
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time' }),
-})
+export const AddressResource = Type.Object(
+  {
+    id: Type.String(),
+    user_id: Text,
+    guest_email: Text,
+    ...AddressContent.properties,
+    is_default: Type.Boolean(),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Address' },
+)
 export type AddressResource = Static<typeof AddressResource>
 
 export function addressResource(address: Address, is_default: boolean): AddressResource {

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
 import { fieldsOf, Id, Instant, Nullable } from '../fields.ts'
 
-export const AddressType = Type.Enum(['billing', 'shipping'])
+export const AddressType = Type.Enum(['billing', 'shipping'], { title: 'AddressType' })
 export type AddressType = Static<typeof AddressType>
 
 const Text = Nullable(Type.String())

@@ -22,10 +22,13 @@ export type MethodDetails = Static<typeof MethodDetails>
 export const billingFields = ['name', 'email', 'phone'] as const
 export const billingAddressFields = ['line1', 'line2', 'city', 'state', 'postal_code', 'country'] as const
 
-export const BillingDetails = Type.Object({
-  ...fieldsOf(billingFields, () => Text),
-  address: Nullable(Type.Object(fieldsOf(billingAddressFields, () => Text))),
-})
+export const BillingDetails = Type.Object(
+  {
+    ...fieldsOf(billingFields, () => Text),
+    address: Nullable(Type.Object(fieldsOf(billingAddressFields, () => Text))),
+  },
+  { title: 'BillingDetails' },
+)
 export type BillingDetails = Static<typeof BillingDetails>
 
 /** Fields of every event of a method. */

@@ -88,28 +88,34 @@ export function existingMethod(state: PaymentMethodState): PaymentMethod {
 const Text = Nullable(Type.String())
 
 /** The method of a payment in API responses. */
-export const PaymentMethodSummary = Type.Object({
-  id: Type.String(),
-  ...MethodDetails.properties,
-  alias: Text,
-})
+export const PaymentMethodSummary = Type.Object(
+  {
+    id: Type.String(),
+    ...MethodDetails.properties,
+    alias: Text,
+  },
+  { title: 'PaymentMethodSummary' },
+)
 export type PaymentMethodSummary = Static<typeof PaymentMethodSummary>
 
 /** A method in API responses (interface, sections 2.2 and 2.3). Must not contain the provider's token or method id. */
-export const PaymentMethodResource = Type.Object({
-  ...PaymentMethodSummary.properties,
-  type: Text,
-  provider_id: Type.String(),
-  /** The owner's customer id at the provider. */
-  customer_id: Text,
-  organization_id: Text,
-  billing_address_id: Text,
-  billing_details: Nullable(BillingDetails),
-  is_default: Type.Boolean(),
-  guest_email: Text,
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time' }),
-})
+export const PaymentMethodResource = Type.Object(
+  {
+    ...PaymentMethodSummary.properties,
+    type: Text,
+    provider_id: Type.String(),
+    /** The owner's customer id at the provider. */
+    customer_id: Text,
+    organization_id: Text,
+    billing_address_id: Text,
+    billing_details: Nullable(BillingDetails),
+    is_default: Type.Boolean(),
+    guest_email: Text,
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'PaymentMethod' },
+)
 export type PaymentMethodResource = Static<typeof PaymentMethodResource>
 
 export function paymentMethodSummary(method: PaymentMethod): PaymentMethodSummary {

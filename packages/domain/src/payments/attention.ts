@@ -3,11 +3,14 @@ import { type Static, Type } from 'typebox'
 import { AttentionCode, type PaymentEvent } from './events.ts'
 
 /** An entry in API responses. */
-export const AttentionEntry = Type.Object({
-  code: AttentionCode,
-  occurred_at: Type.String({ format: 'date-time' }),
-  message: Type.String(),
-})
+export const AttentionEntry = Type.Object(
+  {
+    code: AttentionCode,
+    occurred_at: Type.String({ format: 'date-time' }),
+    message: Type.String(),
+  },
+  { title: 'AttentionEntry' },
+)
 export type AttentionEntry = Static<typeof AttentionEntry>
 
 /** `subject` distinguishes facts with the same code. */

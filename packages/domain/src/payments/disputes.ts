@@ -14,19 +14,22 @@ import {
 import { existingPayment, type PaymentState } from './payment.ts'
 
 /** A dispute in API responses. */
-export const DisputeResource = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  payment_id: Type.String({ format: 'uuid' }),
-  provider_id: Type.String(),
-  provider_dispute_id: Nullable(Type.String()),
-  amount_cents: Nullable(Type.Integer()),
-  currency: Type.String(),
-  status: DisputeStatus,
-  reason: Nullable(Type.String()),
-  evidence_due_by: Nullable(Type.String({ format: 'date-time' })),
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time' }),
-})
+export const DisputeResource = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    payment_id: Type.String({ format: 'uuid' }),
+    provider_id: Type.String(),
+    provider_dispute_id: Nullable(Type.String()),
+    amount_cents: Nullable(Type.Integer()),
+    currency: Type.String(),
+    status: DisputeStatus,
+    reason: Nullable(Type.String()),
+    evidence_due_by: Nullable(Type.String({ format: 'date-time' })),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Dispute' },
+)
 export type DisputeResource = Static<typeof DisputeResource>
 
 export type RecordDispute = ReceivedReport & {

@@ -39,27 +39,27 @@ export const IntentRejection = Type.Union([
 ])
 export type IntentRejection = Static<typeof IntentRejection>
 
-export const CaptureMethod = Type.Enum(['automatic', 'manual'])
+export const CaptureMethod = Type.Enum(['automatic', 'manual'], { title: 'CaptureMethod' })
 export type CaptureMethod = Static<typeof CaptureMethod>
 
-export const RefundStatus = Type.Enum(['pending', 'succeeded', 'failed'])
+export const RefundStatus = Type.Enum(['pending', 'succeeded', 'failed'], { title: 'RefundStatus' })
 export type RefundStatus = Static<typeof RefundStatus>
 
-export const RefundReason = Type.Enum(['duplicate', 'fraudulent', 'requested_by_customer', 'other'])
+export const RefundReason = Type.Enum(['duplicate', 'fraudulent', 'requested_by_customer', 'other'], {
+  title: 'RefundReason',
+})
 export type RefundReason = Static<typeof RefundReason>
 
-export const DisputeStatus = Type.Enum(['open', 'won', 'lost'])
+export const DisputeStatus = Type.Enum(['open', 'won', 'lost'], { title: 'DisputeStatus' })
 export type DisputeStatus = Static<typeof DisputeStatus>
 
 const ConflictCode = Type.Enum(['money_after_cancellation', 'unrequested_charge'])
 
 /** What a human has to look at. */
-export const AttentionCode = Type.Enum([
-  'amount_mismatch',
-  ...ConflictCode.enum,
-  'refund_exceeds_payment',
-  'foreign_intent',
-])
+export const AttentionCode = Type.Enum(
+  ['amount_mismatch', ...ConflictCode.enum, 'refund_exceeds_payment', 'foreign_intent'],
+  { title: 'AttentionCode' },
+)
 export type AttentionCode = Static<typeof AttentionCode>
 
 /** Set when a human has to look at it, and no earlier event of the payment says the same. */

@@ -7,22 +7,29 @@ import { paymentFold } from './fold.ts'
 import { existingPayment, type PaymentState, PaymentStatus } from './payment.ts'
 
 /** One event of a payment in the audit API. */
-export const HistoryEntry = Type.Object({
-  position: Type.String({
-    pattern: '^[0-9]+$',
-    description: 'Position of the event in the log, as in X-Event-Position',
-  }),
-  revision: Type.Integer({ minimum: 0, description: 'Revision of the payment right after the event, as in its ETag' }),
-  type: Type.String({ description: 'Type of the event' }),
-  occurred_at: Instant,
-  actor: Type.String({
-    description: 'Who caused it: `session:<user id>`, `guest`, `anonymous`, `provider:<name>`, `operator` or `worker`',
-  }),
-  correlation_id: Type.String({ description: 'Id of the request or notification that it is part of' }),
-  causation_id: Type.String({ description: 'Id of the event or request that led to it' }),
-  status_after: PaymentStatus,
-  data: ClientObject({ description: 'Data of the event; the fields depend on its type' }),
-})
+export const HistoryEntry = Type.Object(
+  {
+    position: Type.String({
+      pattern: '^[0-9]+$',
+      description: 'Position of the event in the log, as in X-Event-Position',
+    }),
+    revision: Type.Integer({
+      minimum: 0,
+      description: 'Revision of the payment right after the event, as in its ETag',
+    }),
+    type: Type.String({ description: 'Type of the event' }),
+    occurred_at: Instant,
+    actor: Type.String({
+      description:
+        'Who caused it: `session:<user id>`, `guest`, `anonymous`, `provider:<name>`, `operator` or `worker`',
+    }),
+    correlation_id: Type.String({ description: 'Id of the request or notification that it is part of' }),
+    causation_id: Type.String({ description: 'Id of the event or request that led to it' }),
+    status_after: PaymentStatus,
+    data: ClientObject({ description: 'Data of the event; the fields depend on its type' }),
+  },
+  { title: 'HistoryEntry' },
+)
 export type HistoryEntry = Static<typeof HistoryEntry>
 
 /** A payment event with its revision, position and metadata. */

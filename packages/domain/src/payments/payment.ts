@@ -6,7 +6,9 @@ import type { Chain } from './duplicates.ts'
 import type { CaptureMethod, IntentRejection, PaymentInitiated } from './events.ts'
 import type { Money } from './money.ts'
 
-export const PaymentStatus = Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'canceled'])
+export const PaymentStatus = Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'canceled'], {
+  title: 'PaymentStatus',
+})
 export type PaymentStatus = Static<typeof PaymentStatus>
 
 /** Whether a status is final. `failed` is not: a declined attempt may be followed by a successful one. */

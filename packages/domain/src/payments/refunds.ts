@@ -17,19 +17,22 @@ import { type RefundState, receivedOf, restOfCharges, sumOf } from './money.ts'
 import { existingPayment, factsOf, type Payment, type PaymentState } from './payment.ts'
 
 /** A refund in API responses. */
-export const RefundResource = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  payment_id: Type.String({ format: 'uuid' }),
-  amount_cents: Type.Integer(),
-  currency: Type.String(),
-  status: RefundStatus,
-  reason: RefundReason,
-  note: Nullable(Type.String()),
-  provider_refund_id: Nullable(Type.String()),
-  failure_code: Nullable(Type.String()),
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time' }),
-})
+export const RefundResource = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    payment_id: Type.String({ format: 'uuid' }),
+    amount_cents: Type.Integer(),
+    currency: Type.String(),
+    status: RefundStatus,
+    reason: RefundReason,
+    note: Nullable(Type.String()),
+    provider_refund_id: Nullable(Type.String()),
+    failure_code: Nullable(Type.String()),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Refund' },
+)
 export type RefundResource = Static<typeof RefundResource>
 
 export function refundResource({ payment_id, currency }: Payment, refund: RefundState): RefundResource {

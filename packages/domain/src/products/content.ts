@@ -12,29 +12,34 @@ const amount = (description: string) =>
   Type.Optional(Nullable(Type.With(AmountCents, { description: `Minor units. ${description}` })))
 
 /** The fields of a new product. `null` counts as omitted. */
-export const NewProduct = Type.Object({
-  name: RequiredText,
-  product_type: ProductType,
-  currency: Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217 code, any case' }),
-  description: Type.Optional(Nullable(LongText)),
-  is_recurring: Type.Optional(Type.Boolean({ description: 'Billed periodically. Default: false' })),
-  subtotal_cents: amount('The price before tax and discount. Either total_cents or subtotal_cents is required'),
-  tax_cents: amount('Default: 0'),
-  discount_cents: amount('Default: 0'),
-  total_cents: amount('The price to pay: subtotal_cents + tax_cents - discount_cents. 0 is allowed'),
-  billing_interval: Type.Optional(
-    Type.Union([BillingInterval, Type.Null()], { description: 'Required for a recurring product' }),
-  ),
-  trial_days: Type.Optional(
-    Nullable(Type.Integer({ minimum: 0, maximum: maxTrialDays, description: 'Allowed only for a recurring product' })),
-  ),
-  category_id: Type.Optional(Nullable(RequiredText)),
-  is_active: Type.Optional(Type.Boolean({ description: 'Default: true' })),
-})
+export const NewProduct = Type.Object(
+  {
+    name: RequiredText,
+    product_type: ProductType,
+    currency: Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217 code, any case' }),
+    description: Type.Optional(Nullable(LongText)),
+    is_recurring: Type.Optional(Type.Boolean({ description: 'Billed periodically. Default: false' })),
+    subtotal_cents: amount('The price before tax and discount. Either total_cents or subtotal_cents is required'),
+    tax_cents: amount('Default: 0'),
+    discount_cents: amount('Default: 0'),
+    total_cents: amount('The price to pay: subtotal_cents + tax_cents - discount_cents. 0 is allowed'),
+    billing_interval: Type.Optional(
+      Type.Union([BillingInterval, Type.Null()], { description: 'Required for a recurring product' }),
+    ),
+    trial_days: Type.Optional(
+      Nullable(
+        Type.Integer({ minimum: 0, maximum: maxTrialDays, description: 'Allowed only for a recurring product' }),
+      ),
+    ),
+    category_id: Type.Optional(Nullable(RequiredText)),
+    is_active: Type.Optional(Type.Boolean({ description: 'Default: true' })),
+  },
+  { title: 'NewProduct' },
+)
 export type NewProduct = Static<typeof NewProduct>
 
 /** Omitted fields stay, `null` clears a field. */
-export const ProductChanges = Type.Partial(NewProduct, { minProperties: 1 })
+export const ProductChanges = Type.Partial(NewProduct, { title: 'ProductChange', minProperties: 1 })
 export type ProductChanges = Static<typeof ProductChanges>
 
 const defaults = { description: null, is_recurring: false, billing_interval: null, trial_days: null, category_id: null }

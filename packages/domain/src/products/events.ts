@@ -3,10 +3,10 @@ import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
 import { Id, Instant, Nullable } from '../fields.ts'
 
-export const ProductType = Type.Enum(['physical', 'digital', 'service', 'subscription'])
+export const ProductType = Type.Enum(['physical', 'digital', 'service', 'subscription'], { title: 'ProductType' })
 export type ProductType = Static<typeof ProductType>
 
-export const BillingInterval = Type.Enum(['day', 'week', 'month', 'year'])
+export const BillingInterval = Type.Enum(['day', 'week', 'month', 'year'], { title: 'BillingInterval' })
 export type BillingInterval = Static<typeof BillingInterval>
 
 const Text = Nullable(Type.String())

@@ -95,13 +95,16 @@ function differing<Content extends ProductContent>(before: Content, after: Conte
 }
 
 /** A product in API responses (interface, section 2.4). */
-export const ProductResource = Type.Object({
-  id: Type.String(),
-  ...ProductContent.properties,
-  is_active: Type.Boolean(),
-  created_at: Type.String({ format: 'date-time' }),
-  updated_at: Type.String({ format: 'date-time' }),
-})
+export const ProductResource = Type.Object(
+  {
+    id: Type.String(),
+    ...ProductContent.properties,
+    is_active: Type.Boolean(),
+    created_at: Type.String({ format: 'date-time' }),
+    updated_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Product' },
+)
 export type ProductResource = Static<typeof ProductResource>
 
 export function productResource(product: Product): ProductResource {

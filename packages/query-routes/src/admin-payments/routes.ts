@@ -66,11 +66,15 @@ const ListQuery = Type.Object({
   cursor: cursorParameter,
 })
 
-const AnyListedPayment = Type.Interface([Type.Omit(ListedPayment, ['payment_method'])], {
-  dispute_status: Nullable(DisputeStatus),
-  user_id: Nullable(Type.String({ description: 'Null for a payment without a session' })),
-  attention: Type.Boolean({ description: 'Whether a human has to look at it; GET /admin/payments/{id} says why' }),
-})
+const AnyListedPayment = Type.Interface(
+  [Type.Omit(ListedPayment, ['payment_method'])],
+  {
+    dispute_status: Nullable(DisputeStatus),
+    user_id: Nullable(Type.String({ description: 'Null for a payment without a session' })),
+    attention: Type.Boolean({ description: 'Whether a human has to look at it; GET /admin/payments/{id} says why' }),
+  },
+  { title: 'AnyListedPayment' },
+)
 
 const ListResponse = Type.Object(
   {

@@ -18,20 +18,26 @@ const StatisticsParameters = Type.Object({
   interval: Type.Enum(['hour', 'day'], { default: 'day', description: 'In UTC' }),
 })
 
-const NumberAndSum = Type.Object({ count: Type.Integer(), amount_cents: Type.Integer() })
+const NumberAndSum = Type.Object({ count: Type.Integer(), amount_cents: Type.Integer() }, { title: 'NumberAndSum' })
 
-const Statistics = Type.Object({
-  from: Type.String({ format: 'date-time' }),
-  to: Type.String({ format: 'date-time' }),
-  currency: Type.String(),
-  provider_id: Type.String(),
-  payments: Type.Object(Object.fromEntries(PaymentStatus.enum.map((status) => [status, Type.Optional(NumberAndSum)])), {
-    description: 'Payments created in the interval, by their present status; statuses without one are absent',
-  }),
-  received_cents: Type.Integer({ description: 'Received for these payments' }),
-  refunds: Type.With(NumberAndSum, { description: 'Succeeded refunds that were made in the interval' }),
-  disputes: Type.With(NumberAndSum, { description: 'Disputes that were opened in the interval' }),
-})
+const Statistics = Type.Object(
+  {
+    from: Type.String({ format: 'date-time' }),
+    to: Type.String({ format: 'date-time' }),
+    currency: Type.String(),
+    provider_id: Type.String(),
+    payments: Type.Object(
+      Object.fromEntries(PaymentStatus.enum.map((status) => [status, Type.Optional(NumberAndSum)])),
+      {
+        description: 'Payments created in the interval, by their present status; statuses without one are absent',
+      },
+    ),
+    received_cents: Type.Integer({ description: 'Received for these payments' }),
+    refunds: Type.With(NumberAndSum, { description: 'Succeeded refunds that were made in the interval' }),
+    disputes: Type.With(NumberAndSum, { description: 'Disputes that were opened in the interval' }),
+  },
+  { title: 'Statistics' },
+)
 
 const example = {
   from: '2026-01-31T00:00:00.000Z',

@@ -12,20 +12,23 @@ export const etagHeader = {
   ETag: Type.String({ description: 'The revision of the returned resource, for If-Match' }),
 }
 
-/** The body of every error response. `details` depends on the code. */
+/** The body of every error response; the document also lists the codes. `details` depends on the code. */
 export const ErrorResponse = Type.Object(
   {
     success: Type.Literal(false),
-    error: Type.Object({
-      code: Type.String(),
-      message: Type.String({ description: 'For humans; may change' }),
-      details: Type.Optional(
-        Type.Record(Type.String(), Type.Unknown(), { description: 'Additional information; depends on the code' }),
-      ),
-      request_id: Type.String({ description: 'Same as X-Request-Id; include it in support requests' }),
-    }),
+    error: Type.Object(
+      {
+        code: Type.String(),
+        message: Type.String({ description: 'For humans; may change' }),
+        details: Type.Optional(
+          Type.Record(Type.String(), Type.Unknown(), { description: 'Additional information; depends on the code' }),
+        ),
+        request_id: Type.String({ description: 'Same as X-Request-Id; include it in support requests' }),
+      },
+      { title: 'Error' },
+    ),
   },
-  { description: 'An error' },
+  { title: 'ErrorResponse' },
 )
 
 /** Documentation of a route that its Fastify schema cannot express; apps/api replaces these keys. */
@@ -70,8 +73,9 @@ export const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Session-ID',
-    description: 'A session. Also as `Authorization: Bearer <session>`, or `session_id` in the query.',
+    description: 'A session. Also as `session_id` in the query.',
   },
+  bearer: { type: 'http', scheme: 'bearer', description: 'A session.' },
   guest: {
     type: 'apiKey',
     in: 'header',
@@ -105,7 +109,12 @@ export const livenessSchema = {
 /** Untyped, because details differ from check to check. */
 const Checks = Type.Unsafe<object>({
   type: 'object',
-  additionalProperties: { type: 'object', required: ['ok'], additionalProperties: true },
+  additionalProperties: {
+    type: 'object',
+    required: ['ok'],
+    properties: { ok: { type: 'boolean' } },
+    additionalProperties: true,
+  },
   description: 'The result of each check by name: `ok`, and details of the check',
 })
 
