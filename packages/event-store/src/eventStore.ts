@@ -10,9 +10,11 @@ import { type Codec, domainCodec, type Recorded } from './codec/codec.ts'
 import type { CallContext } from './connection/calls.ts'
 import { connect, createReplaceableConnection, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
 import { unreadableLogError } from './connection/errors.ts'
+import { type ExportPage, type ExportPageRequest, readExportPage } from './export/exportPage.ts'
 import { type FollowOptions, followLog } from './follow/followLog.ts'
 import { type Lag, type LagLimits, measureLag } from './follow/lag.ts'
 import { createNewEvents } from './follow/newEvents.ts'
+import type { RawEvent } from './read/rawEvent.ts'
 import { type BatchRange, type EventBatch, type LogRange, readBatches } from './read/readBatches.ts'
 import {
   isInLog,
@@ -106,6 +108,16 @@ export type EventStore = {
    * @throws DomainError `event_store_unavailable`
    */
   lag(position: LogPosition | undefined, prefixes: readonly string[], limits?: LagLimits): Promise<Lag>
+  /** Reads a bounded part of an export; see `readExportPage`. @throws DomainError `event_store_unavailable` */
+  exportPage(request: ExportPageRequest): Promise<ExportPage>
+  /**
+   * Some events of a stream as recorded; none for a stream that does not exist.
+   * @throws DomainError `event_store_unavailable`
+   */
+  readRawStream(
+    stream: StreamName,
+    range: { readonly from: bigint; readonly limit: number },
+  ): Promise<readonly RawEvent[]>
   /** The last event in the log, of any stream. */
   head(): Promise<LogCheckpoint | undefined>
   /**
@@ -206,13 +218,24 @@ export function createEventStore(options: {
       for await (const { events } of readBatches(reads, range)) yield* events
     },
     readBatches: (range) => readBatches(reads, range),
-    lag: (position, prefixes, limits) => measureLag(reads, position, prefixes, limits),
-    head: () => readHead(reads),
-    checkpointBefore: (position) => readCheckpointBefore(reads, position),
-    has: (checkpoint) => isInLog(reads, checkpoint),
+    ...rawReads(reads),
     async close() {
       closed.abort(new Error('The event store was closed'))
       await Promise.all([appends.connection.close(), reads.connection.close()])
     },
+  }
+}
+
+/** Reads without decoding. */
+function rawReads(
+  reads: CallContext,
+): Pick<EventStore, 'lag' | 'exportPage' | 'readRawStream' | 'head' | 'checkpointBefore' | 'has'> {
+  return {
+    lag: (position, prefixes, limits) => measureLag(reads, position, prefixes, limits),
+    exportPage: (request) => readExportPage(reads, request),
+    readRawStream: (stream, range) => readStreamEvents(reads, stream, range),
+    head: () => readHead(reads),
+    checkpointBefore: (position) => readCheckpointBefore(reads, position),
+    has: (checkpoint) => isInLog(reads, checkpoint),
   }
 }

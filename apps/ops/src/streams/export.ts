@@ -1,6 +1,8 @@
 // `streams export`: writes recorded events as ndjson, with a manifest to verify the file.
 import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/connection/calls'
+import { exportLine } from '@paylog/event-store/export/exportLine'
+import { type ExportSelection, readExportHead, readSelected } from '@paylog/event-store/export/selection'
 import { type CliCommand, readArguments, UsageError } from '../command.ts'
 import {
   type CliProgress,
@@ -11,18 +13,8 @@ import {
 } from '../progress.ts'
 import { timeLeft } from '../timeLeft.ts'
 import { createExportFile, type ExportFile, requireFreePaths } from './exportFile.ts'
-import { exportLine } from './exportLine.ts'
 import { createManifest, type Manifest, manifestOf } from './exportManifest.ts'
-import {
-  categoryWarning,
-  type ExportSelection,
-  openRawLog,
-  parseSelection,
-  readExportHead,
-  readSelected,
-  selectionOptions,
-  untilInterrupted,
-} from './exportSelection.ts'
+import { categoryWarning, openRawLog, parseSelection, selectionOptions, untilInterrupted } from './exportSelection.ts'
 
 export const streamsExport: CliCommand = {
   usage: '--out FILE [--category C] [--stream S] [--type T] [--since T] [--until T] [--force] [--json]',

@@ -2,11 +2,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/connection/calls'
+import { type ExportSelection, isSelected } from '@paylog/event-store/export/selection'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readEventAt, readRetention } from '@paylog/event-store/read/reads'
 import type { ExportedLine } from './exportedLines.ts'
 import { filtersText, type Manifest } from './exportManifest.ts'
-import { type ExportSelection, isSelected } from './exportSelection.ts'
 
 /** The identity of an event. */
 export type EventName = {

@@ -1,10 +1,10 @@
 // FILE.manifest.json: the extent of an export, and its checksum.
 import { readFileSync } from 'node:fs'
 import { Instant } from '@paylog/domain/fields'
+import type { ExportSelection } from '@paylog/event-store/export/selection'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { OpsError } from '../command.ts'
-import type { ExportSelection } from './exportSelection.ts'
 
 /** Raised whenever the layout of lines or manifest changes. */
 const format = 1

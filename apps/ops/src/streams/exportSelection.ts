@@ -1,13 +1,9 @@
-// Selects the events of an export from the log.
+// The selection of an export on the command line, and the log that it is read from.
 import type { Writable } from 'node:stream'
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
-import { isAfter, type LogPosition } from '@paylog/domain/events'
 import { createRawClient, type RawClient } from '@paylog/event-store/connection/calls'
-import type { RawEvent } from '@paylog/event-store/read/rawEvent'
-import { readEvents, readPagesBackwards } from '@paylog/event-store/read/readPage'
-import { readLogEnd } from '@paylog/event-store/read/reads'
-import type { LogFilter } from '@paylog/event-store/read/requests'
+import { type ExportSelection, selectionProblem } from '@paylog/event-store/export/selection'
 import { categories } from '@paylog/event-store/streamName'
 import { Type } from 'typebox'
 import { OpsError, readSince, UsageError } from '../command.ts'
@@ -43,17 +39,6 @@ export async function untilInterrupted<Result>(
   }
 }
 
-/** All conditions that are set must hold. Times are in ms, of when the server recorded the event. */
-export type ExportSelection = {
-  readonly category?: string
-  readonly stream?: string
-  readonly type?: string
-  /** Inclusive. */
-  readonly since?: number
-  /** Exclusive. */
-  readonly until?: number
-}
-
 export const selectionOptions = {
   category: { type: 'string' },
   stream: { type: 'string' },
@@ -61,9 +46,6 @@ export const selectionOptions = {
   since: { type: 'string' },
   until: { type: 'string' },
 } as const
-
-/** Far more than the clocks of two synchronised machines differ. */
-const clocksDifferMs = 10_000
 
 /**
  * @param now the time that durations are subtracted from, in ms
@@ -74,95 +56,22 @@ export function parseSelection(
   now: number,
 ): ExportSelection {
   const { category, stream, type } = given
-  for (const [name, value] of Object.entries({ category, stream, type })) {
-    if (value === '') throw new UsageError(`--${name} is empty`)
-  }
-  if (category?.includes('-'))
-    throw new UsageError('--category must not contain a dash: it is the part of a stream name before the first one')
-  for (const name of [category, stream]) {
-    if (name?.startsWith('$')) throw new UsageError(`${name} is a system stream, which is not exported`)
-  }
   const since = given.since === undefined ? undefined : readSince(given.since, now, '--since')
   const until = given.until === undefined ? undefined : readSince(given.until, now, '--until')
-  if (since !== undefined && until !== undefined && since >= until) {
-    throw new UsageError('--since must be before --until')
-  }
-  // By the clock of the server it may still be in the future. Events recorded until then would be missing.
-  if (until !== undefined && until > now - clocksDifferMs) {
-    throw new UsageError('--until must be at least 10 s ago, because the clock of the event store may be behind')
-  }
-  return {
+  const selection = {
     ...(category === undefined ? {} : { category }),
     ...(stream === undefined ? {} : { stream }),
     ...(type === undefined ? {} : { type }),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
   }
+  const problem = selectionProblem(selection, now)
+  if (problem !== undefined) throw new UsageError(`--${problem.field} ${problem.message}`)
+  return selection
 }
 
 /** A warning for a probably mistyped category. */
 export function categoryWarning({ category }: ExportSelection): string | undefined {
   if (category === undefined || categories.some((known) => known === category)) return undefined
   return `Paylog has no category ${category}. It has ${categories.join(', ')}.`
-}
-
-/** Whether the event belongs in the export. System streams and stream metadata never do. */
-export function isSelected({ category, stream, type, since, until }: ExportSelection, event: RawEvent): boolean {
-  const createdMs = event.created.getTime()
-  return (
-    !event.stream.startsWith('$') &&
-    (category === undefined || event.stream.startsWith(`${category}-`)) &&
-    (stream === undefined || event.stream === stream) &&
-    (type === undefined || event.type === type) &&
-    (since === undefined || createdMs >= since) &&
-    (until === undefined || createdMs < until)
-  )
-}
-
-/** The part of the selection that a server can filter by. */
-function serverFilter({ category, stream, type }: ExportSelection): LogFilter | undefined {
-  if (stream !== undefined) return { streamPrefixes: [stream] }
-  if (category !== undefined) return { streamPrefixes: [`${category}-`] }
-  return type === undefined ? undefined : { typePrefix: type }
-}
-
-/**
- * The end of the part of the log that an export covers. With `until` it is the last event recorded before that time, so
- * that a later export of a longer log is the same.
- * @param onRead called for each event that is skipped on the way back
- * @returns undefined when no event can belong in the export
- */
-export async function readExportHead(
-  client: RawClient,
-  { until }: ExportSelection,
-  onRead: (event: RawEvent) => void,
-): Promise<LogPosition | undefined> {
-  if (until === undefined) return (await readLogEnd(client))?.position
-  for await (const events of readPagesBackwards(client)) {
-    for (const event of events) {
-      if (event.created.getTime() < until) return event.position
-      onRead(event)
-    }
-  }
-  return undefined
-}
-
-/**
- * The selected events in the order of the log.
- * @param head the last position to read; without it nothing is read
- * @param onRead called for every event that the server sends
- * @throws LogUnusableError
- */
-export async function* readSelected(
-  client: RawClient,
-  selection: ExportSelection,
-  head: LogPosition | undefined,
-  onRead: (event: RawEvent) => void,
-): AsyncGenerator<RawEvent, void> {
-  if (head === undefined) return
-  for await (const event of readEvents(client, { filter: serverFilter(selection) })) {
-    if (isAfter(event.position, head)) return
-    onRead(event)
-    if (isSelected(selection, event)) yield event
-  }
 }

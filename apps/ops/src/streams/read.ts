@@ -3,10 +3,10 @@ import type { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { type Codec, domainCodec, tryDecode } from '@paylog/event-store/codec/codec'
 import type { RawClient } from '@paylog/event-store/connection/calls'
+import { exportLine } from '@paylog/event-store/export/exportLine'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readStreamPage } from '@paylog/event-store/read/reads'
 import { type CliCommand, OpsError, readArguments, readCount } from '../command.ts'
-import { exportLine } from './exportLine.ts'
 import { openRawLog } from './exportSelection.ts'
 
 /** Longer streams are read in pages. */

@@ -1,6 +1,8 @@
 // `streams verify-export`: checks an export against its manifest and the log.
 import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/connection/calls'
+import { exportLine } from '@paylog/event-store/export/exportLine'
+import { type ExportSelection, readExportHead, readSelected } from '@paylog/event-store/export/selection'
 import { readLogEnd } from '@paylog/event-store/read/reads'
 import { type CliCommand, OpsError, readArguments } from '../command.ts'
 import { type CliProgress, createReportWriter } from '../progress.ts'
@@ -15,9 +17,8 @@ import {
   verdictText,
 } from './exportDifference.ts'
 import { type ExportedLine, type ExportSummary, openExport, requireReadable } from './exportedLines.ts'
-import { exportLine } from './exportLine.ts'
 import { fileOf, isManifest, type Manifest, readManifest, selectionOf } from './exportManifest.ts'
-import { type ExportSelection, openRawLog, readExportHead, readSelected, untilInterrupted } from './exportSelection.ts'
+import { openRawLog, untilInterrupted } from './exportSelection.ts'
 import { type LogLine, pair } from './pairing.ts'
 
 /** Differences that are printed. The others are counted. */

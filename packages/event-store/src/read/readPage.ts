@@ -64,10 +64,12 @@ export function collectPage({ timeoutMs, closing }: CallContext, request: ReadRe
     })
 }
 
-/** A page of the log. */
+/** A page of the log. It may be empty when the page `isSilent`. */
 export type LogPage = RawPage & {
   /** The last event that was read, whether it passed the filter or not. */
   readonly last: RawEvent | undefined
+  /** How many events were read, whether they passed the filter or not. */
+  readonly read: number
 }
 
 export type PagesRange = {
@@ -88,17 +90,12 @@ export type PagesRange = {
  */
 export async function* readPages(context: CallContext, range: PagesRange = {}): AsyncGenerator<LogPage, void> {
   const { after, filter, maxEvents = defaultPageEvents } = range
-  let serverFilter = filter
+  let isFilteredHere = false
   const read = async (from: LogPosition | undefined): Promise<LogPage> => {
     for (;;) {
-      // One event more, because a read starts with the event at its position.
-      const count = from === undefined ? maxEvents : maxEvents + 1
-      const page = await readPage(context, logRead(from ?? 'start', count, { filter: serverFilter }))
-      const read = from === undefined ? page.events : page.events.filter(({ position }) => isAfter(position, from))
-      if (page.isSilent) serverFilter = undefined
-      if (read.length > 0 || page.isLast)
-        return { ...page, events: read.filter((event) => passes(filter, event)), last: read.at(-1) }
-      if (!page.isSilent) throw noProgress(context, from)
+      const page = await readLogPage(context, { after: from, filter, maxEvents, isFilteredHere })
+      if (page.isSilent) isFilteredHere = true
+      if (page.last !== undefined || page.isLast) return page
     }
   }
   let next = read(after)
@@ -112,6 +109,24 @@ export async function* readPages(context: CallContext, range: PagesRange = {}): 
     yield page
     if (page.isLast) return
   }
+}
+
+/**
+ * One page of the log.
+ * @param range `isFilteredHere`: the server does not filter, because it was silent for too long
+ * @throws the context's failure
+ */
+export async function readLogPage(
+  context: CallContext,
+  { after, filter, maxEvents, isFilteredHere }: Required<PagesRange> & { readonly isFilteredHere: boolean },
+): Promise<LogPage> {
+  // One event more, because a read starts with the event at its position.
+  const count = after === undefined ? maxEvents : maxEvents + 1
+  const request = logRead(after ?? 'start', count, { filter: isFilteredHere ? undefined : filter })
+  const page = await readPage(context, request)
+  const read = after === undefined ? page.events : page.events.filter(({ position }) => isAfter(position, after))
+  if (read.length === 0 && !page.isLast && !page.isSilent) throw noProgress(context, after)
+  return { ...page, events: read.filter((event) => passes(filter, event)), last: read.at(-1), read: read.length }
 }
 
 /** Like `readPages`, event by event. */

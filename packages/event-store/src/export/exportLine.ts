@@ -1,4 +1,4 @@
-import type { RawEvent } from '@paylog/event-store/read/rawEvent'
+import type { RawEvent } from '../read/rawEvent.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
