@@ -54,6 +54,7 @@ const scenario = [
   ...['createAddress', 'updateAddress', 'getAddress', 'listAddresses'],
   ...['createSetupIntent', 'createPaymentMethod', 'updatePaymentMethod', 'getPaymentMethod', 'listPaymentMethods'],
   ...['createPaymentIntent', 'refreshPayment', 'getPayment', 'listPayments', 'getAnyPayment', 'getPaymentHistory'],
+  ...['listRecordedEvents', 'listAnyPaymentMethods', 'listAnyAddresses'],
   ...['listAnyPayments', 'getStatistics', 'listDisputes', 'cancelPayment'],
   ...['receiveStripeWebhook', 'receivePaypalWebhook', 'receiveAuthorizeNetWebhook', 'receiveSandboxWebhook'],
   ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
@@ -65,9 +66,16 @@ const ofAuthorized = ['capturePayment', 'createRefund', 'listRefunds', 'getRefun
 
 const otherIntent = JSON.stringify({ total_cents: 777, currency: 'EUR', provider_id: 'sandbox' })
 
-/** The query that a route requires. */
-const requiredQuery = ({ operationId }: Route): Sent =>
-  operationId === 'getStatistics' ? { query: '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z' } : {}
+/** The queries that routes require. */
+const requiredQueries: Readonly<Record<string, string>> = {
+  getStatistics: '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
+  listAnyPaymentMethods: '?user_id=00000000-0000-4000-8000-000000000003',
+  listAnyAddresses: '?guest_email=guest@example.com',
+}
+const requiredQuery = ({ operationId = '' }: Route): Sent => {
+  const query = requiredQueries[operationId]
+  return query === undefined ? {} : { query }
+}
 
 /** The resource that the path names. */
 const resourceOf = ({ path }: Route) =>

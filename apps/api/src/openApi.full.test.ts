@@ -200,6 +200,7 @@ t.test('query parameters are optional except the range of statistics, and enums 
     ['GET /admin/payments', 'attention', ['true', 'false']],
     ['GET /admin/payments', 'orderBy', ['created_at', 'updated_at', 'amount_cents']],
     ['GET /admin/payments', 'orderDir', ['asc', 'desc']],
+    ['GET /admin/addresses', 'address_type', ['billing', 'shipping']],
     ['GET /admin/stats', 'interval', ['hour', 'day']],
     ['GET /admin/disputes', 'status', ['open', 'won', 'lost']],
     ['GET /webhooks/logs', 'status', ['success', 'failed']],
@@ -207,7 +208,13 @@ t.test('query parameters are optional except the range of statistics, and enums 
   const waiting = parameters.filter(({ name }) => name === 'x-read-after').map(({ route }) => route)
   const resources = ['/payments', '/payment-methods', '/addresses', '/admin/products']
   const ofPayments = ['/payments/{id}/refunds', '/payments/{id}/refunds/{refund_id}']
-  const ofAdministrators = ['/admin/disputes', '/admin/payments', '/admin/stats']
+  const ofAdministrators = [
+    '/admin/addresses',
+    '/admin/disputes',
+    '/admin/payment-methods',
+    '/admin/payments',
+    '/admin/stats',
+  ]
   t.same(
     waiting.sort(),
     [...resources.flatMap((path) => [path, `${path}/{id}`]), ...ofPayments, ...ofAdministrators]

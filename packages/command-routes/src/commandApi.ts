@@ -13,6 +13,7 @@ import { addressRoutes } from './addresses/routes.ts'
 import type { CommandConfig } from './config.ts'
 import { rememberedGuest } from './guest-tokens/guestTokens.ts'
 import { hostedPageRoutes } from './hosted-pages/routes.ts'
+import { recordedEventsRoutes } from './payment-history/recordedEvents.ts'
 import { paymentHistoryRoutes } from './payment-history/routes.ts'
 import { paymentMethodRoutes } from './payment-methods/routes.ts'
 import { paymentChangeRoutes } from './payments/changeRoutes.ts'
@@ -37,6 +38,7 @@ export const commandApi =
     await app.register(paymentChangeRoutes(dependencies))
     await app.register(refundRoutes(dependencies))
     await app.register(paymentHistoryRoutes(dependencies))
+    await app.register(recordedEventsRoutes(dependencies))
     await app.register(setupIntentRoutes(dependencies))
     await app.register(paymentMethodRoutes(dependencies))
     await app.register(addressRoutes(dependencies))

@@ -14,8 +14,8 @@ import { type ExportPage, type ExportPageRequest, readExportPage } from './expor
 import { type FollowOptions, followLog } from './follow/followLog.ts'
 import { type Lag, type LagLimits, measureLag } from './follow/lag.ts'
 import { createNewEvents } from './follow/newEvents.ts'
-import type { RawEvent } from './read/rawEvent.ts'
 import { type BatchRange, type EventBatch, type LogRange, readBatches } from './read/readBatches.ts'
+import { type RawPage, readPage } from './read/readPage.ts'
 import {
   isInLog,
   type ReadRange,
@@ -24,6 +24,7 @@ import {
   readStreamEvents,
   sharedLogEnds,
 } from './read/reads.ts'
+import { streamRead } from './read/requests.ts'
 import { categoryOf, type StreamName } from './streamName.ts'
 
 export type LoadedState<State> = {
@@ -111,13 +112,10 @@ export type EventStore = {
   /** Reads a bounded part of an export; see `readExportPage`. @throws DomainError `event_store_unavailable` */
   exportPage(request: ExportPageRequest): Promise<ExportPage>
   /**
-   * Some events of a stream as recorded; none for a stream that does not exist.
+   * A page of a stream's events as recorded, which ends early at a size of 8 MiB; empty for a stream that does not exist.
    * @throws DomainError `event_store_unavailable`
    */
-  readRawStream(
-    stream: StreamName,
-    range: { readonly from: bigint; readonly limit: number },
-  ): Promise<readonly RawEvent[]>
+  readRawPage(stream: StreamName, from: bigint, count: number): Promise<RawPage>
   /** The last event in the log, of any stream. */
   head(): Promise<LogCheckpoint | undefined>
   /**
@@ -229,11 +227,11 @@ export function createEventStore(options: {
 /** Reads without decoding. */
 function rawReads(
   reads: CallContext,
-): Pick<EventStore, 'lag' | 'exportPage' | 'readRawStream' | 'head' | 'checkpointBefore' | 'has'> {
+): Pick<EventStore, 'lag' | 'exportPage' | 'readRawPage' | 'head' | 'checkpointBefore' | 'has'> {
   return {
     lag: (position, prefixes, limits) => measureLag(reads, position, prefixes, limits),
     exportPage: (request) => readExportPage(reads, request),
-    readRawStream: (stream, range) => readStreamEvents(reads, stream, range),
+    readRawPage: (stream, from, count) => readPage(reads, streamRead(stream, from, count)),
     head: () => readHead(reads),
     checkpointBefore: (position) => readCheckpointBefore(reads, position),
     has: (checkpoint) => isInLog(reads, checkpoint),

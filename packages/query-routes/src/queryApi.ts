@@ -10,6 +10,7 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
+import { ownerRoutes } from './admin-owners/routes.ts'
 import { adminPaymentRoutes } from './admin-payments/routes.ts'
 import { statisticsRoutes } from './admin-payments/statisticsRoutes.ts'
 import type { QueryConfig } from './config.ts'
@@ -31,6 +32,7 @@ const resources = [
   disputeRoutes,
   paymentMethodRoutes,
   addressRoutes,
+  ownerRoutes,
   productRoutes,
   webhookLogRoutes,
 ]

@@ -73,10 +73,15 @@ export const ownEmailOnly: onRequestAsyncHookHandler = async ({ actor, query }) 
 /** The largest page number whose offset fits into 64 bits. */
 export const maxPage = 2_147_483_647
 
-/** The parameters of every list. */
-export const listParameters = {
+/** Which page of a list. */
+export const pageParameters = {
   page: Type.Integer({ minimum: 1, maximum: maxPage, default: 1, description: 'Page number, from 1' }),
   limit: Type.Integer({ minimum: 1, maximum: 50, default: 20, description: 'Items per page' }),
+}
+
+/** The parameters of every list of a caller's own resources. */
+export const listParameters = {
+  ...pageParameters,
   guest_email: Type.Optional(
     Type.String({
       minLength: 1,
@@ -122,6 +127,14 @@ export const administratorSchema = (...args: Parameters<typeof readSchema>) => (
 
 export const OrderDir = Type.Enum(['asc', 'desc'])
 
+/** The `meta` of every list with pages. */
+export const pageMeta = {
+  page: Type.Integer(),
+  limit: Type.Integer(),
+  total: Type.Integer(),
+  hasMore: Type.Boolean(),
+}
+
 /** @param meta additional fields of one list's `meta`, also in the example */
 export const listResponse = <Item extends TSchema, Meta extends TProperties>(
   item: Item,
@@ -132,13 +145,7 @@ export const listResponse = <Item extends TSchema, Meta extends TProperties>(
     {
       success: Type.Literal(true),
       data: Type.Array(item),
-      meta: Type.Object({
-        page: Type.Integer(),
-        limit: Type.Integer(),
-        total: Type.Integer(),
-        hasMore: Type.Boolean(),
-        ...meta,
-      }),
+      meta: Type.Object({ ...pageMeta, ...meta }),
       user_context: UserContext,
     },
     {
@@ -166,6 +173,14 @@ const exampleContext: UserContext = {
 /** The response with a page of a list. */
 export function toListResponse<Item, Meta extends object>(
   caller: KnownActor,
+  page: { readonly page: number; readonly limit: number; readonly meta: Meta },
+  found: ListPage<Item>,
+) {
+  return { ...toPageResponse(page, found), user_context: userContext(caller) }
+}
+
+/** As `toListResponse`, for a list that is not the caller's own. */
+export function toPageResponse<Item, Meta extends object>(
   { page, limit, meta }: { readonly page: number; readonly limit: number; readonly meta: Meta },
   { items, total }: ListPage<Item>,
 ) {
@@ -173,7 +188,6 @@ export function toListResponse<Item, Meta extends object>(
     success: true as const,
     data: [...items],
     meta: { page, limit, total, hasMore: page * limit < total, ...meta },
-    user_context: userContext(caller),
   }
 }
 

@@ -10,7 +10,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  */
 export function exportLine(event: RawEvent): string {
   const { id, stream, revision, position, type, created } = event
-  const facts = JSON.stringify({
+  return withContent(event, {
     id,
     stream,
     revision: revision.toString(),
@@ -18,8 +18,26 @@ export function exportLine(event: RawEvent): string {
     type,
     created: created.toISOString(),
   })
-  const data = event.contentType === 'application/json' ? jsonText(event.data) : undefined
-  return `${facts.slice(0, -1)},${field('data', data, event.data)},${field('metadata', jsonText(event.metadata), event.metadata)}}`
+}
+
+/** An event of a stream as JSON: as in `exportLine`, with the revision as a number. */
+export function recordedEventJson(event: RawEvent): string {
+  const { id, type, stream, revision, position, created } = event
+  return withContent(event, {
+    id,
+    type,
+    stream,
+    revision: Number(revision),
+    position: position.commit.toString(),
+    created: created.toISOString(),
+  })
+}
+
+/** The facts, and data and metadata as recorded. */
+function withContent({ contentType, data, metadata }: RawEvent, facts: object): string {
+  const json = contentType === 'application/json' ? jsonText(data) : undefined
+  const content = `${field('data', json, data)},${field('metadata', jsonText(metadata), metadata)}`
+  return `${JSON.stringify(facts).slice(0, -1)},${content}}`
 }
 
 function field(name: string, json: string | undefined, bytes: Uint8Array): string {

@@ -119,6 +119,10 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /admin/disputes': { access: 'administrator', status: 200 },
   'GET /admin/payments/{id}': anyPayment,
   'GET /admin/payments/{id}/history': anyPayment,
+  'GET /admin/payments/{id}/events': anyPayment,
+  // Without an owner.
+  'GET /admin/payment-methods': { access: 'administrator', status: 400 },
+  'GET /admin/addresses': { access: 'administrator', status: 400 },
   'POST /webhooks/test': { access: 'session', body: testBody, mayNotBeEmpty: true },
   'POST /webhooks/external/simulate': { access: 'session', body: simulated, mayNotBeEmpty: true },
   'GET /webhooks/logs': { access: 'session', list: 'log', administratorsHaveAll: true },
@@ -144,6 +148,7 @@ export const undocumented: Readonly<Record<string, Row>> = {
   'HEAD /admin/products/{id}': { access: 'administrator', item: 'product' },
   'HEAD /admin/payments/{id}': anyPayment,
   'HEAD /admin/payments/{id}/history': anyPayment,
+  'HEAD /admin/payments/{id}/events': anyPayment,
   'HEAD /webhooks/logs/{id}': entry,
 }
 
