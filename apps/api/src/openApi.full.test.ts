@@ -200,9 +200,9 @@ t.test('query parameters are optional except the range of statistics, and enums 
     ['GET /admin/payments', 'attention', ['true', 'false']],
     ['GET /admin/payments', 'orderBy', ['created_at', 'updated_at', 'amount_cents']],
     ['GET /admin/payments', 'orderDir', ['asc', 'desc']],
-    ['GET /admin/addresses', 'address_type', ['billing', 'shipping']],
     ['GET /admin/stats', 'interval', ['hour', 'day']],
     ['GET /admin/disputes', 'status', ['open', 'won', 'lost']],
+    ['GET /admin/addresses', 'address_type', ['billing', 'shipping']],
     ['GET /webhooks/logs', 'status', ['success', 'failed']],
   ])
   const waiting = parameters.filter(({ name }) => name === 'x-read-after').map(({ route }) => route)

@@ -9,13 +9,14 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { FastifyPluginAsync } from 'fastify'
 import type { OperatorConfig } from './config.ts'
+import { eventRoutes } from './events/routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import type { OperatorDependencies } from './routeSchemas.ts'
 
 type Routes = (dependencies: OperatorDependencies) => FastifyPluginAsync
 
-const resources: readonly Routes[] = [jobRoutes]
+const resources: readonly Routes[] = [jobRoutes, eventRoutes]
 
 /** The routes of all resources. Register it on an instance of `createHttp`, which validates requests and formats errors. */
 export function operatorApi(dependencies: OperatorDependencies): FastifyPluginAsync {

@@ -42,6 +42,7 @@ export function selectionProblem(
     ['stream', stream],
   ] as const)
     if (value?.startsWith('$')) return { field, message: 'must not be a system stream, which is not exported' }
+  if (since !== undefined && since > now) return { field: 'since', message: 'is in the future' }
   if (since !== undefined && until !== undefined && since >= until)
     return { field: 'since', message: 'must be before until' }
   // By the clock of the server it may still be in the future. Events recorded until then would be missing.

@@ -20,6 +20,7 @@ export const apiPaths: Readonly<Record<string, readonly string[]>> = {
   '/payment-methods/{id}': ['DELETE', 'GET', 'PUT'],
   '/addresses': ['GET', 'POST'],
   '/addresses/{id}': ['DELETE', 'GET', 'PUT'],
+  '/admin/events': ['GET'],
   '/admin/payment-methods': ['GET'],
   '/admin/addresses': ['GET'],
   '/admin/stats': ['GET'],

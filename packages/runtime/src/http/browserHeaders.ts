@@ -29,6 +29,8 @@ const exposedHeaders = [
   'RateLimit-Reset',
   'Retry-After',
   'X-Event-Position',
+  'X-Log-Head',
+  'X-Next-Position',
   'X-Read-Stale',
   'X-Request-Id',
 ]

@@ -123,6 +123,7 @@ export const rows: Readonly<Record<string, Row>> = {
   // Without an owner.
   'GET /admin/payment-methods': { access: 'administrator', status: 400 },
   'GET /admin/addresses': { access: 'administrator', status: 400 },
+  'GET /admin/events': { access: 'administrator', status: 200 },
   'POST /webhooks/test': { access: 'session', body: testBody, mayNotBeEmpty: true },
   'POST /webhooks/external/simulate': { access: 'session', body: simulated, mayNotBeEmpty: true },
   'GET /webhooks/logs': { access: 'session', list: 'log', administratorsHaveAll: true },

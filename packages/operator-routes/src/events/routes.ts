@@ -1,0 +1,111 @@
+// GET /admin/events: the log as ndjson, page by page, in the lines of `ops streams export`.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { LogPosition } from '@paylog/domain/events'
+import { isAfter } from '@paylog/domain/events'
+import { exampleId } from '@paylog/domain/examples'
+import { Instant } from '@paylog/domain/fields'
+import { type ExportSelection, selectionProblem } from '@paylog/event-store/export/selection'
+import { invalidInput } from '@paylog/runtime/http/validation'
+import { type Static, Type } from 'typebox'
+import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
+
+const maxLimit = 5_000
+
+const name = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 1_024, description }))
+const position = (description: string) => Type.Optional(Type.String({ pattern: '^[0-9]{1,20}$', description }))
+
+const Query = Type.Object({
+  category: name('Only streams of this category: the part of the name before the first dash, such as payment'),
+  stream: name('Only this stream'),
+  type: name('Only events of this type, such as PaymentSucceeded'),
+  since: Type.Optional(
+    Type.With(Instant, {
+      description: 'Only events recorded at this time or later (encode the + of an offset as %2B)',
+    }),
+  ),
+  until: Type.Optional(
+    Type.With(Instant, { description: 'Only events recorded before this time, which must be at least 10 s ago' }),
+  ),
+  after: position('X-Next-Position of the previous page, with the same filters: the page begins after this position'),
+  head: position('X-Log-Head of the first page: the last position to read'),
+  limit: Type.Integer({ minimum: 1, maximum: maxLimit, default: 1_000, description: 'Lines per page' }),
+})
+
+const exampleLine =
+  `{"id":"018f0000-0000-7000-8000-0000000000ee","stream":"payment-${exampleId}","revision":"0","position":"4711",` +
+  '"type":"PaymentInitiated","created":"2026-01-31T12:00:00.000Z","data":{"amount_cents":2599},"metadata":{"actor":"anonymous"}}\n'
+
+const positionHeader = (description: string) => Type.String({ pattern: '^[0-9]+$', description })
+
+const schema = {
+  ...administratorSchema('system', 'exportEvents', 'Export recorded events', 'event_store_unavailable'),
+  description: [
+    'For administrators. The lines of `ops streams export`, byte for byte: one event per line, in the order of the log, with data and ' +
+      'metadata as recorded. The pages of one selection, one after the other, are the file.',
+    'A page reads a bounded part of the log in bounded time. It may therefore be shorter than `limit`, and even empty, while ' +
+      'more follow: the export is complete when `X-Next-Position` is missing. Send it as `after`, and the `X-Log-Head` of the first page as ' +
+      '`head`, so that events recorded meanwhile do not prolong the export.',
+    'Events contain client secrets and personal data. System streams, whose names begin with $, are never exported.',
+  ].join('\n\n'),
+  querystring: Query,
+  produces: ['application/x-ndjson'],
+  response: {
+    200: Type.String({
+      description: 'A page of the export',
+      headers: {
+        'X-Next-Position': positionHeader('The `after` of the next page; missing on the last page'),
+        'X-Log-Head': positionHeader(
+          'Where the export ends: `head`, or on the first page the end of the log, with `until` the last event before that ' +
+            'time or a later one. Missing when the log has no such event',
+        ),
+      },
+      examples: [exampleLine],
+    }),
+  },
+}
+
+export function eventRoutes({ store, administrator, now }: OperatorDependencies): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    http.get('/admin/events', { onRequest: administrator, schema }, async ({ query }, reply) => {
+      const selection = toSelection(query, now().getTime())
+      const head = positionAt(query.head)
+      if (head !== undefined && isAfter(head, (await store.head()) ?? positionAt('0')))
+        throw invalidQuery('head', 'must not be after the end of the log')
+      const page = await store.exportPage({ selection, after: positionAt(query.after), head, limit: query.limit })
+      if (page.next !== undefined) reply.header('x-next-position', String(page.next.commit))
+      if (page.head !== undefined) reply.header('x-log-head', String(page.head.commit))
+      reply.type('application/x-ndjson')
+      return page.lines.map((line) => `${line}\n`).join('')
+    })
+  }
+}
+
+/** On current servers commit and prepare position are equal. */
+function positionAt(text: string): LogPosition
+function positionAt(text: string | undefined): LogPosition | undefined
+function positionAt(text: string | undefined): LogPosition | undefined {
+  return text === undefined ? undefined : { commit: BigInt(text), prepare: BigInt(text) }
+}
+
+/** @throws DomainError `invalid_request` */
+function toSelection({ category, stream, type, since, until }: Static<typeof Query>, now: number): ExportSelection {
+  const selection = {
+    ...(category === undefined ? {} : { category }),
+    ...(stream === undefined ? {} : { stream }),
+    ...(type === undefined ? {} : { type }),
+    ...(since === undefined ? {} : { since: timeOf('since', since) }),
+    ...(until === undefined ? {} : { until: timeOf('until', until) }),
+  }
+  const problem = selectionProblem(selection, now)
+  if (problem !== undefined) throw invalidQuery(problem.field, problem.message)
+  return selection
+}
+
+function timeOf(field: string, text: string): number {
+  const time = Date.parse(text)
+  // A leap second matches the format, but Date cannot represent it.
+  if (Number.isNaN(time)) throw invalidQuery(field, 'must be a time')
+  return time
+}
+
+const invalidQuery = (field: string, message: string) => invalidInput('querystring', [{ field, message }])
