@@ -1,5 +1,6 @@
 import t from 'tap'
-import { currencyExponent, isCurrency, maxAmountCents, resolveAmounts } from './money.ts'
+import { currencyExponent } from './currency.ts'
+import { isCurrency, maxAmountCents, resolveAmounts } from './money.ts'
 
 t.test('missing parts of an amount are derived [10.2-derived]', async (t) => {
   t.same(resolveAmounts({ total_cents: 100 }), {

@@ -1,5 +1,5 @@
 // Prints one result of a reconciliation, as text and as JSON.
-import { currencyExponent } from '@paylog/domain/money'
+import { currencyExponent } from '@paylog/domain/currency'
 import type { IntentSnapshot } from '@paylog/providers/provider'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import type { ReconcileResult } from './queryProviders.ts'

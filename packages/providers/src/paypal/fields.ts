@@ -1,6 +1,7 @@
 // PayPal's field formats: money, captures, notification envelopes, and lenient access to their objects.
+
+import { currencyExponent } from '@paylog/domain/currency'
 import { DomainError } from '@paylog/domain/errors'
-import { currencyExponent } from '@paylog/domain/money'
 import type { RefundStatus } from '@paylog/domain/payments/events'
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import { type Static, Type } from 'typebox'

@@ -1,8 +1,9 @@
 // Stripe's field formats: amounts, whose decimals differ from ISO 4217 for some currencies, and lenient field readers.
 // https://docs.stripe.com/currencies
+
+import { currencyExponent } from '@paylog/domain/currency'
 import { DomainError } from '@paylog/domain/errors'
 import { Email } from '@paylog/domain/fields'
-import { currencyExponent } from '@paylog/domain/money'
 import { type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Amount, Code, paymentIdFrom, UnixTime } from '../fields.ts'

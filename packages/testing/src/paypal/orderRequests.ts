@@ -1,6 +1,6 @@
 // The fake's checks of order requests, and its amounts.
 
-import { currencyExponent } from '@paylog/domain/money'
+import { currencyExponent } from '@paylog/domain/currency'
 import { valueAt } from '../fakeServer.ts'
 import { errorResponse, type FakeResponse, textAt } from './responses.ts'
 

@@ -1,5 +1,5 @@
 // The title and the sentence of a chat message about a refund, a dispute, or what needs attention.
-import { currencyExponent } from '@paylog/domain/money'
+import { currencyExponent } from '@paylog/domain/currency'
 import type { AttentionFacts, DisputeFacts, RefundFacts } from '../canonicalNames.ts'
 
 /** The facts that only messages of one canonical name have. */
