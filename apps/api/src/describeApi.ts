@@ -3,6 +3,7 @@ import { commandApi } from '@paylog/command-routes/commandApi'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createJobs } from '@paylog/operator-routes/jobs/jobs'
 import { operatorApi } from '@paylog/operator-routes/operatorApi'
+import { createSystem } from '@paylog/operator-routes/system/system'
 import { queryApi } from '@paylog/query-routes/queryApi'
 import { createCallers } from '@paylog/runtime/http/callers'
 import { createHttp } from '@paylog/runtime/http/http'
@@ -32,7 +33,9 @@ export async function describeApi(log: Logger): Promise<object> {
     await http.register(queryApi({ db, actorOf }))
     const { administrator } = callers
     const jobs = createJobs({ pool: db, log })
-    await http.register(operatorApi({ pool: db, store, administrator, endpoints: [], jobs, now: workflow.now }))
+    const system = createSystem({ app: 'docs', health: createHealth(), others: [] })
+    const operator = { ...nowhere, pool: db, store, administrator, endpoints: [], jobs, system, log }
+    await http.register(operatorApi({ ...operator, now: workflow.now }))
     await http.ready()
     return http.swagger()
   } finally {

@@ -17,6 +17,6 @@ const Config = Type.Object({ ...apiVariables, ...operatorVariables })
 runApp('operator-api', async ({ log, lifecycle }) => {
   const config = loadWithEndpoints(Config, process.env)
   const describe = documentOf(await describeApi(log))
-  const parts = { log, lifecycle, health: createHealth(), metrics: createMetrics(), describe }
+  const parts = { app: 'operator-api', log, lifecycle, health: createHealth(), metrics: createMetrics(), describe }
   return { url: await serveApi(config, parts, wireOperatorApi(config, parts)) }
 })

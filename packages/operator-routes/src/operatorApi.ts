@@ -12,11 +12,14 @@ import type { OperatorConfig } from './config.ts'
 import { eventRoutes } from './events/routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { jobRoutes } from './jobs/routes.ts'
+import { projectionRoutes } from './projections/routes.ts'
 import type { OperatorDependencies } from './routeSchemas.ts'
+import { systemRoutes } from './system/routes.ts'
+import { createSystem } from './system/system.ts'
 
 type Routes = (dependencies: OperatorDependencies) => FastifyPluginAsync
 
-const resources: readonly Routes[] = [jobRoutes, eventRoutes]
+const resources: readonly Routes[] = [systemRoutes, projectionRoutes, jobRoutes, eventRoutes]
 
 /** The routes of all resources. Register it on an instance of `createHttp`, which validates requests and formats errors. */
 export function operatorApi(dependencies: OperatorDependencies): FastifyPluginAsync {
@@ -29,17 +32,28 @@ const maxConnections = 8
 /** How long a request waits for a database that does not respond. */
 const responseTimeoutMs = 5_000
 
-/** Builds the plugin from the configuration. The lifecycle closes its connections after the server that uses them. */
+/**
+ * Builds the plugin from the configuration. The lifecycle closes its connections after the server that uses them.
+ * @param parts `app` is the name of this process, as the system page shows it
+ */
 export function wireOperatorApi(
   config: OperatorConfig,
   {
+    app,
     log,
     lifecycle,
     health,
-  }: { readonly log: Logger; readonly lifecycle: Lifecycle; readonly health: Health; readonly metrics: Metrics },
+  }: {
+    readonly app: string
+    readonly log: Logger
+    readonly lifecycle: Lifecycle
+    readonly health: Health
+    readonly metrics: Metrics
+  },
 ): FastifyPluginAsync {
+  const { DATABASE_URL: databaseUrl, endpoints } = config
   const pool = createPool({
-    databaseUrl: config.DATABASE_URL,
+    databaseUrl,
     applicationName: 'operator-api',
     max: maxConnections,
     queryTimeoutMs: responseTimeoutMs,
@@ -63,5 +77,7 @@ export function wireOperatorApi(
     return { head: head?.commit.toString() ?? null }
   })
   const { administrator } = createCallers(identity.actorOf)
-  return operatorApi({ pool, store, administrator, endpoints: config.endpoints, jobs, now: () => new Date() })
+  const system = createSystem({ app, health, others: config.HEALTH_URLS })
+  const now = () => new Date()
+  return operatorApi({ databaseUrl, pool, store, administrator, endpoints, jobs, system, log, now })
 }

@@ -3,11 +3,15 @@ import type { ErrorCode } from '@paylog/domain/errors'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Callers } from '@paylog/runtime/http/callers'
 import { errorResponses } from '@paylog/runtime/http/openApiSchemas'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Pool } from 'pg'
 import type { Jobs } from './jobs/jobs.ts'
+import type { System } from './system/system.ts'
 
 export type OperatorDependencies = {
+  /** Of the owner of the tables, for jobs, which open their own connections. */
+  readonly databaseUrl: string
   /** For short queries, as the owner of the tables. */
   readonly pool: Pool
   readonly store: EventStore
@@ -15,6 +19,9 @@ export type OperatorDependencies = {
   /** The configured webhook endpoints, without their signing secrets. */
   readonly endpoints: readonly WebhookEndpoint[]
   readonly jobs: Jobs
+  readonly system: System
+  /** Of the process; requests have their own. */
+  readonly log: Logger
   readonly now: () => Date
 }
 

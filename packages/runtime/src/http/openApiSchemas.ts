@@ -107,7 +107,7 @@ export const livenessSchema = {
 }
 
 /** Untyped, because details differ from check to check. */
-const Checks = Type.Unsafe<object>({
+export const Checks = Type.Unsafe<object>({
   type: 'object',
   additionalProperties: {
     type: 'object',

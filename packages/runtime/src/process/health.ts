@@ -8,12 +8,20 @@ const checkTimeoutMs = 2_000
 
 export type CheckDetails = object & { readonly ok?: false }
 
+/** The results of all checks, by name. */
+export type Readiness = {
+  readonly status: 'ready' | 'unavailable'
+  readonly checks: Readonly<Record<string, object>>
+}
+
 export type Health = {
   /**
    * Adds a dependency to readiness. The check resolves with details to show, or throws when the dependency is unavailable.
    * A failed check that has details resolves with `ok: false` among them.
    */
   check(name: string, run: () => Promise<CheckDetails>): void
+  /** Runs every check, or returns the results of a run within the last second. @param log gets the reasons of failures */
+  readiness(log: Pick<Logger, 'warn'>): Promise<Readiness>
   readonly plugin: FastifyPluginAsync
 }
 
@@ -42,10 +50,19 @@ export function createHealth({ resultAgeMs = 1_000 } = {}): Health {
     )
   }
 
+  async function readiness(log: Pick<Logger, 'warn'>): Promise<Readiness> {
+    if (latest === undefined || performance.now() - latest.at > resultAgeMs)
+      latest = { at: performance.now(), results: runChecks(log) }
+    const results = await latest.results
+    const isReady = results.every(([, { ok }]) => ok)
+    return { status: isReady ? 'ready' : 'unavailable', checks: Object.fromEntries(results) }
+  }
+
   return {
     check(name, run) {
       checks.set(name, run)
     },
+    readiness,
     plugin: async (http) => {
       http.get('/health/live', { schema: livenessSchema }, async () => ({ status: 'live' }))
       http.get(
@@ -56,12 +73,9 @@ export function createHealth({ resultAgeMs = 1_000 } = {}): Health {
             reply.code(503)
             return { status: 'stopping', checks: {} }
           }
-          if (latest === undefined || performance.now() - latest.at > resultAgeMs)
-            latest = { at: performance.now(), results: runChecks(request.log) }
-          const results = await latest.results
-          const ready = results.every(([, { ok }]) => ok)
-          reply.code(ready ? 200 : 503)
-          return { status: ready ? 'ready' : 'unavailable', checks: Object.fromEntries(results) }
+          const result = await readiness(request.log)
+          reply.code(result.status === 'ready' ? 200 : 503)
+          return result
         },
       )
     },

@@ -1,0 +1,27 @@
+// GET /admin/system: the processes and their readiness.
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
+import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
+import { exampleSystem, SystemState } from './systemState.ts'
+
+export function systemRoutes({ system, administrator }: OperatorDependencies): FastifyPluginAsyncTypebox {
+  return async (http) => {
+    http.get(
+      '/admin/system',
+      {
+        onRequest: administrator,
+        schema: {
+          ...administratorSchema('system', 'getSystem', 'Get the version and the readiness of all processes'),
+          response: {
+            200: dataResponse(SystemState, {
+              description: 'The processes, as of at most a second ago',
+              headers: {},
+              examples: [{ success: true, data: exampleSystem }],
+            }),
+          },
+        },
+      },
+      async ({ log }) => ({ success: true as const, data: await system.read(log) }),
+    )
+  }
+}
