@@ -1,0 +1,138 @@
+// The client of the API, for Node and browsers: one typed function for each operation of the OpenAPI document.
+import createFetchClient from 'openapi-fetch'
+import { PaylogError } from './errors.ts'
+import { operationRoutes } from './operations.ts'
+import { type Fetch, withRetries } from './retries.ts'
+import type { components, operations, paths } from './schema.ts'
+
+/** The resources, bodies and errors of the API by name: `Schemas['Payment']`. */
+export type Schemas = components['schemas']
+
+export type PaylogClientOptions = {
+  /** Without a path. */
+  readonly baseUrl: string
+  /** Of every request; without one, requests are anonymous. */
+  readonly credential?: { readonly session: string } | { readonly guest_token: string }
+  /** Of every request. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** In place of the global one. */
+  readonly fetch?: Fetch
+  /** How often a request that may be repeated is sent again. Default: 2 */
+  readonly maxRetries?: number
+  /** For each attempt. Default: 80 s, longer than any request but a product sync should take */
+  readonly timeoutMs?: number
+}
+
+export type OperationId = keyof typeof operationRoutes
+
+type MaybeUndefined<Fields> = {
+  [Name in keyof Fields]: Record<never, never> extends Pick<Fields, Name> ? Fields[Name] | undefined : Fields[Name]
+}
+type Parameters<Operation> = Operation extends { parameters: infer All }
+  ? { [Place in keyof All as Place extends 'cookie' ? never : Place]: MaybeUndefined<All[Place]> }
+  : never
+type Json<Body> = { content: { 'application/json': Body } }
+type BodyOf<Operation> = Operation extends { requestBody?: never }
+  ? { body?: never }
+  : Operation extends { requestBody: Json<infer Body> }
+    ? { body: Body }
+    : Operation extends { requestBody?: Json<infer Body> }
+      ? { body?: Body }
+      : never
+
+/** `path`, `query` and `header` parameters, the `body`, and a `signal` that ends the call. */
+export type OperationInput<Id extends OperationId> = Parameters<operations[Id]> &
+  BodyOf<operations[Id]> & { signal?: AbortSignal | undefined }
+
+type ContentOf<Response> = Response extends { content: infer Content } ? Content[keyof Content] : never
+type SuccessOf<Operation> = Operation extends { responses: infer Responses }
+  ? ContentOf<Responses[keyof Responses]>
+  : never
+
+export type OperationResult<Id extends OperationId> = {
+  /** Parsed if it is JSON. */
+  readonly body: SuccessOf<operations[Id]>
+  readonly status: number
+  /** Such as `etag` (for If-Match), `x-event-position` (for X-Read-After) and `x-request-id`. */
+  readonly headers: Headers
+}
+
+type Call<Id extends OperationId> =
+  Record<never, never> extends OperationInput<Id>
+    ? (input?: OperationInput<Id>) => Promise<OperationResult<Id>>
+    : (input: OperationInput<Id>) => Promise<OperationResult<Id>>
+
+export type PaylogClient = { readonly [Id in OperationId]: Call<Id> }
+
+/**
+ * A function for each operation, which returns the response of a success.
+ *
+ * A GET, and a POST with an Idempotency-Key, is sent again when there was no response, after 503 and 504, and after 429 with a
+ * Retry-After. Where the API takes a key, the client makes one for each call that has none, so that such a call is executed once.
+ * Pass a key of your own (`header: { 'idempotency-key': … }`) to make the whole call repeatable, also after a crash.
+ *
+ * As Stripe's and Svix's clients do, a call throws when it does not succeed:
+ * `PaylogError` for an error response, with `code`, `details` and `request_id`; `PaylogConnectionError` when there was none; the
+ * reason of the signal when it was aborted.
+ * @example
+ * const paylog = createPaylogClient({ baseUrl: 'https://pay.example.com', credential: { session } })
+ * const { body } = await paylog.getPayment({ path: { id } })
+ */
+export function createPaylogClient(options: PaylogClientOptions): PaylogClient {
+  const { baseUrl, credential, headers, maxRetries = 2, timeoutMs = 80_000 } = options
+  const fetch = options.fetch ?? ((request, init) => globalThis.fetch(request, init))
+  const http = createFetchClient<paths>({
+    baseUrl,
+    headers: { ...credentialHeader(credential), ...headers },
+    fetch: withRetries(fetch, { maxRetries, timeoutMs }),
+  })
+
+  const callOf =
+    (id: OperationId) =>
+    async (input: AnyInput = {}) => {
+      const { method, path, takesKey } = operationRoutes[id]
+      const { body, signal, header, ...params } = input
+      const keyed = takesKey ? { 'idempotency-key': randomKey(), ...header } : header
+      // The types of openapi-fetch are by literal path and method; those of the client say the same by operation.
+      const request = http.request as unknown as AnyRequest
+      const { data, error, response } = await request(method, path, {
+        params: { ...params, header: keyed },
+        body,
+        signal,
+        parseAs: 'text',
+      })
+      if (!response.ok) throw new PaylogError(response, error)
+      const isJson = response.headers.get('content-type')?.includes('json') === true
+      return {
+        body: isJson && data !== undefined ? JSON.parse(data) : data,
+        status: response.status,
+        headers: response.headers,
+      }
+    }
+  const ids = Object.keys(operationRoutes) as OperationId[]
+  return Object.fromEntries(ids.map((id) => [id, callOf(id)])) as unknown as PaylogClient
+}
+
+type AnyInput = {
+  readonly path?: object
+  readonly query?: object
+  readonly header?: Readonly<Record<string, string | undefined>>
+  readonly body?: unknown
+  readonly signal?: AbortSignal | undefined
+}
+type AnyRequest = (
+  method: string,
+  path: string,
+  init: object,
+) => Promise<{ readonly data?: string; readonly error?: unknown; readonly response: Response }>
+
+function credentialHeader(credential: PaylogClientOptions['credential']): Readonly<Record<string, string>> {
+  if (credential === undefined) return {}
+  if ('session' in credential) return { 'X-Session-ID': credential.session }
+  return { 'X-Guest-Token': credential.guest_token }
+}
+
+/** Not `crypto.randomUUID`, which browsers have on secure origins only. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
