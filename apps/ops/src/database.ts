@@ -1,6 +1,6 @@
 // Postgres connections of the commands.
 import type { Writable } from 'node:stream'
-import { listEndpoints } from '@paylog/deliveries/operations/deliveryList'
+import { listEndpoints } from '@paylog/deliveries/operations/endpointList'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
 

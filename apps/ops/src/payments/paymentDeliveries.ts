@@ -1,9 +1,10 @@
 // Finds the deliveries that the events of a payment led to.
 import type { Writable } from 'node:stream'
 import { deliveriesOfStreams, type StreamDelivery } from '@paylog/deliveries/operations/deliveryList'
+import { storedNotifications } from '@paylog/deliveries/operations/paymentStreams'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
-import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
+import { paymentStream } from '@paylog/event-store/streamName'
 import { messageOf } from '../command.ts'
 import { withDeliveries } from '../database.ts'
 
@@ -48,19 +49,3 @@ const cannotBeShown = (reason: string): PaymentDeliveries => ({
   deliveries: [],
   problem: `The deliveries cannot be shown: ${reason}`,
 })
-
-/**
- * The streams of notifications that were stored on their own, because they could not be applied when they arrived, each
- * with the first event of the payment that followed from it.
- */
-function storedNotifications(events: readonly Recorded<PaymentEvent>[]): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
-  const received = new Set<string>()
-  for (const { type, data, id } of events) {
-    if (!('provider_event_id' in data) || data.provider_event_id === null) continue
-    if (type === 'ProviderNotificationReceived') received.add(data.provider_event_id)
-    const stream = providerEventStream(data.provider_id, data.provider_event_id)
-    if (!received.has(data.provider_event_id) && !found.has(stream)) found.set(stream, id)
-  }
-  return found
-}

@@ -1,7 +1,7 @@
 // `webhooks enable`: sends to a paused endpoint again.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
-import { listEndpoints } from '@paylog/deliveries/operations/deliveryList'
+import { listEndpoints } from '@paylog/deliveries/operations/endpointList'
 import { type EnabledEndpoint, enableEndpoint } from '@paylog/deliveries/operations/redelivery'
 import { Type } from 'typebox'
 import { type CliCommand, OpsError, readArguments } from '../command.ts'

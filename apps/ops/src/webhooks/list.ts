@@ -3,13 +3,11 @@ import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import {
   type ListedDelivery,
-  type ListedEndpoint,
   type ListedStatus,
   listDeliveries,
-  listEndpoints,
   listedStatuses,
-  maxCounted,
 } from '@paylog/deliveries/operations/deliveryList'
+import { type ListedEndpoint, listEndpoints, maxCounted } from '@paylog/deliveries/operations/endpointList'
 import { table } from '@paylog/runtime/process/table'
 import { Type } from 'typebox'
 import { type CliCommand, readArguments, readCount, UsageError } from '../command.ts'
@@ -43,7 +41,7 @@ export const webhooksList: CliCommand = {
     const { DATABASE_URL } = loadConfig(Config, environment)
     await withDeliveries(DATABASE_URL, errors, async (pool) => {
       const nodes = await listEndpoints(pool, values.node)
-      const deliveries = await listDeliveries(pool, { node: values.node, status, limit })
+      const deliveries = (await listDeliveries(pool, { node: values.node, status, limit })).map(toShown)
       await print(
         values.json ? JSON.stringify({ nodes, deliveries }) : `${endpointsText(nodes)}\n\n${listText(deliveries)}`,
       )
@@ -81,7 +79,13 @@ function stateText({ disabled_at, is_configured }: ListedEndpoint): string {
   return states.length === 0 ? 'enabled' : states.join(', ')
 }
 
-function listText(deliveries: readonly ListedDelivery[]): string {
+/** The fields of a delivery that the command shows. */
+function toShown({ id, node, event, status, attempts, is_test, ...delivery }: ListedDelivery) {
+  const { last_http_status, last_error, next_attempt_at, created_at } = delivery
+  return { id, node, event, status, attempts, is_test, last_http_status, last_error, next_attempt_at, created_at }
+}
+
+function listText(deliveries: readonly ReturnType<typeof toShown>[]): string {
   if (deliveries.length === 0) return 'No such deliveries.'
   return table(
     ['Id', 'Endpoint', 'Event', 'Status', 'Attempts', 'Last error', 'Next attempt', 'Created'],
@@ -93,7 +97,7 @@ function listText(deliveries: readonly ListedDelivery[]): string {
       status,
       String(attempts),
       [last.last_error ?? '', last.last_error === null ? '' : (last.last_http_status ?? '')].join(' ').trim(),
-      status === 'held' ? '' : (next_attempt_at?.toISOString() ?? ''),
+      next_attempt_at?.toISOString() ?? '',
       created_at.toISOString(),
     ]),
   )

@@ -3,12 +3,12 @@ import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import {
   type FailedRange,
-  failedIds,
   findDeliveries,
   findFailed,
   type Redelivered,
   redeliver,
-  redeliverFailed,
+  redeliverAllFailed,
+  redeliveryBatch,
 } from '@paylog/deliveries/operations/redelivery'
 import { Type } from 'typebox'
 import { type CliCommand, OpsError, readList, readSince, UsageError } from '../command.ts'
@@ -57,7 +57,7 @@ export const webhooksRedeliver: CliCommand = {
       await withDeliveries(DATABASE_URL, errors, (pool) =>
         withInterrupt(errors, (signal) => {
           const run = { ...options, ...createReportWriter(progress, print), onProgress: progress.show, signal }
-          return bulk === undefined ? redeliverIds(pool, ids, run) : redeliverAllFailed(pool, bulk, run)
+          return bulk === undefined ? redeliverIds(pool, ids, run) : redeliverFailedOf(pool, bulk, run)
         }),
       )
     } finally {
@@ -117,7 +117,6 @@ export type RedeliverRun = ReportWriter & {
   readonly signal: AbortSignal
 }
 
-const batchSize = 500
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 type RedeliverSummary = { readonly redelivered: number; readonly held: number; readonly unknown: readonly string[] }
@@ -125,10 +124,7 @@ type RedeliverSummary = { readonly redelivered: number; readonly held: number; r
 /** Sends these deliveries again. @throws OpsError when some are unknown, or after an interruption */
 export async function redeliverIds(pool: Pool, given: readonly string[], run: RedeliverRun): Promise<void> {
   const ids = [...new Set(given.map((id) => id.toLowerCase()))]
-  const batches = inBatches(ids)
-  const found = await forEachBatch(batches, { of: ids.length, run }, (batch) =>
-    run.isDryRun ? findDeliveries(pool, uuids(batch)) : redeliver(pool, uuids(batch), new Date()),
-  )
+  const found = await untilStopped(byIds(pool, ids, run), ids.length, run)
   const known = new Set(found.map(({ id }) => id))
   const unknown = found.length < ids.length && !run.signal.aborted ? ids.filter((id) => !known.has(id)) : []
   await conclude(run, { ...count(found), unknown })
@@ -141,7 +137,7 @@ const uuids = (ids: readonly string[]) => ids.filter((id) => uuid.test(id))
  * Sends all failed deliveries of an endpoint again. @throws OpsError when the endpoint is unknown, or after an
  * interruption
  */
-export async function redeliverAllFailed(
+export async function redeliverFailedOf(
   pool: Pool,
   requestedRange: Omit<FailedRange, 'until'>,
   run: RedeliverRun,
@@ -151,35 +147,35 @@ export async function redeliverAllFailed(
   const { count: of, until, is_held } = failed
   if (run.isDryRun || until === null)
     return await conclude(run, { redelivered: of, held: is_held ? of : 0, unknown: [] })
-  const range = { ...requestedRange, until }
-  // Redelivered ones no longer count as failed, so that the next batch is always the first.
-  async function* batches() {
-    for (;;) {
-      const ids = await failedIds(pool, range, batchSize)
-      if (ids.length === 0) return
-      yield ids
-    }
-  }
-  const found = await forEachBatch(batches(), { of, run }, (batch) => redeliverFailed(pool, batch, new Date()))
-  await conclude(run, { ...count(found), unknown: [] })
+  const again = redeliverAllFailed(pool, { ...requestedRange, until }, () => new Date())
+  await conclude(run, { ...count(await untilStopped(again, of, run)), unknown: [] })
 }
 
-async function forEachBatch(
-  batches: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
-  { of, run }: { readonly of: number; readonly run: RedeliverRun },
-  work: (batch: readonly string[]) => Promise<readonly Redelivered[]>,
+async function untilStopped(
+  batches: AsyncIterable<readonly Redelivered[]>,
+  of: number,
+  run: RedeliverRun,
 ): Promise<readonly Redelivered[]> {
   const found: Redelivered[] = []
+  // A batch that began is completed.
+  if (run.signal.aborted) return found
   for await (const batch of batches) {
+    found.push(...batch)
+    if (of > redeliveryBatch) run.onProgress({ phase: 'redelivering', done: found.length, of })
     if (run.signal.aborted) break
-    found.push(...(await work(batch)))
-    if (of > batchSize) run.onProgress({ phase: 'redelivering', done: found.length, of })
   }
   return found
 }
 
-function* inBatches(ids: readonly string[]): Generator<readonly string[]> {
-  for (let start = 0; start < ids.length; start += batchSize) yield ids.slice(start, start + batchSize)
+async function* byIds(
+  pool: Pool,
+  ids: readonly string[],
+  { isDryRun }: RedeliverRun,
+): AsyncGenerator<readonly Redelivered[], void> {
+  for (let start = 0; start < ids.length; start += redeliveryBatch) {
+    const batch = uuids(ids.slice(start, start + redeliveryBatch))
+    yield await (isDryRun ? findDeliveries(pool, batch) : redeliver(pool, batch, new Date()))
+  }
 }
 
 function count(found: readonly Redelivered[]) {

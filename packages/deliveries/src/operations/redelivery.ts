@@ -144,3 +144,24 @@ export async function failedIds(pool: Pool, { node, since, until }: FailedRange,
 
 const failedRange = `
   last_error is not null and node = $1 and last_attempt_at >= coalesce($2::timestamptz, '-infinity') and last_attempt_at <= $3`
+
+/** Deliveries that one statement sends again. */
+export const redeliveryBatch = 500
+
+/**
+ * Sends all failed deliveries of an endpoint again, batch by batch: it may be stopped after each, and repeated.
+ * @param now the time of each batch
+ * @param range from `findFailed`
+ */
+export async function* redeliverAllFailed(
+  pool: Pool,
+  range: FailedRange,
+  now: () => Date,
+): AsyncGenerator<readonly Redelivered[], void> {
+  for (;;) {
+    // Redelivered ones no longer count as failed, so that the next batch is always the first.
+    const ids = await failedIds(pool, range, redeliveryBatch)
+    if (ids.length === 0) return
+    yield await redeliverFailed(pool, ids, now())
+  }
+}
