@@ -2,13 +2,17 @@
 import { isOrigin, listOf } from '@paylog/config/kinds'
 import { deliveryVariables } from '@paylog/deliveries/variables'
 import { identityVariables } from '@paylog/identity/identity'
+import { apiVariables } from '@paylog/runtime/http/apiServer'
 import type { WithEndpoints } from '@paylog/webhooks/endpoints/loadWithEndpoints'
 import { type StaticDecode, Type } from 'typebox'
 
+const { CONSOLE_SESSION_COOKIE } = apiVariables
 const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION } = deliveryVariables
 
 /** Without the variables of the webhook endpoints, which have no fixed list. */
+
 export const operatorVariables = {
+  CONSOLE_SESSION_COOKIE,
   DATABASE_URL,
   EVENTSTORE_URL,
   ...identityVariables,

@@ -9,6 +9,7 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { FastifyPluginAsync } from 'fastify'
 import type { OperatorConfig } from './config.ts'
+import { consolePlugin } from './console/consolePlugin.ts'
 import { eventRoutes } from './events/routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { jobRoutes } from './jobs/routes.ts'
@@ -33,7 +34,7 @@ const maxConnections = 8
 const responseTimeoutMs = 5_000
 
 /**
- * Builds the plugin from the configuration. The lifecycle closes its connections after the server that uses them.
+ * Builds the plugin, with the console, from the configuration. The lifecycle closes its connections after the server that uses them.
  * @param parts `app` is the name of this process, as the system page shows it
  */
 export function wireOperatorApi(
@@ -79,5 +80,9 @@ export function wireOperatorApi(
   const { administrator } = createCallers(identity.actorOf)
   const system = createSystem({ app, health, others: config.HEALTH_URLS })
   const now = () => new Date()
-  return operatorApi({ databaseUrl, pool, store, administrator, endpoints, jobs, system, log, now })
+  const dependencies = { databaseUrl, pool, store, administrator, endpoints, jobs, system, log, now }
+  return async (http) => {
+    await http.register(operatorApi(dependencies))
+    await http.register(consolePlugin({ sessionCookie: config.CONSOLE_SESSION_COOKIE !== undefined }))
+  }
 }

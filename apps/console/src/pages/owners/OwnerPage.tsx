@@ -1,0 +1,5 @@
+import { Page } from '../../parts/Page.tsx'
+
+export function OwnerPage() {
+  return <Page title="OwnerPage">…</Page>
+}

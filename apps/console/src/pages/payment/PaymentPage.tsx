@@ -1,0 +1,5 @@
+import { Page } from '../../parts/Page.tsx'
+
+export function PaymentPage() {
+  return <Page title="PaymentPage">…</Page>
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../parts/Page.tsx'
+
+export function PaymentsPage() {
+  return <Page title="PaymentsPage">…</Page>
+}

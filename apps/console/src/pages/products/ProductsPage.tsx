@@ -1,0 +1,5 @@
+import { Page } from '../../parts/Page.tsx'
+
+export function ProductsPage() {
+  return <Page title="ProductsPage">…</Page>
+}

@@ -1,0 +1,39 @@
+// Who is signed in, and whether they may use the console.
+import { queryOptions } from '@tanstack/react-query'
+import { api, bodyOf } from '../api/api.ts'
+import { ApiError } from '../api/apiError.ts'
+import type { UserContext } from '../api/apiTypes.ts'
+
+/** Whether the API takes the session from a cookie. */
+export const configQuery = queryOptions({
+  queryKey: ['config'],
+  queryFn: async ({ signal }): Promise<{ session_cookie: boolean }> => {
+    const response = await fetch('/console/config.json', { signal })
+    if (!response.ok) throw new Error(`config.json: ${response.status}`)
+    return response.json()
+  },
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+export type Identity = UserContext & { readonly isAdministrator: boolean }
+
+/** @param sessionId null for the cookie's session */
+export const identityQuery = (sessionId: string | null) =>
+  queryOptions({
+    queryKey: ['identity', sessionId],
+    queryFn: async ({ signal }): Promise<Identity> => {
+      const { user_context } = await bodyOf(api.GET('/payments', { params: { query: { limit: 1 } }, signal }))
+      return { ...user_context, isAdministrator: await isAdministrator(signal) }
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+async function isAdministrator(signal: AbortSignal): Promise<boolean> {
+  try {
+    await bodyOf(api.GET('/admin/payments', { params: { query: { limit: 1 } }, signal }))
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return false
+    throw error
+  }
+}
