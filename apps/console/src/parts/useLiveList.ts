@@ -1,5 +1,6 @@
 // A list that stays as it is while one reads it, and says how many new rows there are.
-import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryKey, skipToken, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { pollMs } from '../api/queryClient.ts'
 import { mergeLatest } from './mergeLatest.ts'
 
@@ -15,21 +16,17 @@ export function useLiveList<Row, Body extends { readonly data: readonly Row[] }>
 }) {
   const { queryKey, queryFn, rowKey, isLive } = options
   const client = useQueryClient()
-  const shown = useQuery({ queryKey, queryFn, staleTime: Number.POSITIVE_INFINITY })
-  const latest = useQuery({
-    queryKey: [...queryKey, 'latest'],
-    queryFn,
-    enabled: isLive && shown.isSuccess,
-    // The hidden tab does not poll; React Query stops there by itself.
-    refetchInterval: pollMs,
-    retry: false,
-  })
-  const merged =
-    shown.data && latest.data && isLive ? mergeLatest(shown.data.data, latest.data.data, rowKey) : undefined
-  const data = shown.data && merged ? { ...shown.data, data: merged.rows } : shown.data
-  return {
-    query: { ...shown, data } as typeof shown,
-    newCount: merged?.newCount ?? 0,
-    showNew: () => client.setQueryData(queryKey, latest.data),
-  }
+  // React Query does not poll in a hidden tab.
+  const latest = useQuery({ queryKey, queryFn, refetchInterval: isLive && pollMs })
+  const shownKey = [...queryKey, 'shown']
+  // In the cache, so that coming back from a row finds the list as it was left.
+  const shown = useQuery<Body>({ queryKey: shownKey, queryFn: skipToken })
+  const showNew = () => client.setQueryData(shownKey, latest.data)
+  useEffect(() => {
+    if (shown.data === undefined && latest.data !== undefined) client.setQueryData([...queryKey, 'shown'], latest.data)
+  }, [client, queryKey, shown.data, latest.data])
+  const { rows = [], newCount = 0 } =
+    shown.data && latest.data ? mergeLatest(shown.data.data, latest.data.data, rowKey) : {}
+  const data = shown.data ? { ...shown.data, data: rows } : latest.data
+  return { query: { ...latest, data }, newCount, showNew }
 }

@@ -1,5 +1,71 @@
+// Everybody's payments, with the filters of GET /admin/payments.
+import { Button } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
+import { api, bodyOf } from '../../api/api.ts'
+import type { ListedPayment } from '../../api/apiTypes.ts'
+import type { PaymentsMeta } from '../../api/paths.ts'
+import { download } from '../../parts/download.ts'
+import { NewRows } from '../../parts/NewRows.tsx'
 import { Page } from '../../parts/Page.tsx'
+import { Pager } from '../../parts/Pager.tsx'
+import { QueryTable } from '../../parts/QueryTable.tsx'
+import { useLiveList } from '../../parts/useLiveList.ts'
+import { PaymentFilters } from './PaymentFilters.tsx'
+import { paymentColumns } from './paymentColumns.tsx'
+import { paymentsCsv } from './paymentsCsv.ts'
+import { type PaymentsSearch, paymentsQuery } from './paymentsSearch.ts'
+
+const route = getRouteApi('/payments')
+const rowKey = ({ id }: ListedPayment) => id
 
 export function PaymentsPage() {
-  return <Page title="PaymentsPage">…</Page>
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = paymentsQuery(search)
+  const list = useLiveList({
+    queryKey: ['payments', query],
+    queryFn: ({ signal }) => bodyOf(api.GET('/admin/payments', { params: { query }, signal })),
+    rowKey,
+    isLive: search.cursor === undefined,
+  })
+  const page = list.query.data
+  const change = (changes: PaymentsSearch) =>
+    void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }) })
+  return (
+    <Page
+      title="Payments"
+      lead={<Total meta={page?.meta} />}
+      actions={
+        <Button
+          variant="default"
+          size="xs"
+          disabled={!page?.data.length}
+          onClick={() => page && download('payments.csv', 'text/csv;charset=utf-8', paymentsCsv(page.data))}
+        >
+          Download as CSV
+        </Button>
+      }
+    >
+      <PaymentFilters search={search} change={change} />
+      <NewRows count={list.newCount} show={list.showNew} />
+      <div className="panel">
+        <QueryTable
+          what="payments"
+          query={list.query}
+          rowsOf={({ data }) => data}
+          columns={paymentColumns}
+          rowKey={rowKey}
+          isMarked={({ attention }) => attention}
+          empty={{ title: 'No payments', hint: 'None match these filters.' }}
+        />
+        <Pager cursor={search.cursor} next={page?.meta.next_cursor} show={(cursor) => change({ cursor })} />
+      </div>
+    </Page>
+  )
+}
+
+function Total({ meta }: { readonly meta: PaymentsMeta['meta'] | undefined }) {
+  if (meta === undefined) return 'Counting'
+  const count = meta.total.toLocaleString()
+  return meta.total_is_exact ? `${count} ${meta.total === 1 ? 'payment' : 'payments'}` : `At least ${count} payments`
 }

@@ -1,0 +1,25 @@
+import { Link } from '@tanstack/react-router'
+import { Dash } from './Time.tsx'
+
+/** A link to what belongs to a user or a guest. */
+export function OwnerLink({
+  userId,
+  guestEmail,
+}: {
+  readonly userId: string | null
+  readonly guestEmail: string | null
+}) {
+  if (userId !== null) {
+    return (
+      <Link to="/owners" search={{ user_id: userId }} className="rowLink">
+        user {userId}
+      </Link>
+    )
+  }
+  if (guestEmail === null) return <Dash />
+  return (
+    <Link to="/owners" search={{ guest_email: guestEmail }} className="rowLink">
+      {guestEmail}
+    </Link>
+  )
+}
