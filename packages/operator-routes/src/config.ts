@@ -10,7 +10,6 @@ const { CONSOLE_SESSION_COOKIE } = apiVariables
 const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION } = deliveryVariables
 
 /** Without the variables of the webhook endpoints, which have no fixed list. */
-
 export const operatorVariables = {
   CONSOLE_SESSION_COOKIE,
   DATABASE_URL,

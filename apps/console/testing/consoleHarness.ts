@@ -1,11 +1,14 @@
-// The console in a real browser: Debian's Chromium, against a running system.
+// The console in a real browser: Debian's Chromium, against a running system. The pages run in the browser and have types of
+// their own; these tests run in Node.
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startSystem, type TestSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
-import { buildConsole } from '../../build.ts'
 import { writePayments } from './paymentLog.ts'
 
 const executablePath = '/usr/bin/chromium'
@@ -38,7 +41,7 @@ export async function consoleHarness(
   t: Test,
   { payments = 0, env = {} }: { readonly payments?: number; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<ConsoleHarness> {
-  await buildConsole()
+  await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../build.ts', import.meta.url))])
   const endpoint = await startFakeEndpoint(t)
   const system = await startSystem(t, {
     WEBHOOK_1_ENABLED: 'true',
@@ -88,8 +91,8 @@ function failOnErrors(t: Test, page: Page, expects: RegExp | undefined): void {
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
   const { default: axe } = await import('axe-core')
   await page.evaluate(axe.source)
-  const { violations } = await page.evaluate(
-    () => (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run(),
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run(),
   )
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -97,5 +100,3 @@ export async function accessibilityProblems(page: Page): Promise<readonly string
 }
 
 type Violation = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] }
-
-export type { BrowserContext, Page }
