@@ -105,10 +105,12 @@ function paymentEvents(id: string, number: number, occurred_at: string): Payment
         state,
       ),
     )
-  return decisions.reduce<PaymentEvent[]>(
-    (events, decide) => [...events, ...decide(events.reduce(paymentFold.evolve, noPayment as PaymentState))],
-    [],
-  )
+  let state: PaymentState = noPayment
+  return decisions.flatMap((decide) => {
+    const events = decide(state)
+    state = events.reduce(paymentFold.evolve, state)
+    return events
+  })
 }
 
 function order(payment_id: string, number: number, occurred_at: string): Parameters<typeof initiatePayment>[0] {
