@@ -57,6 +57,7 @@ const scenario = [
   ...['listRecordedEvents', 'listAnyPaymentMethods', 'listAnyAddresses'],
   ...['listAnyPayments', 'getStatistics', 'listDisputes', 'cancelPayment'],
   ...['receiveStripeWebhook', 'receivePaypalWebhook', 'receiveAuthorizeNetWebhook', 'receiveSandboxWebhook'],
+  ...['getSystem', 'listProjections', 'rebuildProjection', 'verifyProjection', 'getJob', 'listJobs', 'cancelJob'],
   ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
   ...['deletePaymentMethod', 'deleteAddress'],
 ]
@@ -79,7 +80,10 @@ const requiredQuery = ({ operationId = '' }: Route): Sent => {
 
 /** The resource that the path names. */
 const resourceOf = ({ path }: Route) =>
-  path.replace('/admin/payments', '/payments').replace(/\/(intents$|\{id\}.*)/, '')
+  path
+    .replace('/admin/payments', '/payments')
+    .replace(/.*\{name\}.*/, '/admin/jobs')
+    .replace(/\/(intents$|\{id\}.*)/, '')
 
 function route(operationId: string): Route {
   const found = routes.find((each) => each.operationId === operationId)

@@ -1,0 +1,77 @@
+// The operator API in the test's process, with an event store, the database and the demo callers.
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { createIdentity } from '@paylog/identity/identity'
+import { createCallers } from '@paylog/runtime/http/callers'
+import { createHttp } from '@paylog/runtime/http/http'
+import { createPool } from '@paylog/runtime/postgres/pool'
+import { createHealth } from '@paylog/runtime/process/health'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
+import { startProcess } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import type { Job } from '../jobs/job.ts'
+import { createJobs } from '../jobs/jobs.ts'
+import { operatorApi } from '../operatorApi.ts'
+import type { OperatorDependencies } from '../routeSchemas.ts'
+import { createSystem } from '../system/system.ts'
+
+export const asAdmin = { 'x-session-id': 'demo-admin-session' }
+
+const projector = new URL('../../../../apps/projector/src/main.ts', import.meta.url)
+
+/** @param more replaces dependencies of the routes */
+export async function operatorApiHarness(t: Test, more: Partial<OperatorDependencies> = {}) {
+  const [eventStore, backend] = await Promise.all([startEventStore(t), startFakeIdentity(t)])
+  const { connectionString, databaseUrl } = eventStore
+  const log = createLog({ app: 'test', level: 'silent' })
+  const identity = createIdentity({
+    authUrl: backend.authUrl,
+    service: 'payments',
+    adminUserTypes: ['admin'],
+    timeoutMs: 2_000,
+  })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
+  const store = createEventStore({ connectionString })
+  const jobs = createJobs({ pool, log })
+  const health = createHealth()
+  const { administrator } = createCallers(identity.actorOf)
+  const system = createSystem({ app: 'test', health, others: [] })
+  const dependencies: OperatorDependencies = {
+    ...{ databaseUrl, pool, store, administrator, endpoints: [], jobs, system, log },
+    now: () => new Date(),
+    ...more,
+  }
+  const http = createHttp({ log })
+  await http.register(operatorApi(dependencies))
+  t.teardown(async () => {
+    await http.close()
+    await jobs.stop(AbortSignal.timeout(5_000))
+    await Promise.all([store.close(), pool.end(), identity.close()])
+  })
+  const send = async (method: 'GET' | 'POST', url: string, headers: Record<string, string> = asAdmin, body?: object) =>
+    await http.inject({ method, url, headers, ...(body && { body }) })
+
+  return {
+    ...dependencies,
+    eventStore,
+    health,
+    get: (url: string, headers?: Record<string, string>) => send('GET', url, headers),
+    post: (url: string, body?: object, headers?: Record<string, string>) => send('POST', url, headers, body),
+    startProjector: () =>
+      startProcess(t, {
+        script: projector,
+        env: { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, LOG_LEVEL: 'warn' },
+      }),
+    /** Waits until a job has ended. */
+    ended: (id: string): Promise<Job> =>
+      waitFor(
+        async () => {
+          const job = await jobs.get(id)
+          return job !== undefined && job.status !== 'running' && job
+        },
+        { what: 'the end of the job' },
+      ),
+  }
+}
