@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { commandVariables } from '@paylog/command-routes/config'
 import { deliveryVariables } from '@paylog/deliveries/variables'
+import { operatorVariables } from '@paylog/operator-routes/config'
 import { queryVariables } from '@paylog/query-routes/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
@@ -23,7 +24,7 @@ const everywhere = Object.keys({ ...processVariables, ...tracingVariables })
 const variables: Readonly<Record<string, readonly string[]>> = {
   'command-api': [...everywhere, ...Object.keys({ ...apiVariables, ...commandVariables })],
   'query-api': [...everywhere, ...Object.keys({ ...apiVariables, ...queryVariables })],
-  docs: [...everywhere, ...Object.keys(apiVariables)],
+  'operator-api': [...everywhere, ...Object.keys({ ...apiVariables, ...operatorVariables })],
   projector: [...everywhere, ...logged],
   worker: [
     ...everywhere,
@@ -104,7 +105,7 @@ else {
       migrate: ['database_url'],
       'command-api': [...log, 'redis_url', 'secrets/app'],
       'query-api': ['query_database_url', 'redis_url'],
-      docs: [],
+      'operator-api': ['database_url', ...log, 'redis_url'],
       projector: ['database_url', ...log],
       worker: ['database_url', ...log, 'redis_url', 'secrets/app', 'secrets/webhooks'],
       edge: [],

@@ -115,6 +115,20 @@ async function routes(t: Test, deployment: Deployment, id: string) {
   const document = await request(deployment, '/openapi.json')
   t.match(document.body.paths, { '/payments/intents': { post: Object }, '/payments/{id}': { get: Object } })
   t.match(await request(deployment, '/docs'), { status: 200, text: /swagger-ui/ })
+  const system = await request(deployment, '/admin/system', { headers: admin })
+  t.same(
+    system.body.data.processes.map(({ name, status }: Record<string, string>) => `${name} ${status}`),
+    ['operator-api ready', 'command-api ready', 'query-api ready', 'projector ready', 'worker ready'],
+    'operator-api reaches the other processes',
+  )
+  const verification = await request(deployment, '/admin/projections/payments/verify', {
+    method: 'POST',
+    headers: admin,
+  })
+  t.equal(verification.status, 202, verification.text)
+  const job = () => request(deployment, `/admin/jobs/${verification.body.data.id}`, { headers: admin })
+  await waitFor(async () => (await job()).body.data.status !== 'running', { what: 'the verification' })
+  t.match((await job()).body.data, { status: 'succeeded', result: { outcome: 'equal' } })
   for (const path of ['/metrics', '/%6detrics', '//metrics', '/metrics/', '/health/ready', '/health/live', '/HEALTH']) {
     const inside = await request(deployment, path)
     const error = { code: 'not_found', request_id: inside.headers.get('x-request-id') }
@@ -131,7 +145,7 @@ async function routes(t: Test, deployment: Deployment, id: string) {
     body: JSON.stringify({ description: 'x'.repeat(2_000_000) }),
   })
   t.match(large, { status: 413, body: { error: { code: 'body_too_large' } } })
-  for (const service of ['command-api', 'query-api', 'docs', 'projector', 'worker'])
+  for (const service of ['command-api', 'query-api', 'operator-api', 'projector', 'worker'])
     t.equal(
       (await fetch(`${deployment.inside(service)}/metrics`)).status,
       200,
@@ -153,7 +167,7 @@ async function guestReadsOwnWrites(t: Test, deployment: Deployment) {
   }
 }
 
-const apps = ['query-api', 'docs', 'projector', 'worker', 'identity']
+const apps = ['query-api', 'operator-api', 'projector', 'worker', 'identity']
 
 /** Restarts every service. A payment sent while command-api is down is created once, if necessary by a retry. */
 async function restarts(t: Test, { containers }: Deployment, payMeanwhile: () => ReturnType<typeof pay>) {

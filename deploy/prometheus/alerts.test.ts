@@ -33,7 +33,7 @@ t.test('Prometheus scrapes the compose services on their ports', async (t) => {
   const own = jobs.filter(({ job_name }) => job_name !== 'eventstore')
   t.same(
     own.map(({ job_name }) => job_name),
-    ['command-api', 'query-api', 'projector', 'worker'],
+    ['command-api', 'query-api', 'operator-api', 'projector', 'worker'],
   )
   for (const { job_name, dns_sd_configs } of own) {
     const { PORT, HEALTH_PORT } = compose.services[job_name]?.environment ?? {}

@@ -86,7 +86,7 @@ export function commandOf(host: Host, name: string, { command = [] }: ComposeSer
 }
 
 export function edgeEnvironment(host: Host): Readonly<Record<string, string>> {
-  const upstreams = ['command-api', 'query-api', 'docs'].flatMap((name) => {
+  const upstreams = ['command-api', 'query-api', 'operator-api'].flatMap((name) => {
     const prefix = name.toUpperCase().replace('-', '_')
     return [
       [`${prefix}_HOST`, '127.0.0.1'],

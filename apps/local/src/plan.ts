@@ -21,6 +21,10 @@ export type InternalService = (typeof internalPorts)[number]
 
 const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
+/** Of the processes that the API shows beside itself. */
+const healthUrls = (ports: Readonly<Record<InternalService, number>>) =>
+  (['projector', 'worker'] as const).map((name) => `${name}=http://127.0.0.1:${ports[name]}`).join(',')
+
 /**
  * The processes in start order. They stop in reverse order.
  * @param options `external` are the backends that the operator runs elsewhere, so that the plan has no process for them
@@ -82,7 +86,7 @@ export function planServices(options: {
       command: [script('api/src/main.ts')],
       after: backends,
       address: `${api.host}:${api.port}`,
-      environment: {},
+      environment: { HEALTH_URLS: healthUrls(ports) },
     },
     {
       name: 'projector',

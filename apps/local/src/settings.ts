@@ -3,6 +3,7 @@ import { commandVariables } from '@paylog/command-routes/config'
 import { ConfigError, loadConfig, readVariableFiles, variableOfFile } from '@paylog/config/environment'
 import { bool, port, text, url } from '@paylog/config/kinds'
 import { deliveryVariables, privateRanges } from '@paylog/deliveries/variables'
+import { operatorVariables } from '@paylog/operator-routes/config'
 import { queryVariables } from '@paylog/query-routes/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
@@ -40,6 +41,7 @@ const AllVariables = Type.Object({
   ...apiVariables,
   ...commandVariables,
   ...queryVariables,
+  ...operatorVariables,
   ...deliveryVariables,
   ...reconcileVariables,
   ...localVariables,
