@@ -16,7 +16,7 @@ const pine: MantineColorsTuple = [
 
 export const theme = createTheme({
   primaryColor: 'pine',
-  primaryShade: { light: 7, dark: 6 },
+  primaryShade: 7,
   colors: { pine },
   autoContrast: true,
   defaultRadius: 6,

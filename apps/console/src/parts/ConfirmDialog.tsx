@@ -43,7 +43,7 @@ export function ConfirmDialog(props: {
             {props.isOver ? 'Close' : 'Do nothing'}
           </Button>
           {!props.isOver && (
-            <Button type="submit" color={props.isDangerous ? 'red' : undefined} loading={props.isRunning}>
+            <Button type="submit" color={props.isDangerous ? 'red.9' : undefined} loading={props.isRunning}>
               {props.confirm}
             </Button>
           )}

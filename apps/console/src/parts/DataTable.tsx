@@ -6,6 +6,8 @@ export type Column<Row> = {
   readonly cell: (row: Row) => ReactNode
   /** Numbers are aligned at their end. */
   readonly isNumber?: boolean
+  /** Words of ours, which stay on one line. Texts of others are broken anywhere. */
+  readonly isShort?: boolean
 }
 
 type TableProps<Row> = {
@@ -42,9 +44,9 @@ export function DataTable<Row>({ caption, columns, rows, rowKey, isMarked }: Tab
           {rows.map((row) => (
             // biome-ignore lint/a11y/noRedundantRoles: see above.
             <tr key={rowKey(row)} role="row" data-marked={isMarked?.(row)}>
-              {columns.map(({ header, cell, isNumber }) => (
+              {columns.map(({ header, cell, isNumber, isShort }) => (
                 // biome-ignore lint/a11y/noRedundantRoles: see above.
-                <td key={header} role="cell" data-label={header} data-number={isNumber}>
+                <td key={header} role="cell" data-label={header} data-number={isNumber} data-short={isShort}>
                   {cell(row)}
                 </td>
               ))}

@@ -1,6 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { Dash } from './Time.tsx'
 
+const shownCharacters = 14
+
+/** The beginning and the end of a long id. */
+const shortId = (id: string) => (id.length > shownCharacters ? `${id.slice(0, 8)}…${id.slice(-4)}` : id)
+
 /** A link to what belongs to a user or a guest. */
 export function OwnerLink({
   userId,
@@ -11,8 +16,8 @@ export function OwnerLink({
 }) {
   if (userId !== null) {
     return (
-      <Link to="/owners" search={{ user_id: userId }} className="rowLink">
-        user {userId}
+      <Link to="/owners" search={{ user_id: userId }} className="rowLink" title={userId}>
+        user {shortId(userId)}
       </Link>
     )
   }

@@ -1,5 +1,116 @@
+// One payment, now or as of a moment: what it is, what happened, and what can be done.
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { ApiError } from '../../api/apiError.ts'
+import type { HistoryEntry, Payment } from '../../api/apiTypes.ts'
+import { eventsQuery, historyQuery, paymentDeliveriesQuery, paymentQuery } from '../../api/paymentQueries.ts'
+import { Identifier } from '../../parts/Identifier.tsx'
 import { Page } from '../../parts/Page.tsx'
+import { Panel } from '../../parts/Panel.tsx'
+import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
+import { PaymentBadges } from '../payments/paymentColumns.tsx'
+import { AsOfBar } from './AsOfBar.tsx'
+import { PaymentActions } from './actions/PaymentActions.tsx'
+import { entriesUntil, momentsOf } from './asOf.ts'
+import { Attention, Disputes, Refunds } from './MoneyBack.tsx'
+import { payerOf } from './moneyBack.ts'
+import { PaymentFacts } from './PaymentFacts.tsx'
+import { RawEvents } from './RawEvents.tsx'
+import { TimelineView } from './TimelineView.tsx'
+import { timelineOf } from './timeline.ts'
+
+const route = getRouteApi('/payments/$id')
+const noEntries: readonly HistoryEntry[] = []
 
 export function PaymentPage() {
-  return <Page title="PaymentPage">…</Page>
+  const { id } = route.useParams()
+  const { as_of: asOf } = route.useSearch()
+  const navigate = route.useNavigate()
+  const resource = useQuery(paymentQuery(id, asOf))
+  const history = useQuery(historyQuery(id))
+  const payment = resource.data?.payment
+  const choose = (chosen: string | undefined) => void navigate({ search: { as_of: chosen }, replace: true })
+  const entries = history.data ?? noEntries
+  return (
+    <Page
+      title={payment?.concept?.trim() || 'Payment'}
+      lead={
+        <span className="row">
+          <Identifier value={id} name="the payment id" />
+          {payment && <PaymentBadges payment={payment} />}
+        </span>
+      }
+      actions={
+        payment &&
+        asOf === undefined && (
+          <PaymentActions payment={payment} payer={payerOf(entries)} etag={resource.data?.etag ?? null} />
+        )
+      }
+    >
+      <div className="panels">
+        {entries.length > 0 && <AsOfBar moments={momentsOf(entries)} asOf={asOf} choose={choose} />}
+        {resource.isError && <Missing error={resource.error} asOf={asOf} retry={() => void resource.refetch()} />}
+        {resource.isPending && <LoadingState what="the payment" />}
+        {payment && (
+          <PaymentBody id={id} payment={payment} entries={entries} asOf={asOf} historyError={history.error} />
+        )}
+      </div>
+    </Page>
+  )
+}
+
+/** @param props `historyError` of the last attempt to read the history */
+function PaymentBody(props: {
+  readonly id: string
+  readonly payment: Payment
+  readonly entries: readonly HistoryEntry[]
+  readonly asOf: string | undefined
+  readonly historyError: unknown
+}) {
+  const { id, payment, asOf, historyError } = props
+  const events = useQuery(eventsQuery(id))
+  const deliveries = useQuery(paymentDeliveriesQuery(id))
+  const entries = entriesUntil(props.entries, asOf)
+  const last = entries.at(-1)?.revision ?? -1
+  const whole = timelineOf(props.entries, events.data ?? [], deliveries.data ?? [])
+  const isBy = (at: string) => asOf === undefined || Date.parse(at) <= Date.parse(asOf)
+  const timeline = {
+    items: whole.items
+      .filter(
+        ({ revision, occurred_at, statusAfter }) => revision <= last || (statusAfter === null && isBy(occurred_at)),
+      )
+      .map((item) => ({ ...item, deliveries: item.deliveries.filter(({ created_at }) => isBy(created_at)) })),
+    otherDeliveries: whole.otherDeliveries.filter(({ created_at }) => isBy(created_at)),
+  }
+  return (
+    <>
+      <Attention entries={payment.attention} />
+      <div className="columns paymentColumns">
+        <div className="panels">
+          <PaymentFacts payment={payment} payer={payerOf(props.entries)} />
+          <Refunds entries={entries} currency={payment.currency} />
+          <Disputes entries={entries} currency={payment.currency} />
+        </div>
+        <Panel title="Timeline">
+          {historyError !== null && <ErrorState error={historyError} />}
+          {deliveries.isError && <ErrorState error={deliveries.error} retry={() => void deliveries.refetch()} />}
+          <TimelineView timeline={timeline} />
+        </Panel>
+      </div>
+      <RawEvents query={events} asOf={asOf} />
+    </>
+  )
+}
+
+function Missing(props: { readonly error: unknown; readonly asOf: string | undefined; readonly retry: () => void }) {
+  const { error, asOf, retry } = props
+  const isMissing = error instanceof ApiError && error.status === 404
+  if (!isMissing) return <ErrorState error={error} retry={retry} />
+  return (
+    <div className="panel">
+      <EmptyState title={asOf === undefined ? 'No payment with this id' : 'The payment did not exist at that time'}>
+        <Link to="/payments">All payments</Link>
+      </EmptyState>
+    </div>
+  )
 }

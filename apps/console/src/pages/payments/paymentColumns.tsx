@@ -17,7 +17,7 @@ export const paymentColumns: readonly Column<ListedPayment>[] = [
     cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
   },
   { header: 'Status', cell: (payment) => <PaymentBadges payment={payment} /> },
-  { header: 'Provider', cell: ({ provider_id }) => provider_id },
+  { header: 'Provider', isShort: true, cell: ({ provider_id }) => provider_id },
   { header: 'Reference', cell: ({ reference_code }) => reference_code ?? <Dash /> },
 ]
 

@@ -1,0 +1,81 @@
+// What is known about one payment.
+import { queryOptions } from '@tanstack/react-query'
+import { answerOf, api, bodyOf, dataOf } from './api.ts'
+import type { RawEvent } from './apiTypes.ts'
+import type { Delivery } from './operatorTypes.ts'
+import { pollMs } from './queryClient.ts'
+
+/** Everything about a payment, to be read again after a change. */
+export const paymentKey = (id: string) => ['payment', id]
+
+/** The payment with its ETag. @param asOf now when undefined */
+export const paymentQuery = (id: string, asOf: string | undefined) =>
+  queryOptions({
+    queryKey: [...paymentKey(id), 'resource', asOf ?? 'now'],
+    queryFn: async ({ signal }) => {
+      const query = asOf === undefined ? {} : { as_of: asOf }
+      const request = api.GET('/admin/payments/{id}', { params: { path: { id }, query }, signal })
+      const { body, etag } = await answerOf(request)
+      return { payment: body.data, etag }
+    },
+    refetchInterval: asOf === undefined && pollMs,
+    // The slider moves without flicker, but another payment never shows this one.
+    placeholderData: (previous, query) => (query?.queryKey[1] === id ? previous : undefined),
+  })
+
+export const historyQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...paymentKey(id), 'history'],
+    queryFn: ({ signal }) => dataOf(api.GET('/admin/payments/{id}/history', { params: { path: { id } }, signal })),
+    refetchInterval: pollMs,
+  })
+
+const maxPages = 20
+const pageSize = 200
+
+/** The recorded events of the payment's stream, the notifications of providers included. */
+export const eventsQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...paymentKey(id), 'events'],
+    queryFn: async ({ signal }): Promise<RawEvent[]> => {
+      const readFrom = (from_revision: number) => {
+        const params = { path: { id }, query: { from_revision, limit: pageSize } }
+        return bodyOf(api.GET('/admin/payments/{id}/events', { params, signal }))
+      }
+      const events: RawEvent[] = []
+      let from: number | null = 0
+      for (let page = 0; from !== null && page < maxPages; page += 1) {
+        const { data, meta } = await readFrom(from)
+        events.push(...data)
+        from = meta.next_revision
+      }
+      return events
+    },
+    refetchInterval: pollMs,
+  })
+
+/** The webhooks about the payment. */
+export const paymentDeliveriesQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...paymentKey(id), 'deliveries'],
+    queryFn: async ({ signal }): Promise<Delivery[]> => {
+      const deliveries: Delivery[] = []
+      let cursor: string | null | undefined
+      for (let page = 0; cursor !== null && page < maxPages; page += 1) {
+        const query = { payment_id: id, limit: 100, ...(cursor && { cursor }) }
+        const body = await bodyOf(api.GET('/admin/webhook-deliveries', { params: { query }, signal }))
+        deliveries.push(...body.data)
+        cursor = body.meta.next_cursor
+      }
+      return deliveries
+    },
+    refetchInterval: pollMs,
+  })
+
+/** One webhook with the request and its attempts. */
+export const deliveryQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['delivery', id],
+    queryFn: ({ signal }) => dataOf(api.GET('/admin/webhook-deliveries/{id}', { params: { path: { id } }, signal })),
+    refetchInterval: pollMs,
+  })

@@ -1,0 +1,132 @@
+// How the system itself does: processes, projections, deliveries.
+import { useQuery } from '@tanstack/react-query'
+import { api, bodyOf, dataOf } from '../../api/api.ts'
+import type { ProjectionReport, SystemReport, WebhookEndpointReport } from '../../api/operatorTypes.ts'
+import { pollMs } from '../../api/queryClient.ts'
+import { formatDuration } from '../../format/time.ts'
+import { Badge } from '../../parts/Badge.tsx'
+import type { Column } from '../../parts/DataTable.tsx'
+import { Panel } from '../../parts/Panel.tsx'
+import { QueryTable } from '../../parts/QueryTable.tsx'
+import { Dash } from '../../parts/Time.tsx'
+
+type Process = SystemReport['processes'][number]
+
+export function Processes() {
+  const query = useQuery({
+    queryKey: ['system'],
+    queryFn: ({ signal }) => dataOf(api.GET('/admin/system', { signal })),
+    refetchInterval: pollMs,
+  })
+  return (
+    <Panel title="Processes" isFlush actions={query.data && <span className="hint">version {query.data.version}</span>}>
+      <QueryTable
+        what="processes"
+        query={query}
+        rowsOf={({ processes }) => processes}
+        columns={processColumns}
+        rowKey={({ name }) => name}
+        isMarked={({ status }) => status !== 'ready'}
+        empty={{ title: 'No processes', hint: 'HEALTH_URLS names those that this page asks.' }}
+      />
+    </Panel>
+  )
+}
+
+/** The checks that do not say that all is well. */
+function failedChecks({ checks }: Process): string {
+  const failed = Object.entries(checks).filter(([, value]) => value !== 'ok' && value !== true)
+  return failed
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join('; ')
+}
+
+const processColumns: readonly Column<Process>[] = [
+  { header: 'Process', cell: ({ name }) => name },
+  { header: 'Status', isShort: true, cell: ({ status }) => <Badge text={status} /> },
+  { header: 'Checks', cell: (process) => failedChecks(process) || 'ok' },
+  { header: 'Answered in', isNumber: true, cell: ({ ms }) => `${Math.round(ms)} ms` },
+]
+
+export function ProjectionLag() {
+  const query = useQuery({
+    queryKey: ['projections'],
+    queryFn: ({ signal }) => bodyOf(api.GET('/admin/projections', { signal })),
+    refetchInterval: pollMs,
+  })
+  return (
+    <Panel title="Read models" isFlush>
+      <QueryTable
+        what="read models"
+        query={query}
+        rowsOf={({ data }) => data}
+        columns={projectionColumns}
+        rowKey={({ projection }) => projection}
+        isMarked={({ is_running }) => !is_running}
+        empty={{ title: 'No read models' }}
+      />
+    </Panel>
+  )
+}
+
+const projectionColumns: readonly Column<ProjectionReport>[] = [
+  { header: 'Read model', cell: ({ projection }) => projection },
+  { header: 'Status', cell: (report) => <ProjectionStatus report={report} /> },
+  {
+    header: 'Events behind',
+    isNumber: true,
+    cell: ({ lag }) => (lag === null ? <Dash /> : `${lag.events}${lag.is_more ? '+' : ''}`),
+  },
+  { header: 'Behind by', isNumber: true, cell: ({ lag }) => (lag === null ? <Dash /> : formatDuration(lag.seconds)) },
+]
+
+function ProjectionStatus({ report }: { readonly report: ProjectionReport }) {
+  const { is_running, is_rebuilding, is_verifying, stopped_because } = report
+  return (
+    <span className="badges">
+      {is_running ? <Badge text="running" tone="good" /> : <Badge text="stopped" tone="bad" />}
+      {is_rebuilding && <Badge text="rebuilding" tone="busy" />}
+      {is_verifying && <Badge text="verifying" tone="busy" />}
+      {stopped_because}
+    </span>
+  )
+}
+
+export function DeliveryBacklog() {
+  const query = useQuery({
+    queryKey: ['webhook-endpoints'],
+    queryFn: ({ signal }) => bodyOf(api.GET('/admin/webhook-endpoints', { signal })),
+    refetchInterval: pollMs,
+  })
+  return (
+    <Panel title="Webhook deliveries" isFlush>
+      <QueryTable
+        what="webhook endpoints"
+        query={query}
+        rowsOf={({ data }) => data}
+        columns={endpointColumns}
+        rowKey={({ endpoint }) => endpoint}
+        isMarked={({ disabled_at, failed }) => disabled_at !== null || failed > 0}
+        empty={{ title: 'No webhook endpoints', hint: 'They are configured with WEBHOOK_n_URL.' }}
+      />
+    </Panel>
+  )
+}
+
+const ageOf = (time: string | null) => (time === null ? null : Math.max(0, (Date.now() - Date.parse(time)) / 1_000))
+
+const endpointColumns: readonly Column<WebhookEndpointReport>[] = [
+  { header: 'Endpoint', cell: ({ endpoint }) => endpoint },
+  { header: 'Status', isShort: true, cell: (report) => <EndpointStatus report={report} /> },
+  { header: 'Pending', isNumber: true, cell: ({ pending }) => pending },
+  { header: 'Oldest', isNumber: true, cell: ({ oldest_pending_at }) => <Age seconds={ageOf(oldest_pending_at)} /> },
+  { header: 'Failed', isNumber: true, cell: ({ failed }) => failed },
+]
+
+const Age = ({ seconds }: { readonly seconds: number | null }) =>
+  seconds === null ? <Dash /> : formatDuration(seconds)
+
+function EndpointStatus({ report }: { readonly report: WebhookEndpointReport }) {
+  if (!report.is_configured) return <Badge text="not configured" />
+  return report.disabled_at === null ? <Badge text="active" /> : <Badge text="paused" tone="warn" />
+}

@@ -1,0 +1,31 @@
+// How an action ended, or that nobody knows yet.
+import { Alert } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { ErrorState } from '../../../parts/states.tsx'
+
+export function ActionOutcome(props: {
+  readonly isUnknown: boolean
+  readonly error: unknown
+  /** What to show after a success; null before. */
+  readonly success: ReactNode
+}) {
+  const { isUnknown, error, success } = props
+  if (success !== null) {
+    return (
+      <Alert color="green" role="status" title="Done">
+        {success}
+      </Alert>
+    )
+  }
+  if (isUnknown) return <UnknownOutcome />
+  return error === null ? null : <ErrorState error={error} />
+}
+
+function UnknownOutcome() {
+  return (
+    <Alert color="yellow" role="alert" title="Nobody knows yet whether it was done">
+      The provider did not say what became of the request. Paylog finds out by itself, and the timeline will show it. Do
+      not ask for another one. Repeating this one is safe: it is the same request, and is done at most once.
+    </Alert>
+  )
+}

@@ -1,0 +1,61 @@
+// Captures an authorized payment, or a part of it.
+import { TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { api, dataOf } from '../../../api/api.ts'
+import type { Payment } from '../../../api/apiTypes.ts'
+import { decimalOf, formatMoney, parseMoney } from '../../../format/money.ts'
+import { ConfirmDialog } from '../../../parts/ConfirmDialog.tsx'
+import { ActionOutcome } from './ActionOutcome.tsx'
+import { ActionSubject } from './ActionSubject.tsx'
+import type { ActionProps } from './actionProps.ts'
+import { type Send, usePaymentAction } from './usePaymentAction.ts'
+
+export function CaptureDialog({ payment, payer, etag, close }: ActionProps) {
+  const { id, currency } = payment
+  const [authorized] = useState(payment.amount_capturable_cents)
+  const [amount, setAmount] = useState(decimalOf(authorized, currency))
+  const [revision] = useState(etag)
+  const send: Send<{ amount_cents: number }, Payment> = (body, { isRepeated }) => {
+    const header = revision === null || isRepeated ? {} : { 'If-Match': revision }
+    return dataOf(api.POST('/payments/{id}/capture', { params: { path: { id }, header }, body }))
+  }
+  const action = usePaymentAction({ paymentId: id, name: 'capture', send })
+  const cents = action.openInput?.amount_cents ?? parseMoney(amount, currency)
+  const isPossible = cents !== null && cents > 0 && cents <= authorized
+  const isFixed = action.openInput !== undefined || action.result !== undefined
+  const shown = cents === null ? '' : ` ${formatMoney(cents, currency)}`
+  return (
+    <ConfirmDialog
+      opened
+      title="Capture this payment"
+      confirm={action.openInput ? `Repeat the capture of${shown}` : `Capture${shown}`}
+      isRunning={action.isRunning}
+      isOver={action.result !== undefined}
+      close={close}
+      submit={() => isPossible && action.submit({ amount_cents: cents })}
+    >
+      <ActionSubject payment={payment} payer={payer} amountName="Capture" cents={cents} />
+      {!isFixed && (
+        <TextInput
+          label={`Amount in ${currency}`}
+          description={`At most ${formatMoney(authorized, currency)}. The payment is captured once; the rest is released.`}
+          inputMode="decimal"
+          required
+          data-autofocus
+          value={amount}
+          error={isPossible ? undefined : `Enter an amount up to ${formatMoney(authorized, currency)}`}
+          onChange={({ currentTarget }) => setAmount(currentTarget.value)}
+        />
+      )}
+      <ActionOutcome
+        isUnknown={action.isUnknown}
+        error={action.error}
+        success={
+          action.result
+            ? `${formatMoney(action.result.amount_received_cents, currency)} received; the payment is ${action.result.status}.`
+            : null
+        }
+      />
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,36 @@
+// Asks the provider for the state of a payment now.
+import { api, dataOf } from '../../../api/api.ts'
+import type { Payment } from '../../../api/apiTypes.ts'
+import { ConfirmDialog } from '../../../parts/ConfirmDialog.tsx'
+import { ActionOutcome } from './ActionOutcome.tsx'
+import { ActionSubject } from './ActionSubject.tsx'
+import type { ActionProps } from './actionProps.ts'
+import { type Send, usePaymentAction } from './usePaymentAction.ts'
+
+export function RefreshDialog({ payment, payer, close }: ActionProps) {
+  const send: Send<object, Payment> = () =>
+    dataOf(api.POST('/payments/{id}/refresh', { params: { path: { id: payment.id } } }))
+  const action = usePaymentAction({ paymentId: payment.id, name: 'refresh', send })
+  return (
+    <ConfirmDialog
+      opened
+      title="Refresh this payment"
+      confirm={action.openInput ? 'Ask the provider again' : 'Ask the provider'}
+      isRunning={action.isRunning}
+      isOver={action.result !== undefined}
+      close={close}
+      submit={() => action.submit({})}
+    >
+      <ActionSubject payment={payment} payer={payer} amountName="Amount" cents={payment.amount_cents} />
+      <p className="hint">
+        Asks the provider for the state of the payment. An order that the payer approved is captured, and a payment page
+        that has expired is replaced.
+      </p>
+      <ActionOutcome
+        isUnknown={action.isUnknown}
+        error={action.error}
+        success={action.result ? `The payment is ${action.result.status}.` : null}
+      />
+    </ConfirmDialog>
+  )
+}

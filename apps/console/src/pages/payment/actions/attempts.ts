@@ -1,0 +1,46 @@
+// Which key an action has, and when it may be done anew.
+import { ApiError } from '../../../api/apiError.ts'
+import { randomKey } from '../../../format/randomKey.ts'
+
+/** A request that is repeated with the same key and content until its outcome is known. */
+export type Attempt<Input> = {
+  readonly key: string
+  /** Of the requests so far; undefined before the first one. */
+  readonly input: Input | undefined
+}
+
+export type Ending = 'unknown' | 'definite'
+
+const inFlight = ['idempotency_key_in_flight', 'concurrent_modification', 'rate_limited']
+
+/**
+ * Whether an error says that nothing was done. Without a response, after a server error and with an expired session the same
+ * request has to be repeated with the same key.
+ */
+export function endingOf(error: unknown): Ending {
+  if (!(error instanceof ApiError)) return 'unknown'
+  const { status, code } = error
+  return status >= 400 && status < 500 && status !== 401 && !inFlight.includes(code) ? 'definite' : 'unknown'
+}
+
+/** Whether the request may have had an effect. A rejected session has none. */
+export const mayBeDone = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 0 || error.status >= 500) && error.code !== 'service_unavailable'
+
+export type AttemptMemory = {
+  /** The open attempt of an action, or a new one. */
+  begin(action: string): Attempt<unknown>
+  /** Keeps the attempt, so that closing the dialog and opening it again does not lead to a second one. */
+  remember(action: string, attempt: Attempt<unknown>): void
+  forget(action: string): void
+}
+
+/** @param newKey a fresh key in each call */
+export function createAttemptMemory(newKey: () => string = randomKey): AttemptMemory {
+  const open = new Map<string, Attempt<unknown>>()
+  return {
+    begin: (action) => open.get(action) ?? { key: newKey(), input: undefined },
+    remember: (action, attempt) => void open.set(action, attempt),
+    forget: (action) => void open.delete(action),
+  }
+}

@@ -1,0 +1,88 @@
+// Refunds and disputes of a payment, folded from its history.
+import type { DisputeStatus, HistoryEntry } from '../../api/apiTypes.ts'
+
+export type ShownRefund = {
+  readonly id: string
+  readonly cents: number | null
+  readonly status: string
+  readonly reason: string
+  readonly note: string | null
+  readonly failure: string | null
+  readonly at: string
+  readonly updatedAt: string
+}
+
+export type ShownDispute = {
+  readonly id: string
+  readonly cents: number | null
+  readonly status: DisputeStatus | string
+  readonly reason: string | null
+  readonly evidenceDueBy: string | null
+  readonly at: string
+}
+
+const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+const cents = (value: unknown): number | null => (typeof value === 'number' ? value : null)
+
+/** @param entries in the order of the stream */
+export function refundsOf(entries: readonly HistoryEntry[]): ShownRefund[] {
+  const refunds = new Map<string, ShownRefund>()
+  for (const { type, data, occurred_at } of entries) {
+    const id = text(data.refund_id)
+    if (id === null) continue
+    const before = refunds.get(id)
+    const told = {
+      id,
+      at: before?.at ?? occurred_at,
+      updatedAt: occurred_at,
+      cents: cents(data.refund_cents) ?? before?.cents ?? null,
+      reason: text(data.reason) ?? before?.reason ?? 'other',
+      note: text(data.note) ?? before?.note ?? null,
+      failure: text(data.failure_code) ?? before?.failure ?? null,
+    }
+    if (type === 'RefundRequested') refunds.set(id, { ...told, status: 'pending', failure: null })
+    if (type === 'RefundRecorded') refunds.set(id, { ...told, status: text(data.status) ?? 'pending' })
+    // After an unknown outcome, and while the provider throttles, the refund is still on its way.
+    if (type === 'ProviderCallFailed' && before) {
+      refunds.set(id, {
+        ...told,
+        reason: before.reason,
+        status: data.outcome === 'rejected' ? 'failed' : before.status,
+      })
+    }
+  }
+  return [...refunds.values()]
+}
+
+/** @param entries in the order of the stream */
+export function disputesOf(entries: readonly HistoryEntry[]): ShownDispute[] {
+  const disputes = new Map<string, ShownDispute>()
+  for (const { type, data, occurred_at } of entries) {
+    const id = text(data.dispute_id)
+    if (type !== 'PaymentDisputeRecorded' || id === null) continue
+    const before = disputes.get(id)
+    disputes.set(id, {
+      id,
+      cents: cents(data.disputed_cents) ?? before?.cents ?? null,
+      status: text(data.status) ?? before?.status ?? 'open',
+      reason: text(data.reason) ?? before?.reason ?? null,
+      evidenceDueBy: text(data.evidence_due_by) ?? before?.evidenceDueBy ?? null,
+      at: before?.at ?? occurred_at,
+    })
+  }
+  return [...disputes.values()]
+}
+
+export type Payer = {
+  readonly userId: string | null
+  readonly email: string | null
+  readonly name: string | null
+  readonly phone: string | null
+}
+
+/** Who pays, as the first event says. */
+export function payerOf([first]: readonly HistoryEntry[]): Payer {
+  const { payer, guest_name, guest_phone, guest_email } = first?.data ?? {}
+  const { id, email } = (typeof payer === 'object' && payer !== null ? payer : {}) as Record<string, unknown>
+  return { userId: text(id), email: text(email) ?? text(guest_email), name: text(guest_name), phone: text(guest_phone) }
+}

@@ -1,0 +1,78 @@
+// Lines over time. Screen readers get the table beside it instead.
+import 'uplot/dist/uPlot.min.css'
+import { useComputedColorScheme } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import { useEffect } from 'react'
+import UPlot from 'uplot'
+
+export type ChartSeries = {
+  readonly label: string
+  /** A variable of the style sheet. */
+  readonly color: string
+  /** One for each time; null where there is none. */
+  readonly values: readonly (number | null)[]
+  /** Parts of a whole, on an axis of their own from 0 to 100. */
+  readonly isPercentage?: boolean
+}
+export type ChartProps = {
+  /** Seconds since 1970. */
+  readonly times: readonly number[]
+  readonly series: readonly ChartSeries[]
+  readonly height: number
+  readonly isUtc: boolean
+}
+
+const labelFont = '12px system-ui, sans-serif'
+
+export function Chart({ times, series, height, isUtc }: ChartProps) {
+  const { ref, width } = useElementSize()
+  const scheme = useComputedColorScheme()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the colours of the style sheet follow the scheme.
+  useEffect(() => {
+    const element: HTMLElement | null = ref.current
+    if (element === null || width === 0) return
+    const options = optionsOf({ series, height, width, isUtc, style: getComputedStyle(element) })
+    const plot = new UPlot(options, [[...times], ...series.map(({ values }) => [...values])], element)
+    return () => plot.destroy()
+  }, [times, series, height, width, isUtc, scheme])
+  return <div ref={ref} className="chart" aria-hidden="true" style={{ minHeight: height }} />
+}
+
+function optionsOf(
+  about: Omit<ChartProps, 'times'> & { readonly width: number; readonly style: CSSStyleDeclaration },
+): UPlot.Options {
+  const { series, height, width, isUtc, style } = about
+  const color = (name: string) => style.getPropertyValue(name).trim()
+  const axis: UPlot.Axis = {
+    stroke: color('--ink-soft'),
+    font: labelFont,
+    grid: { stroke: color('--line'), width: 1 },
+    ticks: { show: false },
+  }
+  const percentages = { ...axis, scale: '%', side: 1 as const, grid: { show: false } }
+  const hasPercentages = series.some(({ isPercentage }) => isPercentage)
+  return {
+    width,
+    height,
+    tzDate: (seconds) => (isUtc ? UPlot.tzDate(new Date(seconds * 1_000), 'UTC') : new Date(seconds * 1_000)),
+    scales: { y: { range: (_plot, _min, max) => [0, Math.max(4, max * 1.1)] }, '%': { range: [0, 100] } },
+    axes: [axis, { ...axis, size: 44 }, ...(hasPercentages ? [{ ...percentages, size: 44 }] : [])],
+    legend: { show: true, live: true },
+    cursor: { drag: { x: false, y: false } },
+    series: [
+      { value: isUtc ? '{YYYY}-{MM}-{DD} {HH}:{mm} UTC' : '{YYYY}-{MM}-{DD} {HH}:{mm}' },
+      ...series.map(({ label, color: name, isPercentage }) => ({
+        label,
+        stroke: color(name),
+        width: 2,
+        scale: isPercentage ? '%' : 'y',
+        spanGaps: true,
+        points: { size: 5 },
+        ...(isPercentage && {
+          dash: [4, 3],
+          value: (_plot: UPlot, value: number | null) => (value === null ? '–' : `${value} %`),
+        }),
+      })),
+    ],
+  }
+}
