@@ -1,9 +1,10 @@
 // Lines over time. Screen readers get the table beside it instead.
 import 'uplot/dist/uPlot.min.css'
 import { useComputedColorScheme } from '@mantine/core'
-import { useElementSize } from '@mantine/hooks'
-import { useEffect } from 'react'
+import { useElementSize, useMergedRef } from '@mantine/hooks'
+import { useEffect, useState } from 'react'
 import UPlot from 'uplot'
+import { formatTime } from '../../format/time.ts'
 
 export type ChartSeries = {
   readonly label: string
@@ -22,19 +23,21 @@ export type ChartProps = {
   readonly isUtc: boolean
 }
 
+const daySeconds = 86_400
 const labelFont = '12px system-ui, sans-serif'
 
 export function Chart({ times, series, height, isUtc }: ChartProps) {
-  const { ref, width } = useElementSize()
+  const { ref: measure, width } = useElementSize()
+  const [element, setElement] = useState<HTMLDivElement | null>(null)
+  const ref = useMergedRef(measure, setElement)
   const scheme = useComputedColorScheme()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours of the style sheet follow the scheme.
   useEffect(() => {
-    const element: HTMLElement | null = ref.current
     if (element === null || width === 0) return
     const options = optionsOf({ series, height, width, isUtc, style: getComputedStyle(element) })
     const plot = new UPlot(options, [[...times], ...series.map(({ values }) => [...values])], element)
     return () => plot.destroy()
-  }, [times, series, height, width, isUtc, scheme])
+  }, [element, times, series, height, width, isUtc, scheme])
   return <div ref={ref} className="chart" aria-hidden="true" style={{ minHeight: height }} />
 }
 
@@ -49,6 +52,11 @@ function optionsOf(
     grid: { stroke: color('--line'), width: 1 },
     ticks: { show: false },
   }
+  const zone = isUtc ? 'utc' : 'local'
+  const textOf = (seconds: number) => formatTime(new Date(seconds * 1_000).toISOString(), zone)
+  // Within two days the hour tells more than the day.
+  const labels = (_plot: UPlot, ticks: number[], _axis: number, _space: number, stepSeconds: number) =>
+    ticks.map((seconds) => (stepSeconds < daySeconds ? textOf(seconds).slice(11, 16) : textOf(seconds).slice(5, 10)))
   const percentages = { ...axis, scale: '%', side: 1 as const, grid: { show: false } }
   const hasPercentages = series.some(({ isPercentage }) => isPercentage)
   return {
@@ -56,11 +64,15 @@ function optionsOf(
     height,
     tzDate: (seconds) => (isUtc ? UPlot.tzDate(new Date(seconds * 1_000), 'UTC') : new Date(seconds * 1_000)),
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(4, max * 1.1)] }, '%': { range: [0, 100] } },
-    axes: [axis, { ...axis, size: 44 }, ...(hasPercentages ? [{ ...percentages, size: 44 }] : [])],
+    axes: [
+      { ...axis, values: labels },
+      { ...axis, size: 44 },
+      ...(hasPercentages ? [{ ...percentages, size: 44 }] : []),
+    ],
     legend: { show: true, live: true },
     cursor: { drag: { x: false, y: false } },
     series: [
-      { value: isUtc ? '{YYYY}-{MM}-{DD} {HH}:{mm} UTC' : '{YYYY}-{MM}-{DD} {HH}:{mm}' },
+      { label: 'Time', value: (_plot, seconds) => (seconds === null ? '–' : textOf(seconds).slice(0, 16)) },
       ...series.map(({ label, color: name, isPercentage }) => ({
         label,
         stroke: color(name),
