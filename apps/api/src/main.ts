@@ -22,7 +22,7 @@ runApp('api', async ({ log, lifecycle }) => {
   const metrics = createMetrics()
   const command = await wireCommandApi(config, { lifecycle, health, metrics })
   const query = wireQueryApi(config, { log, lifecycle, health, metrics })
-  const operator = wireOperatorApi(config, { app: 'api', log, lifecycle, health, metrics })
+  const operator = wireOperatorApi(config, { app: 'api', log, lifecycle, health })
   const url = await serveApi(config, { log, lifecycle, health, metrics, describe: openApi }, async (http) => {
     await http.register(command)
     await http.register(query)

@@ -90,6 +90,17 @@ t.test('loadSettings reads every variable of every app from a file too, and name
   }
 })
 
+t.test('the API shows the health pages of the projector and the worker', async (t) => {
+  const given = { DATA_DIR: t.testdir(), PORT: '0' }
+  const { plan, unlock } = await prepare(loadSettings(given), given)
+  t.teardown(unlock)
+  const service = (name: string) => plan.find((each) => each.name === name)
+  t.equal(
+    service('api')?.environment.HEALTH_URLS,
+    `projector=http://${service('projector')?.address},worker=http://${service('worker')?.address}`,
+  )
+})
+
 t.test('withoutSettings removes every setting from an environment, files included', async (t) => {
   const inherited = {
     PATH: '/bin',

@@ -6,7 +6,6 @@ import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'
-import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { FastifyPluginAsync } from 'fastify'
 import type { OperatorConfig } from './config.ts'
 import { consolePlugin } from './console/consolePlugin.ts'
@@ -44,13 +43,7 @@ export function wireOperatorApi(
     log,
     lifecycle,
     health,
-  }: {
-    readonly app: string
-    readonly log: Logger
-    readonly lifecycle: Lifecycle
-    readonly health: Health
-    readonly metrics: Metrics
-  },
+  }: { readonly app: string; readonly log: Logger; readonly lifecycle: Lifecycle; readonly health: Health },
 ): FastifyPluginAsync {
   const { DATABASE_URL: databaseUrl, endpoints } = config
   const pool = createPool({

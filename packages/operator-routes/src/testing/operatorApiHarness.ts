@@ -17,7 +17,7 @@ import { operatorApi } from '../operatorApi.ts'
 import type { OperatorDependencies } from '../routeSchemas.ts'
 import { createSystem } from '../system/system.ts'
 
-export const asAdmin = { 'x-session-id': 'demo-admin-session' }
+const asAdmin = { 'x-session-id': 'demo-admin-session' }
 
 const projector = new URL('../../../../apps/projector/src/main.ts', import.meta.url)
 
