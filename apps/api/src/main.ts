@@ -3,6 +3,7 @@
 
 import { wireCommandApi } from '@paylog/command-routes/commandApi'
 import { commandVariables, loadCommandConfig } from '@paylog/command-routes/config'
+import { bool } from '@paylog/config/kinds'
 import { operatorVariables } from '@paylog/operator-routes/config'
 import { wireOperatorApi } from '@paylog/operator-routes/operatorApi'
 import { queryVariables } from '@paylog/query-routes/config'
@@ -12,9 +13,17 @@ import { createHealth } from '@paylog/runtime/process/health'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { Type } from 'typebox'
+import { demoCredentials } from './demoCredentials.ts'
 import { openApi } from './openApi.ts'
 
-const Config = Type.Object({ ...apiVariables, ...commandVariables, ...queryVariables, ...operatorVariables })
+const Config = Type.Object({
+  ...apiVariables,
+  ...commandVariables,
+  ...queryVariables,
+  ...operatorVariables,
+  /** Shows the credentials of the demo identity on /docs; `npm start` sets it when it runs that identity. */
+  DOCS_DEMO_CREDENTIALS: bool(false),
+})
 
 runApp('api', async ({ log, lifecycle }) => {
   const config = loadCommandConfig(Config, process.env)
@@ -23,7 +32,8 @@ runApp('api', async ({ log, lifecycle }) => {
   const command = await wireCommandApi(config, { lifecycle, health, metrics })
   const query = wireQueryApi(config, { log, lifecycle, health, metrics })
   const operator = wireOperatorApi(config, { app: 'api', log, lifecycle, health })
-  const url = await serveApi(config, { log, lifecycle, health, metrics, describe: openApi }, async (http) => {
+  const describe = openApi(config.DOCS_DEMO_CREDENTIALS ? [demoCredentials] : [])
+  const url = await serveApi(config, { log, lifecycle, health, metrics, describe }, async (http) => {
     await http.register(command)
     await http.register(query)
     await http.register(operator)

@@ -155,7 +155,7 @@ const apiDescription = [
   'Every error is `{"success": false, "error": {"code", "message", "details", "request_id"}}`. Clients should decide by `code`. Requests with too large headers (431), that are not sent in time (408), or that are not valid HTTP get errors in the same form. A method that the path does not have is 405 `method_not_allowed`; `Allow` names its methods.',
   'A `POST` with an `Idempotency-Key` may be repeated until there is a response. A change with `If-Match` is applied only to the version that the client has seen. A read with `X-Read-After`, set to the `X-Event-Position` of a write, includes that write.',
   'Requests may be limited per credential, and payments without a credential per client address. The `RateLimit-*` headers show the remaining requests.',
-].join('\n\n')
+]
 
 const apiTags = [
   { name: 'payments', description: 'Create payments and read their state' },
@@ -168,15 +168,15 @@ const apiTags = [
   { name: operationsTag, description: 'Health and metrics, for operators' },
 ]
 
-/** Collects the routes that are registered after it. */
-export async function collectRoutes(app: FastifyInstance): Promise<void> {
+/** Collects the routes that are registered after it. @param notes Markdown at the end of the description of the API */
+export async function collectRoutes(app: FastifyInstance, notes: readonly string[] = []): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
       info: {
         title: 'Paylog',
         version: '0.1.0',
-        description: apiDescription,
+        description: [...apiDescription, ...notes].join('\n\n'),
         license: { name: 'MIT', identifier: 'MIT' },
       },
       servers: [{ url: '/', description: 'The server of this document' }],
@@ -188,11 +188,13 @@ export async function collectRoutes(app: FastifyInstance): Promise<void> {
   })
 }
 
-/** Collects the routes that are registered after it, and serves /openapi.json and /docs. */
-export async function openApi(app: FastifyInstance): Promise<void> {
-  await collectRoutes(app)
-  await showDocument(app)
-}
+/** Collects the routes that are registered after it, and serves /openapi.json and /docs. @param notes as of `collectRoutes` */
+export const openApi =
+  (notes: readonly string[]) =>
+  async (app: FastifyInstance): Promise<void> => {
+    await collectRoutes(app, notes)
+    await showDocument(app)
+  }
 
 /** Serves /openapi.json and /docs with a finished document. */
 export const documentOf =
@@ -205,7 +207,7 @@ export const documentOf =
 async function showDocument(app: FastifyInstance): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    uiConfig: { url: '/openapi.json', deepLinking: true, defaultModelsExpandDepth: -1 },
+    uiConfig: { url: '/openapi.json', deepLinking: true, filter: true, persistAuthorization: true },
     theme: { title: 'Paylog API', css: [{ filename: 'paylog.css', content: '.swagger-ui .topbar { display: none }' }] },
     staticCSP: contentSecurityPolicy,
   })

@@ -2,6 +2,7 @@
 // settles payments that nobody paid.
 import { ConfigError } from '@paylog/config/environment'
 import t from 'tap'
+import { planServices } from './plan.ts'
 import { loadSettings } from './settings.ts'
 
 const stripe = (key: string) => ({ STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: 'whsec_made_up' })
@@ -71,4 +72,15 @@ t.test('provider credentials of a test environment do not count as live', async 
   ]
   for (const credentials of testCredentials)
     t.equal(loadSandboxSetting(credentials), true, Object.keys(credentials).join())
+})
+
+t.test('the docs page shows the demo credentials only without AUTH_URL', async (t) => {
+  const shown = (external: { readonly AUTH_URL?: string }) => {
+    const ports = { postgres: 1, 'embedded-event-store': 2, identity: 3, projector: 4, worker: 5 }
+    const api = { host: '127.0.0.1', port: 8080 }
+    const plan = planServices({ api, ports, external, postgresDirectory: 'pg', eventStoreCredentials: 'credentials' })
+    return plan.find(({ name }) => name === 'api')?.environment.DOCS_DEMO_CREDENTIALS
+  }
+  t.equal(shown({}), 'true')
+  t.equal(shown(identity), 'false')
 })

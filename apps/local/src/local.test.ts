@@ -111,8 +111,9 @@ t.test('npm start works from the first start to the start after SIGKILL', async 
     t.same(seenByUser?.data, [])
   })
 
-  await t.test('npm start serves the API docs page', async (t) => {
+  await t.test('npm start serves the API docs page, with the demo credentials', async (t) => {
     t.equal((await fetch(`${baseUrl}/docs`)).status, 200)
+    t.match(await (await fetch(`${baseUrl}/openapi.json`)).text(), 'demo-admin-session')
   })
 
   await t.test('the health page of the worker is at the printed address and reports ready', async (t) => {

@@ -86,7 +86,10 @@ export function planServices(options: {
       command: [script('api/src/main.ts')],
       after: backends,
       address: `${api.host}:${api.port}`,
-      environment: { HEALTH_URLS: healthUrls(ports) },
+      environment: {
+        HEALTH_URLS: healthUrls(ports),
+        DOCS_DEMO_CREDENTIALS: String(external.AUTH_URL === undefined),
+      },
     },
     {
       name: 'projector',

@@ -1,11 +1,9 @@
 // Starts Redis as a process, where it is installed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { constants } from 'node:fs'
-import { access } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { delimiter, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { findProgram } from './findProgram.ts'
 
 const readyTimeoutMs = 10_000
 
@@ -17,17 +15,7 @@ export type RedisProcess = {
 }
 
 /** @param path as in the variable PATH @returns the path of `redis-server`, if installed */
-export async function findRedis(path = ''): Promise<string | undefined> {
-  for (const directory of path.split(delimiter).filter((part) => part !== '')) {
-    const program = join(directory, 'redis-server')
-    const isExecutable = await access(program, constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (isExecutable) return program
-  }
-  return undefined
-}
+export const findRedis = (path?: string): Promise<string | undefined> => findProgram(['redis-server'], path)
 
 /**
  * @param options `isDurable`: stores data on disk, as in production
