@@ -34,7 +34,8 @@ export async function describeApi(log: Logger): Promise<object> {
     const { administrator } = callers
     const jobs = createJobs({ pool: db, log })
     const system = createSystem({ app: 'docs', health: createHealth(), others: [] })
-    const operator = { ...nowhere, pool: db, store, administrator, endpoints: [], jobs, system, log }
+    const backfills = { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 }
+    const operator = { ...nowhere, pool: db, store, administrator, endpoints: [], backfills, jobs, system, log }
     await http.register(operatorApi({ ...operator, now: workflow.now }))
     await http.ready()
     return http.swagger()

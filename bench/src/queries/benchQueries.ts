@@ -1,7 +1,7 @@
 // The measured queries: URLs of the API for a random row or owner.
 import { vocabulary } from '@paylog/projections/testing/catalogFixture'
-import { encodeCursor } from '@paylog/query-routes/cursor'
 import { productListIdentity } from '@paylog/query-routes/products/routes'
+import { encodeCursor } from '@paylog/runtime/http/cursor'
 import { idOf, ownerOfRow, type Spread, type Thing } from './owners.ts'
 
 export type BenchQuery = {

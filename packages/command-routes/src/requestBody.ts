@@ -1,4 +1,4 @@
-// Helpers for request bodies: optional fields, empty bodies, the chosen provider, and the check for card numbers.
+// Helpers for request bodies: optional fields, the chosen provider, and the check for card numbers.
 
 import { findCardData } from '@paylog/domain/cardNumber'
 import { DomainError } from '@paylog/domain/errors'
@@ -14,17 +14,6 @@ export const optionalText = (options: FieldOptions = {}) =>
 
 export const optionalEmail = (options: FieldOptions = {}) =>
   Type.Optional(Nullable(Type.String({ format: 'email', maxLength: maxTextLength, ...options })))
-
-/** An `onRequest` hook for clients that send `content-type: application/json` without a body, which does not parse as JSON. */
-export async function allowEmptyBody({ headers }: FastifyRequest): Promise<void> {
-  const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
-  if (isEmpty) delete headers['content-type']
-}
-
-/** A `preValidation` hook for bodies whose fields are all optional, so that the body is too. */
-export async function defaultBody(request: FastifyRequest): Promise<void> {
-  if (request.body === undefined) request.body = {}
-}
 
 /**
  * The provider that a body names; optional when only one is enabled.

@@ -16,10 +16,19 @@ import { projectionRoutes } from './projections/routes.ts'
 import type { OperatorDependencies } from './routeSchemas.ts'
 import { systemRoutes } from './system/routes.ts'
 import { createSystem } from './system/system.ts'
+import { deliveryRoutes } from './webhooks/deliveryRoutes.ts'
+import { endpointRoutes } from './webhooks/endpointRoutes.ts'
 
 type Routes = (dependencies: OperatorDependencies) => FastifyPluginAsync
 
-const resources: readonly Routes[] = [systemRoutes, projectionRoutes, jobRoutes, eventRoutes]
+const resources: readonly Routes[] = [
+  systemRoutes,
+  projectionRoutes,
+  jobRoutes,
+  eventRoutes,
+  endpointRoutes,
+  deliveryRoutes,
+]
 
 /** The routes of all resources. Register it on an instance of `createHttp`, which validates requests and formats errors. */
 export function operatorApi(dependencies: OperatorDependencies): FastifyPluginAsync {
@@ -72,8 +81,10 @@ export function wireOperatorApi(
   })
   const { administrator } = createCallers(identity.actorOf)
   const system = createSystem({ app, health, others: config.HEALTH_URLS })
+  const projects = { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS }
+  const backfills = { projects, keepMs: config.WEBHOOK_LOG_RETENTION }
   const now = () => new Date()
-  const dependencies = { databaseUrl, pool, store, administrator, endpoints, jobs, system, log, now }
+  const dependencies = { databaseUrl, pool, store, administrator, endpoints, backfills, jobs, system, log, now }
   return async (http) => {
     await http.register(operatorApi(dependencies))
     await http.register(consolePlugin({ sessionCookie: config.CONSOLE_SESSION_COOKIE !== undefined }))

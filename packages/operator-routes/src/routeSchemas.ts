@@ -4,6 +4,7 @@ import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Callers } from '@paylog/runtime/http/callers'
 import { errorResponses } from '@paylog/runtime/http/openApiSchemas'
 import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { Projects } from '@paylog/webhooks/canonical'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Pool } from 'pg'
 import type { Jobs } from './jobs/jobs.ts'
@@ -18,6 +19,12 @@ export type OperatorDependencies = {
   readonly administrator: Callers['administrator']
   /** The configured webhook endpoints, without their signing secrets. */
   readonly endpoints: readonly WebhookEndpoint[]
+  /** How a backfill makes deliveries, as the worker does. */
+  readonly backfills: {
+    readonly projects: Projects
+    /** How long finished deliveries are kept; 0 for ever. */
+    readonly keepMs: number
+  }
   readonly jobs: Jobs
   readonly system: System
   /** Of the process; requests have their own. */

@@ -31,15 +31,27 @@ export type SignedMessage = {
   readonly isTest?: boolean
 }
 
+/** The headers that are the same in every attempt: id, sequence and, of a test, `webhook-test`. */
+export function messageHeaders({
+  id,
+  sequence,
+  isTest = false,
+}: Pick<SignedMessage, 'id' | 'sequence' | 'isTest'>): Record<string, string> {
+  return {
+    'webhook-id': id,
+    'webhook-sequence': sequence.toString(),
+    ...(isTest ? { 'webhook-test': 'true' } : {}),
+  }
+}
+
 /** The headers of an attempt: id, timestamp, sequence and, with at least one secret, signatures. */
 export function webhookHeaders({ id, at, body, secrets, sequence, isTest }: SignedMessage): Record<string, string> {
   const timestamp = Math.floor(at.getTime() / 1_000).toString()
   const headers: Record<string, string> = {
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-sequence': sequence.toString(),
+    ...messageHeaders({ id, sequence, isTest: isTest === true }),
   }
-  if (isTest) headers['webhook-test'] = 'true'
   if (secrets.length > 0)
     headers['webhook-signature'] = secrets.map((secret) => sign(secret, `${id}.${timestamp}.${body}`)).join(' ')
   return headers

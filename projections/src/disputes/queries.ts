@@ -2,7 +2,8 @@
 
 import { DisputeResource } from '@paylog/domain/payments/disputes'
 import type { DisputeStatus } from '@paylog/domain/payments/events'
-import { afterPosition, type NextPage, newestFirst, ordered, type PagePosition } from '../queries/listPage.ts'
+import type { PagePosition } from '@paylog/runtime/http/cursor'
+import { afterPosition, type NextPage, newestFirst, ordered } from '../queries/listPage.ts'
 import { prepareQuery, type Queryable, type QueryParameters, queryBuilder } from '../queries/namedQuery.ts'
 import { resourceOf, shownColumns } from '../queries/resources.ts'
 import { type DisputeRecord, disputeColumns } from './projection.ts'

@@ -1,6 +1,7 @@
 // Queries for products.
 import type { ProductType } from '@paylog/domain/products/events'
 import { ProductResource } from '@paylog/domain/products/product'
+import type { PagePosition } from '@paylog/runtime/http/cursor'
 import {
   afterPosition,
   type Found,
@@ -9,7 +10,6 @@ import {
   type NextPage,
   type OffsetParameters,
   ordered,
-  type PagePosition,
   type PositionParameters,
   toListPage,
   withTotal,

@@ -1,4 +1,5 @@
 // Reads lists: one page and the total in one statement.
+import type { PagePosition } from '@paylog/runtime/http/cursor'
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { QueryParameters } from './namedQuery.ts'
 
@@ -19,9 +20,6 @@ export const newestFirst = { orderBy: 'created_at', orderDir: 'desc' } as const
 
 /** A page and the total, as of the same moment. */
 export type ListPage<Item> = { readonly items: readonly Item[]; readonly total: number }
-
-/** The last row of a page, by its value in the order of the list: the next page begins after it. */
-export type PagePosition = { readonly value: string | number; readonly id: string }
 
 /** A page after a position. Rows are not counted, so that each page of a list takes the same time. */
 export type NextPage<Item> = {

@@ -1,4 +1,5 @@
 // POST /addresses, PUT and DELETE /addresses/{id} (interface, sections 2.5 and 4.6).
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Actor, ownerOf } from '@paylog/domain/actor'
 import {
@@ -20,6 +21,7 @@ import { exampleAddress } from '@paylog/domain/examples'
 import { fieldsOf } from '@paylog/domain/fields'
 import { knownActor } from '@paylog/runtime/http/callers'
 import { callerSecurity } from '@paylog/runtime/http/openApiSchemas'
+import { allowEmptyBody } from '@paylog/runtime/http/optionalBody'
 import { type FieldProblem, validatorWithRules } from '@paylog/runtime/http/validation'
 import type { ShownItem } from '@paylog/workflows/defaults'
 import type { FastifyRequest } from 'fastify'
@@ -27,7 +29,7 @@ import { type Static, Type } from 'typebox'
 import { requireOwnEmail } from '../guest-tokens/guestTokens.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { changedData, itemTarget, oneItem, orIdOnly } from '../ownedItems.ts'
-import { allowEmptyBody, createCardNumberCheck, optionalEmail, optionalText } from '../requestBody.ts'
+import { createCardNumberCheck, optionalEmail, optionalText } from '../requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
 import { deletedResponse, replyWith, responseHeaders, responsesWith, writeErrors } from '../responses.ts'
 import { createAddress, deleteAddress, updateAddress } from './addressCommands.ts'

@@ -1,4 +1,5 @@
 // POST /payment-methods, PUT and DELETE /payment-methods/{id} (interface, sections 2.3 and 4.5).
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { exampleMethod } from '@paylog/domain/examples'
 import { fieldsOf, Nullable, RequiredText } from '@paylog/domain/fields'
@@ -11,6 +12,7 @@ import {
 } from '@paylog/domain/payment-methods/paymentMethod'
 import { knownActor } from '@paylog/runtime/http/callers'
 import { callerSecurity } from '@paylog/runtime/http/openApiSchemas'
+import { allowEmptyBody } from '@paylog/runtime/http/optionalBody'
 import type { ShownItem } from '@paylog/workflows/defaults'
 import { changeSavedMethod, removeSavedMethod } from '@paylog/workflows/payment-methods/changeSavedMethod'
 import { type MethodOptions, savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
@@ -18,7 +20,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { changedData, itemTarget, oneItem, orIdOnly } from '../ownedItems.ts'
-import { allowEmptyBody, chosenProviderId, createCardNumberCheck, optionalEmail, optionalText } from '../requestBody.ts'
+import { chosenProviderId, createCardNumberCheck, optionalEmail, optionalText } from '../requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
 import {
   deletedResponse,

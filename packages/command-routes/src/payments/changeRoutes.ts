@@ -1,17 +1,19 @@
 // POST /payments/{id}/cancel, /refresh and /capture change a payment that exists.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { ErrorCode } from '@paylog/domain/errors'
 import { examplePayment } from '@paylog/domain/examples'
 import { Nullable } from '@paylog/domain/fields'
 import { PaymentResource } from '@paylog/domain/payments/resource'
 import { callerSecurity, optionalBody } from '@paylog/runtime/http/openApiSchemas'
+import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
 import { cancelPayment, capturePayment } from '@paylog/workflows/payments/intentCalls'
 import { shownPayment } from '@paylog/workflows/payments/readPayment'
 import { createRefresh } from '@paylog/workflows/payments/refreshPayment'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { IfMatchHeaders, requireMatch } from '../ifMatch.ts'
-import { allowEmptyBody, createCardNumberCheck, defaultBody } from '../requestBody.ts'
+import { createCardNumberCheck } from '../requestBody.ts'
 import { type CommandDependencies, metadataOf } from '../requestContext.ts'
 import { replyWith, responseHeaders, responsesWith, writeErrors } from '../responses.ts'
 import {

@@ -1,4 +1,5 @@
 // POST /payments/{id}/refunds gives money back.
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { exampleId, examplePayment } from '@paylog/domain/examples'
 import { Nullable } from '@paylog/domain/fields'
@@ -6,10 +7,11 @@ import { RefundReason } from '@paylog/domain/payments/events'
 import { existingPayment } from '@paylog/domain/payments/payment'
 import { RefundResource, refundResource } from '@paylog/domain/payments/refunds'
 import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
+import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
 import { refundPayment } from '@paylog/workflows/payments/refundPayment'
 import { Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
-import { allowEmptyBody, createCardNumberCheck, defaultBody } from '../requestBody.ts'
+import { createCardNumberCheck } from '../requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
 import { idempotencyErrors, replyWith, responseHeaders, responsesWith, writeErrors } from '../responses.ts'
 import {

@@ -1,11 +1,13 @@
 // POST /payment-methods/setup-intent creates a setup intent (interface, section 4.4).
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { RequiredText } from '@paylog/domain/fields'
 import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
+import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
 import { createSetupIntent } from '@paylog/workflows/payment-methods/createSetupIntent'
 import { Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
-import { allowEmptyBody, chosenProviderId, createCardNumberCheck, defaultBody } from '../requestBody.ts'
+import { chosenProviderId, createCardNumberCheck } from '../requestBody.ts'
 import { type CommandDependencies, repeatableRequest, sessionOf } from '../requestContext.ts'
 import { providerErrors, responseHeaders, setWriteHeaders, writeErrors } from '../responses.ts'
 

@@ -4,6 +4,7 @@ import type { EndpointResponse } from '@paylog/webhooks/chat/chatAdapter'
 import { isDelivered, retryAfterMs, type SuccessStatus } from '@paylog/webhooks/endpointResponse'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Dispatcher } from 'undici'
+import { contentHeaders } from './contentHeaders.ts'
 import { type EndpointAgent, ForbiddenAddressError } from './endpointAgent.ts'
 import { maxStoredBytes, type ReadBody, redactedBody, shortestSecret, textOf } from './responseBody.ts'
 
@@ -106,7 +107,7 @@ function exchange({ agent, endpoint, headers, body, signal }: PostOptions): Prom
   signal.addEventListener('abort', stop)
 
   const { origin, pathname, search } = new URL(endpoint.url)
-  const allHeaders = { 'content-type': 'application/json', 'user-agent': 'paylog-webhooks/1', ...headers }
+  const allHeaders = { ...contentHeaders, ...headers }
   const target = { origin, path: `${pathname}${search}`, method: 'POST', headers: allHeaders, body } as const
   agent.connections(endpoint.timeoutMs).dispatch(
     { ...target, headersTimeout: 0, bodyTimeout: 0 },

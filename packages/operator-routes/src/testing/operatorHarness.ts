@@ -4,12 +4,14 @@ import { createIdentity } from '@paylog/identity/identity'
 import { createCallers } from '@paylog/runtime/http/callers'
 import { createHttp } from '@paylog/runtime/http/http'
 import { createPool } from '@paylog/runtime/postgres/pool'
+import { createHealth } from '@paylog/runtime/process/health'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import type { Test } from 'tap'
 import { createJobs } from '../jobs/jobs.ts'
 import { operatorApi } from '../operatorApi.ts'
+import { createSystem } from '../system/system.ts'
 
 export type OperatorResponse = {
   readonly status: number
@@ -17,7 +19,7 @@ export type OperatorResponse = {
   readonly text: string
 }
 
-/** @param options `endpoints` as variables */
+/** @param options `endpoints` as variables; `keepMs` how long finished deliveries are kept, 0 for ever */
 export async function operatorHarness(
   t: Test,
   options: {
@@ -25,6 +27,7 @@ export async function operatorHarness(
     readonly databaseUrl: string
     readonly endpoints?: Readonly<Record<string, string>>
     readonly now?: () => Date
+    readonly keepMs?: number
   },
 ) {
   const { authUrl } = await startFakeIdentity(t)
@@ -36,11 +39,15 @@ export async function operatorHarness(
   const http = createHttp({ log })
   await http.register(
     operatorApi({
+      databaseUrl: options.databaseUrl,
       pool,
       store,
       administrator: createCallers(identity.actorOf).administrator,
       endpoints: decodeEndpoints(options.endpoints ?? {}).endpoints,
+      backfills: { projects: { projectId: 'default', projectIds: [] }, keepMs: options.keepMs ?? 0 },
       jobs,
+      system: createSystem({ app: 'test', health: createHealth(), others: [] }),
+      log,
       now: options.now ?? (() => new Date()),
     }),
   )

@@ -12,8 +12,8 @@ import {
   listAnyPayments,
   maxTotal,
 } from '@paylog/projections/payments/adminQueries'
+import { cursorParameter, decodeCursor, encodeCursor, NextCursor, type OrderedValue } from '@paylog/runtime/http/cursor'
 import { type Static, Type } from 'typebox'
-import { cursorParameter, decodeCursor, encodeCursor, NextCursor, type OrderedValue } from '../cursor.ts'
 import { staleHeader } from '../readAfter.ts'
 import {
   administratorSchema,

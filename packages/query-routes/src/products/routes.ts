@@ -11,8 +11,8 @@ import {
   type ProductOrder,
   type ProductsQuery,
 } from '@paylog/projections/products/queries'
+import { cursorParameter, decodeCursor, encodeCursor, NextCursor, type OrderedValue } from '@paylog/runtime/http/cursor'
 import { type Static, Type } from 'typebox'
-import { cursorParameter, decodeCursor, encodeCursor, NextCursor, type OrderedValue } from '../cursor.ts'
 import { staleHeader } from '../readAfter.ts'
 import {
   administratorSchema,

@@ -1,9 +1,11 @@
 // Cursors of lists: where the next page begins.
 import { hash } from 'node:crypto'
 import { Nullable, recordedId } from '@paylog/domain/fields'
-import type { PagePosition } from '@paylog/projections/queries/listPage'
-import { invalidInput } from '@paylog/runtime/http/validation'
 import { Type } from 'typebox'
+import { invalidInput } from './validation.ts'
+
+/** The last row of a page, by its value in the order of the list: the next page begins after it. */
+export type PagePosition = { readonly value: string | number; readonly id: string }
 
 /** What a page depends on besides its position: the name of the list, its order and its filters. */
 export type ListIdentity = readonly (string | boolean | undefined)[]

@@ -1,0 +1,105 @@
+// Query plans of the operators' lists: every filter uses an index, also for rare and old deliveries.
+
+import t, { type Test } from 'tap'
+import { createWorkerHarness } from '../testing/workerHarness.ts'
+import { type DeliveryListQuery, deliveryListSql, listDeliveries } from './deliveryList.ts'
+import { listEndpoints, recentActivity, recentActivitySql } from './endpointList.ts'
+
+const rows = Number(process.env.ROWS ?? 60_000)
+const days = 90
+
+/** Deliveries over 90 days: one of an endpoint that is hardly used, rare failures, tests and names; and a backlog. */
+const fill = `
+  with entries as (
+    select gen_random_uuid() as id, case when n % 9999 = 0 then '3' when n % 3 = 0 then '2' else '1' end as node,
+      case when n < ${rows / 5} then 'old.event' when n % 999 = 0 then 'rare.event' else 'payment.succeeded' end as event,
+      'canonical' as mode, 'stripe' as provider, repeat('x', 500) as body, 'payment-' || n / 4 as source_stream,
+      n % 4 as source_revision, gen_random_uuid() as source_event_id, '' as correlation_id, '' as causation_id,
+      n % 4999 = 0 as is_test, 1 as attempts, '[[0, 12, 200, null, "ok"]]'::jsonb as attempts_made,
+      case when n % 501 = 0 then 'timeout' end as last_error,
+      now() - make_interval(secs => (${rows} - n) * ${(days * 86_400) / rows}) as created_at
+    from generate_series(1, ${rows}) as n
+  ), pending as (
+    insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision, source_event_id,
+      correlation_id, causation_id, is_test, attempts, attempts_made, last_error, created_at, next_attempt_at)
+    select gen_random_uuid(), node, event, mode, provider, body, source_stream, source_revision, source_event_id,
+      correlation_id, causation_id, is_test, attempts, attempts_made, last_error, created_at, now() from entries
+      where source_revision = 0
+  )
+  insert into webhooks.finished_deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
+    source_event_id, correlation_id, causation_id, is_test, attempts, attempts_made, last_error, created_at, last_attempt_at,
+    ended_at)
+  select *, created_at, created_at from entries`
+
+const { pool } = await createWorkerHarness(t, 'postgres', {})
+await pool.query(`select webhooks.create_partitions(current_date - ${days + 1}, current_date + 1)`)
+await pool.query(fill)
+await pool.query(`insert into webhooks.nodes (name, disabled_at) values ('1', null), ('2', now()), ('3', null)`)
+await pool.query('vacuum analyze webhooks.deliveries, webhooks.finished_deliveries')
+
+const longAgo = { createdAt: new Date(Date.now() - 60 * 86_400_000), id: 'ffffffff-ffff-4fff-8fff-ffffffffffff' }
+const filters: readonly Omit<DeliveryListQuery, 'limit'>[] = [undefined, '1', '2', '3', 'unknown'].flatMap((node) =>
+  [undefined, 'pending', 'held', 'succeeded', 'failed'].flatMap((status) =>
+    [
+      {},
+      { event: 'rare.event' },
+      { event: 'old.event' },
+      { isTest: true },
+      { isTest: false },
+      { streams: ['payment-9', 'payment-10'] },
+    ].flatMap((more) =>
+      [undefined, longAgo].map((after) => ({ node, status: status as DeliveryListQuery['status'], ...more, after })),
+    ),
+  ),
+)
+
+/** The plan with its figures. */
+async function planOf(text: string, values: readonly unknown[]): Promise<string> {
+  const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain analyze ${text}`, [...values])
+  return rows.map((row) => row['QUERY PLAN']).join('\n')
+}
+
+/** No partition of more than a few pages is scanned, and no index from one end to the other. */
+function assertIndexed(t: Test, plan: string, name: string): void {
+  t.notMatch(plan, /Seq Scan on (finished_)?deliveries.*cost=\S+\.\.\d{3,}\./, name)
+  const dropped = [...plan.matchAll(/Rows Removed by Filter: (\d+)/g)].map(([, count]) => Number(count))
+  t.ok(Math.max(0, ...dropped) < rows / 4, `${name}: ${dropped}`)
+}
+
+t.test('no list of deliveries reads a whole table or partition', async (t) => {
+  let slowest = { ms: 0, name: '' }
+  for (const filter of filters) {
+    const name = JSON.stringify(filter)
+    const query = { ...filter, limit: 21 }
+    assertIndexed(t, await planOf(...parametersOf(query)), name)
+    await listDeliveries(pool, query)
+    const began = performance.now()
+    await listDeliveries(pool, query)
+    const ms = performance.now() - began
+    if (ms > slowest.ms) slowest = { ms, name }
+    if (process.env.ROWS && ms > 60) t.comment(`${Math.round(ms)} ms ${name}`)
+  }
+  t.comment(`slowest list: ${slowest.ms.toFixed(1)} ms, ${slowest.name}`)
+})
+
+t.test('the first page of all deliveries is planned for the newest of ninety partitions', async (t) => {
+  const query = { limit: 21 }
+  const plan = await planOf(...parametersOf(query, new Date(Date.now() - 2 * 86_400_000)))
+  t.ok(new Set(plan.match(/ on finished_deliveries_\d+/g)).size <= 12)
+})
+
+t.test('the state and the recent figures of the endpoints read the newest deliveries only', async (t) => {
+  const day = new Date(Date.now() - 86_400_000)
+  assertIndexed(t, await planOf(recentActivitySql, [day, 1_000]), 'recent activity')
+  for (const read of [() => listEndpoints(pool), () => recentActivity(pool, new Date())]) {
+    await read()
+    const began = performance.now()
+    const found = await read()
+    t.comment(`${(performance.now() - began).toFixed(1)} ms ${JSON.stringify(found)}`)
+  }
+})
+
+function parametersOf(query: DeliveryListQuery, since = new Date(0)): [string, readonly unknown[]] {
+  const { text, values } = deliveryListSql(query, since)
+  return [text, values]
+}
