@@ -1,8 +1,7 @@
 // What is known about one payment.
 import { queryOptions } from '@tanstack/react-query'
-import { answerOf, api, bodyOf, dataOf } from './api.ts'
-import type { RawEvent } from './apiTypes.ts'
-import type { Delivery } from './operatorTypes.ts'
+import { api, bodyOf, dataOf } from './api.ts'
+import type { Delivery, RawEvent } from './apiTypes.ts'
 import { pollMs } from './queryClient.ts'
 
 /** Everything about a payment, to be read again after a change. */
@@ -14,9 +13,8 @@ export const paymentQuery = (id: string, asOf: string | undefined) =>
     queryKey: [...paymentKey(id), 'resource', asOf ?? 'now'],
     queryFn: async ({ signal }) => {
       const query = asOf === undefined ? {} : { as_of: asOf }
-      const request = api.GET('/admin/payments/{id}', { params: { path: { id }, query }, signal })
-      const { body, etag } = await answerOf(request)
-      return { payment: body.data, etag }
+      const { body, headers } = await api.getAnyPayment({ path: { id }, query, signal })
+      return { payment: body.data, etag: headers.get('etag') }
     },
     refetchInterval: asOf === undefined && pollMs,
     // The slider moves without flicker, but another payment never shows this one.
@@ -26,7 +24,7 @@ export const paymentQuery = (id: string, asOf: string | undefined) =>
 export const historyQuery = (id: string) =>
   queryOptions({
     queryKey: [...paymentKey(id), 'history'],
-    queryFn: ({ signal }) => dataOf(api.GET('/admin/payments/{id}/history', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => dataOf(api.getPaymentHistory({ path: { id }, signal })),
     refetchInterval: pollMs,
   })
 
@@ -39,8 +37,8 @@ export const eventsQuery = (id: string) =>
     queryKey: [...paymentKey(id), 'events'],
     queryFn: async ({ signal }): Promise<RawEvent[]> => {
       const readFrom = (from_revision: number) => {
-        const params = { path: { id }, query: { from_revision, limit: pageSize } }
-        return bodyOf(api.GET('/admin/payments/{id}/events', { params, signal }))
+        const query = { from_revision, limit: pageSize }
+        return bodyOf(api.listRecordedEvents({ path: { id }, query, signal }))
       }
       const events: RawEvent[] = []
       let from: number | null = 0
@@ -63,7 +61,7 @@ export const paymentDeliveriesQuery = (id: string) =>
       let cursor: string | null | undefined
       for (let page = 0; cursor !== null && page < maxPages; page += 1) {
         const query = { payment_id: id, limit: 100, ...(cursor && { cursor }) }
-        const body = await bodyOf(api.GET('/admin/webhook-deliveries', { params: { query }, signal }))
+        const body = await bodyOf(api.listWebhookDeliveries({ query, signal }))
         deliveries.push(...body.data)
         cursor = body.meta.next_cursor
       }
@@ -76,6 +74,6 @@ export const paymentDeliveriesQuery = (id: string) =>
 export const deliveryQuery = (id: string) =>
   queryOptions({
     queryKey: ['delivery', id],
-    queryFn: ({ signal }) => dataOf(api.GET('/admin/webhook-deliveries/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => dataOf(api.getWebhookDelivery({ path: { id }, signal })),
     refetchInterval: pollMs,
   })

@@ -1,6 +1,6 @@
 // How responses are kept and requests repeated.
 import { QueryClient } from '@tanstack/react-query'
-import { isTemporary } from './apiError.ts'
+import { isTemporary } from './apiErrors.ts'
 
 const maxRetries = 2
 const freshMs = 5_000

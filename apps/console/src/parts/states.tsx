@@ -1,7 +1,7 @@
 // What a list or a panel shows instead of its content: loading, empty, failed.
 import { Alert, Button, Skeleton } from '@mantine/core'
+import { PaylogError } from '@paylog/client/errors'
 import type { ReactNode } from 'react'
-import { ApiError } from '../api/apiError.ts'
 
 const rowKeys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 
@@ -45,13 +45,13 @@ export function ErrorState({ error, retry }: { readonly error: unknown; readonly
 }
 
 function ErrorIds({ error }: { readonly error: unknown }) {
-  if (!(error instanceof ApiError)) return null
+  if (!(error instanceof PaylogError)) return null
   return (
     <p className="errorIds">
       Code <code>{error.code}</code>
-      {error.requestId !== '' && (
+      {error.request_id !== null && (
         <>
-          , request <code>{error.requestId}</code>
+          , request <code>{error.request_id}</code>
         </>
       )}
     </p>

@@ -2,7 +2,7 @@
 import { Button, Center, Loader } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
-import { isUnauthenticated } from '../api/apiError.ts'
+import { isUnauthenticated } from '../api/apiErrors.ts'
 import { queryClient } from '../api/queryClient.ts'
 import { ErrorState } from '../parts/states.tsx'
 import { ExpiredDialog } from './ExpiredDialog.tsx'

@@ -1,7 +1,7 @@
 // Who is signed in, and whether they may use the console.
 import { queryOptions } from '@tanstack/react-query'
 import { api, bodyOf } from '../api/api.ts'
-import { ApiError } from '../api/apiError.ts'
+import { statusOf } from '../api/apiErrors.ts'
 import type { UserContext } from '../api/apiTypes.ts'
 
 /** Whether the API takes the session from a cookie. */
@@ -22,7 +22,7 @@ export const identityQuery = (sessionId: string | null) =>
   queryOptions({
     queryKey: ['identity', sessionId],
     queryFn: async ({ signal }): Promise<Identity> => {
-      const { user_context } = await bodyOf(api.GET('/payments', { params: { query: { limit: 1 } }, signal }))
+      const { user_context } = await bodyOf(api.listPayments({ query: { limit: 1 }, signal }))
       return { ...user_context, isAdministrator: await isAdministrator(signal) }
     },
     staleTime: Number.POSITIVE_INFINITY,
@@ -30,10 +30,10 @@ export const identityQuery = (sessionId: string | null) =>
 
 async function isAdministrator(signal: AbortSignal): Promise<boolean> {
   try {
-    await bodyOf(api.GET('/admin/payments', { params: { query: { limit: 1 } }, signal }))
+    await bodyOf(api.listAnyPayments({ query: { limit: 1 }, signal }))
     return true
   } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return false
+    if (statusOf(error) === 403) return false
     throw error
   }
 }

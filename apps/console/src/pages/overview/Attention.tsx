@@ -16,8 +16,7 @@ const shownRows = 5
 export function PaymentsWithAttention() {
   const query = useQuery({
     queryKey: ['payments', 'attention'],
-    queryFn: ({ signal }) =>
-      bodyOf(api.GET('/admin/payments', { params: { query: { attention: 'true', limit: shownRows } }, signal })),
+    queryFn: ({ signal }) => bodyOf(api.listAnyPayments({ query: { attention: 'true', limit: shownRows }, signal })),
     refetchInterval: pollMs,
   })
   const total = query.data?.meta.total ?? 0
@@ -68,8 +67,7 @@ const paymentColumns: readonly Column<ListedPayment>[] = [
 export function OpenDisputes() {
   const query = useQuery({
     queryKey: ['disputes', 'open'],
-    queryFn: ({ signal }) =>
-      bodyOf(api.GET('/admin/disputes', { params: { query: { status: 'open', limit: shownRows } }, signal })),
+    queryFn: ({ signal }) => bodyOf(api.listDisputes({ query: { status: 'open', limit: shownRows }, signal })),
     refetchInterval: pollMs,
   })
   return (

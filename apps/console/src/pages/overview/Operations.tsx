@@ -1,7 +1,7 @@
 // How the system itself does: processes, projections, deliveries.
 import { useQuery } from '@tanstack/react-query'
 import { api, bodyOf, dataOf } from '../../api/api.ts'
-import type { ProjectionReport, SystemReport, WebhookEndpointReport } from '../../api/operatorTypes.ts'
+import type { EndpointReport, ProcessReport, ProjectionReport } from '../../api/apiTypes.ts'
 import { pollMs } from '../../api/queryClient.ts'
 import { formatDuration } from '../../format/time.ts'
 import { Badge } from '../../parts/Badge.tsx'
@@ -10,12 +10,10 @@ import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Dash } from '../../parts/Time.tsx'
 
-type Process = SystemReport['processes'][number]
-
 export function Processes() {
   const query = useQuery({
     queryKey: ['system'],
-    queryFn: ({ signal }) => dataOf(api.GET('/admin/system', { signal })),
+    queryFn: ({ signal }) => dataOf(api.getSystem({ signal })),
     refetchInterval: pollMs,
   })
   return (
@@ -33,15 +31,13 @@ export function Processes() {
   )
 }
 
-/** The checks that do not say that all is well. */
-function failedChecks({ checks }: Process): string {
-  const failed = Object.entries(checks).filter(([, value]) => value !== 'ok' && value !== true)
-  return failed
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join('; ')
+/** The checks that fail, with what they say. */
+function failedChecks({ checks }: ProcessReport): string {
+  const failed = Object.entries(checks).filter(([, { ok }]) => !ok)
+  return failed.map(([name, { ok: _, ...about }]) => [name, ...Object.values(about).map(String)].join(': ')).join('; ')
 }
 
-const processColumns: readonly Column<Process>[] = [
+const processColumns: readonly Column<ProcessReport>[] = [
   { header: 'Process', cell: ({ name }) => name },
   { header: 'Status', isShort: true, cell: ({ status }) => <Badge text={status} /> },
   { header: 'Checks', cell: (process) => failedChecks(process) || 'ok' },
@@ -51,7 +47,7 @@ const processColumns: readonly Column<Process>[] = [
 export function ProjectionLag() {
   const query = useQuery({
     queryKey: ['projections'],
-    queryFn: ({ signal }) => bodyOf(api.GET('/admin/projections', { signal })),
+    queryFn: ({ signal }) => bodyOf(api.listProjections({ signal })),
     refetchInterval: pollMs,
   })
   return (
@@ -95,7 +91,7 @@ function ProjectionStatus({ report }: { readonly report: ProjectionReport }) {
 export function DeliveryBacklog() {
   const query = useQuery({
     queryKey: ['webhook-endpoints'],
-    queryFn: ({ signal }) => bodyOf(api.GET('/admin/webhook-endpoints', { signal })),
+    queryFn: ({ signal }) => bodyOf(api.listWebhookEndpoints({ signal })),
     refetchInterval: pollMs,
   })
   return (
@@ -115,7 +111,7 @@ export function DeliveryBacklog() {
 
 const ageOf = (time: string | null) => (time === null ? null : Math.max(0, (Date.now() - Date.parse(time)) / 1_000))
 
-const endpointColumns: readonly Column<WebhookEndpointReport>[] = [
+const endpointColumns: readonly Column<EndpointReport>[] = [
   { header: 'Endpoint', cell: ({ endpoint }) => endpoint },
   { header: 'Status', isShort: true, cell: (report) => <EndpointStatus report={report} /> },
   { header: 'Pending', isNumber: true, cell: ({ pending }) => pending },
@@ -126,7 +122,7 @@ const endpointColumns: readonly Column<WebhookEndpointReport>[] = [
 const Age = ({ seconds }: { readonly seconds: number | null }) =>
   seconds === null ? <Dash /> : formatDuration(seconds)
 
-function EndpointStatus({ report }: { readonly report: WebhookEndpointReport }) {
+function EndpointStatus({ report }: { readonly report: EndpointReport }) {
   if (!report.is_configured) return <Badge text="not configured" />
   return report.disabled_at === null ? <Badge text="active" /> : <Badge text="paused" tone="warn" />
 }

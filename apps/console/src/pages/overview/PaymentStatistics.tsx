@@ -97,7 +97,7 @@ function useStatistics({ from, to, stepMs }: Range, days: number) {
   const query = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), interval }
   return useQuery({
     queryKey: ['statistics', days, query],
-    queryFn: ({ signal }) => dataOf<Statistics[]>(api.GET('/admin/stats', { params: { query }, signal })),
+    queryFn: ({ signal }) => dataOf(api.getStatistics({ query, signal })),
     refetchInterval: refreshMs,
   })
 }

@@ -2,7 +2,7 @@
 import { UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import type { Delivery, DeliveryDetail } from '../../api/operatorTypes.ts'
+import type { Delivery, DeliveryTry } from '../../api/apiTypes.ts'
 import { deliveryQuery } from '../../api/paymentQueries.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
@@ -60,9 +60,9 @@ function DeliveryDetails({ id }: { readonly id: string }) {
   )
 }
 
-const attemptColumns: readonly Column<DeliveryDetail['tries'][number]>[] = [
+const attemptColumns: readonly Column<DeliveryTry>[] = [
   { header: 'Time', cell: ({ at }) => <Time value={at} /> },
-  { header: 'Took', isNumber: true, cell: ({ ms }) => (ms === null ? <Dash /> : `${ms} ms`) },
+  { header: 'Took', isNumber: true, cell: ({ ms }) => `${ms} ms` },
   { header: 'HTTP', isNumber: true, cell: ({ http_status }) => http_status ?? <Dash /> },
   { header: 'Error', cell: ({ error }) => error ?? <Dash /> },
   { header: 'Response', cell: ({ response }) => (response ? <code>{response}</code> : <Dash />) },

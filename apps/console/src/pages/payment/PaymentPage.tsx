@@ -1,7 +1,7 @@
 // One payment, now or as of a moment: what it is, what happened, and what can be done.
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { ApiError } from '../../api/apiError.ts'
+import { statusOf } from '../../api/apiErrors.ts'
 import type { HistoryEntry, Payment } from '../../api/apiTypes.ts'
 import { eventsQuery, historyQuery, paymentDeliveriesQuery, paymentQuery } from '../../api/paymentQueries.ts'
 import { Identifier } from '../../parts/Identifier.tsx'
@@ -104,7 +104,7 @@ function PaymentBody(props: {
 
 function Missing(props: { readonly error: unknown; readonly asOf: string | undefined; readonly retry: () => void }) {
   const { error, asOf, retry } = props
-  const isMissing = error instanceof ApiError && error.status === 404
+  const isMissing = statusOf(error) === 404
   if (!isMissing) return <ErrorState error={error} retry={retry} />
   return (
     <div className="panel">

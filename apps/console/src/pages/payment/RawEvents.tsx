@@ -8,7 +8,7 @@ import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
 import { entriesUntil } from './asOf.ts'
 
 const occurredAt = (event: RawEvent) =>
-  typeof event.data.occurred_at === 'string' ? event.data.occurred_at : event.created
+  typeof event.data?.occurred_at === 'string' ? event.data.occurred_at : event.created
 
 export function RawEvents({
   query,

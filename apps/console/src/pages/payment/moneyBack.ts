@@ -1,5 +1,5 @@
 // Refunds and disputes of a payment, folded from its history.
-import type { DisputeStatus, HistoryEntry } from '../../api/apiTypes.ts'
+import type { HistoryEntry } from '../../api/apiTypes.ts'
 
 export type ShownRefund = {
   readonly id: string
@@ -15,7 +15,7 @@ export type ShownRefund = {
 export type ShownDispute = {
   readonly id: string
   readonly cents: number | null
-  readonly status: DisputeStatus | string
+  readonly status: string
   readonly reason: string | null
   readonly evidenceDueBy: string | null
   readonly at: string

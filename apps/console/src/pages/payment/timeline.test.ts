@@ -1,6 +1,5 @@
 import t from 'tap'
-import type { HistoryEntry, PaymentStatus, RawEvent } from '../../api/apiTypes.ts'
-import type { Delivery } from '../../api/operatorTypes.ts'
+import type { Delivery, HistoryEntry, PaymentStatus, RawEvent } from '../../api/apiTypes.ts'
 import { timelineOf } from './timeline.ts'
 
 const stream = 'payment-p'
@@ -36,7 +35,7 @@ const delivery = (id: string, source: Partial<Delivery['source']>): Delivery => 
   endpoint: 'shop',
   event: 'payment.succeeded',
   mode: 'canonical',
-  provider: null,
+  provider: 'sandbox',
   status: 'succeeded',
   is_test: false,
   attempts: 1,
@@ -46,7 +45,7 @@ const delivery = (id: string, source: Partial<Delivery['source']>): Delivery => 
   next_attempt_at: null,
   created_at: time(3),
   ended_at: null,
-  source: { stream, revision: '0', event_id: 'unknown', causation_id: null, correlation_id: null, ...source },
+  source: { stream, revision: 0, event_id: 'unknown', causation_id: 'c', correlation_id: 'c', ...source },
 })
 
 const history = [entry(0, 'PaymentInitiated', 'pending'), entry(2, 'PaymentSucceeded', 'succeeded', 'event-1')]
@@ -75,8 +74,8 @@ t.test('the timeline has notifications in their place, and what they led to', as
 
 t.test('a webhook is shown with the event that it is about', async (t) => {
   const byId = delivery('a', { event_id: 'event-2', stream: 'other' })
-  const byRevision = delivery('b', { revision: '2' })
-  const other = delivery('c', { stream: 'providerEvent-sandbox:evt_1', revision: '2' })
+  const byRevision = delivery('b', { revision: 2 })
+  const other = delivery('c', { stream: 'providerEvent-sandbox:evt_1', revision: 2 })
   const { items, otherDeliveries } = timelineOf(history, events, [byId, byRevision, other])
   t.same(
     items.map(({ deliveries }) => deliveries.map(({ id }) => id)),
@@ -86,7 +85,7 @@ t.test('a webhook is shown with the event that it is about', async (t) => {
 })
 
 t.test('the timeline is complete without recorded events, except for notifications', async (t) => {
-  const { items } = timelineOf(history, [], [delivery('b', { revision: '2' })])
+  const { items } = timelineOf(history, [], [delivery('b', { revision: 2 })])
   t.same(
     items.map(({ revision, deliveries }) => [revision, deliveries.length]),
     [

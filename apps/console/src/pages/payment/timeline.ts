@@ -1,6 +1,5 @@
 // The timeline of a payment: its events, who caused them, and the webhooks that followed.
-import type { HistoryEntry, PaymentStatus, RawEvent } from '../../api/apiTypes.ts'
-import type { Delivery } from '../../api/operatorTypes.ts'
+import type { Delivery, HistoryEntry, PaymentStatus, RawEvent } from '../../api/apiTypes.ts'
 
 export type TimelineItem = {
   readonly revision: number
@@ -45,7 +44,7 @@ export function timelineOf(
   for (const delivery of deliveries) {
     const { event_id, stream, revision } = delivery.source
     const isOfPayment = events[0] === undefined ? stream.startsWith('payment-') : stream === events[0].stream
-    const source = byId.get(event_id) ?? entries.find((entry) => isOfPayment && entry.revision === Number(revision))
+    const source = byId.get(event_id) ?? entries.find((entry) => isOfPayment && entry.revision === revision)
     if (source === undefined) otherDeliveries.push(delivery)
     else followers.set(source.revision, [...(followers.get(source.revision) ?? []), delivery])
   }
@@ -78,7 +77,7 @@ function entriesOf(history: readonly HistoryEntry[], events: readonly RawEvent[]
   return [...shown, ...notifications].toSorted((a, b) => a.revision - b.revision)
 }
 
-function notificationOf({ id, revision, type, created, data, metadata }: RawEvent): Entry {
+function notificationOf({ id, revision, type, created, data = {}, metadata = {} }: RawEvent): Entry {
   return {
     id,
     revision,

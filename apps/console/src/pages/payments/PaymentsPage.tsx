@@ -2,8 +2,7 @@
 import { Button } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { api, bodyOf } from '../../api/api.ts'
-import type { ListedPayment } from '../../api/apiTypes.ts'
-import type { PaymentsMeta } from '../../api/paths.ts'
+import type { ListedPayment, ListMeta } from '../../api/apiTypes.ts'
 import { download } from '../../parts/download.ts'
 import { NewRows } from '../../parts/NewRows.tsx'
 import { Page } from '../../parts/Page.tsx'
@@ -24,7 +23,7 @@ export function PaymentsPage() {
   const query = paymentsQuery(search)
   const list = useLiveList({
     queryKey: ['payments', query],
-    queryFn: ({ signal }) => bodyOf(api.GET('/admin/payments', { params: { query }, signal })),
+    queryFn: ({ signal }) => bodyOf(api.listAnyPayments({ query, signal })),
     rowKey,
     isLive: search.cursor === undefined,
   })
@@ -64,7 +63,7 @@ export function PaymentsPage() {
   )
 }
 
-function Total({ meta }: { readonly meta: PaymentsMeta['meta'] | undefined }) {
+function Total({ meta }: { readonly meta: ListMeta | undefined }) {
   if (meta === undefined) return 'Counting'
   const count = meta.total.toLocaleString()
   return meta.total_is_exact ? `${count} ${meta.total === 1 ? 'payment' : 'payments'}` : `At least ${count} payments`

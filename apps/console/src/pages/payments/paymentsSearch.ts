@@ -1,4 +1,4 @@
-import type { PaymentsQuery } from '../../api/paths.ts'
+import type { PaymentsQuery } from '../../api/apiTypes.ts'
 import { oneOf, textsOf } from '../../search.ts'
 
 export const statuses = ['pending', 'processing', 'succeeded', 'failed', 'canceled'] as const

@@ -1,4 +1,4 @@
-import type { ProductsQuery } from '../../api/paths.ts'
+import type { ProductsQuery } from '../../api/apiTypes.ts'
 import { oneOf, textsOf } from '../../search.ts'
 
 export const productTypes = ['physical', 'digital', 'service', 'subscription'] as const

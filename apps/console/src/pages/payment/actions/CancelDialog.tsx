@@ -15,9 +15,9 @@ export function CancelDialog({ payment, payer, etag, close }: ActionProps) {
   const [revision] = useState(etag)
   const send: Send<{ reason: string }, unknown> = (input, { isRepeated }) => {
     // A repeated request may meet a payment that the first one changed.
-    const header = revision === null || isRepeated ? {} : { 'If-Match': revision }
+    const header = revision === null || isRepeated ? {} : { 'if-match': revision }
     const body = input.reason === '' ? {} : input
-    return dataOf(api.POST('/payments/{id}/cancel', { params: { path: { id: payment.id }, header }, body }))
+    return dataOf(api.cancelPayment({ path: { id: payment.id }, header, body }))
   }
   const action = usePaymentAction({ paymentId: payment.id, name: 'cancel', send })
   const isFixed = action.openInput !== undefined || action.result !== undefined

@@ -2,7 +2,7 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { api, dataOf } from '../../../api/api.ts'
-import type { Payment } from '../../../api/apiTypes.ts'
+import type { ChangedPayment } from '../../../api/apiTypes.ts'
 import { decimalOf, formatMoney, parseMoney } from '../../../format/money.ts'
 import { ConfirmDialog } from '../../../parts/ConfirmDialog.tsx'
 import { ActionOutcome } from './ActionOutcome.tsx'
@@ -15,9 +15,9 @@ export function CaptureDialog({ payment, payer, etag, close }: ActionProps) {
   const [authorized] = useState(payment.amount_capturable_cents)
   const [amount, setAmount] = useState(decimalOf(authorized, currency))
   const [revision] = useState(etag)
-  const send: Send<{ amount_cents: number }, Payment> = (body, { isRepeated }) => {
-    const header = revision === null || isRepeated ? {} : { 'If-Match': revision }
-    return dataOf(api.POST('/payments/{id}/capture', { params: { path: { id }, header }, body }))
+  const send: Send<{ amount_cents: number }, ChangedPayment> = (body, { isRepeated }) => {
+    const header = revision === null || isRepeated ? {} : { 'if-match': revision }
+    return dataOf(api.capturePayment({ path: { id }, header, body }))
   }
   const action = usePaymentAction({ paymentId: id, name: 'capture', send })
   const cents = action.openInput?.amount_cents ?? parseMoney(amount, currency)

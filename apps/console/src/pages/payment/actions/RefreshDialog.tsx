@@ -1,6 +1,6 @@
 // Asks the provider for the state of a payment now.
 import { api, dataOf } from '../../../api/api.ts'
-import type { Payment } from '../../../api/apiTypes.ts'
+import type { ChangedPayment } from '../../../api/apiTypes.ts'
 import { ConfirmDialog } from '../../../parts/ConfirmDialog.tsx'
 import { ActionOutcome } from './ActionOutcome.tsx'
 import { ActionSubject } from './ActionSubject.tsx'
@@ -8,8 +8,7 @@ import type { ActionProps } from './actionProps.ts'
 import { type Send, usePaymentAction } from './usePaymentAction.ts'
 
 export function RefreshDialog({ payment, payer, close }: ActionProps) {
-  const send: Send<object, Payment> = () =>
-    dataOf(api.POST('/payments/{id}/refresh', { params: { path: { id: payment.id } } }))
+  const send: Send<object, ChangedPayment> = () => dataOf(api.refreshPayment({ path: { id: payment.id } }))
   const action = usePaymentAction({ paymentId: payment.id, name: 'refresh', send })
   return (
     <ConfirmDialog

@@ -80,8 +80,8 @@ const refundOf =
   (id: string) =>
   (input: Input, { key }: { key: string }) => {
     const { note, ...body } = input
-    const params = { path: { id }, header: { 'Idempotency-Key': key } }
-    return dataOf(api.POST('/payments/{id}/refunds', { params, body: { ...body, ...(note !== '' && { note }) } }))
+    const header = { 'idempotency-key': key }
+    return dataOf(api.createRefund({ path: { id }, header, body: { ...body, ...(note !== '' && { note }) } }))
   }
 
 function resultText({ amount_cents, currency, status }: Refund): string {

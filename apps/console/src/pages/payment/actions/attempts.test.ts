@@ -1,8 +1,9 @@
+import { PaylogConnectionError, PaylogError } from '@paylog/client/errors'
 import t from 'tap'
-import { ApiError } from '../../../api/apiError.ts'
 import { createAttemptMemory, endingOf, mayBeDone } from './attempts.ts'
 
-const error = (status: number, code: string) => new ApiError({ status, code, message: code })
+const error = (status: number, code: string) =>
+  new PaylogError(new Response(null, { status }), { success: false, error: { code, message: code } })
 
 t.test('only a definite error ends an attempt', async (t) => {
   for (const [status, code] of [
@@ -14,7 +15,6 @@ t.test('only a definite error ends an attempt', async (t) => {
   ] as const)
     t.equal(endingOf(error(status, code)), 'definite', code)
   for (const [status, code] of [
-    [0, 'no_response'],
     [401, 'unauthenticated'],
     [409, 'idempotency_key_in_flight'],
     [429, 'rate_limited'],
@@ -23,12 +23,13 @@ t.test('only a definite error ends an attempt', async (t) => {
     [504, 'provider_outcome_unknown'],
   ] as const)
     t.equal(endingOf(error(status, code)), 'unknown', code)
+  t.equal(endingOf(new PaylogConnectionError('timeout')), 'unknown')
   t.equal(endingOf(new Error('bug')), 'unknown')
 })
 
 t.test('mayBeDone is true where the provider may have acted', async (t) => {
   t.ok(mayBeDone(error(504, 'provider_outcome_unknown')))
-  t.ok(mayBeDone(error(0, 'no_response')))
+  t.ok(mayBeDone(new PaylogConnectionError('timeout')))
   t.notOk(mayBeDone(error(401, 'unauthenticated')))
   t.notOk(mayBeDone(error(422, 'provider_rejected')))
 })

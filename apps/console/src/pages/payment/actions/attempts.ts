@@ -1,5 +1,6 @@
 // Which key an action has, and when it may be done anew.
-import { ApiError } from '../../../api/apiError.ts'
+import { PaylogError } from '@paylog/client/errors'
+import { statusOf } from '../../../api/apiErrors.ts'
 import { randomKey } from '../../../format/randomKey.ts'
 
 /** A request that is repeated with the same key and content until its outcome is known. */
@@ -11,21 +12,21 @@ export type Attempt<Input> = {
 
 export type Ending = 'unknown' | 'definite'
 
-const inFlight = ['idempotency_key_in_flight', 'concurrent_modification', 'rate_limited']
+const inFlight: readonly string[] = ['idempotency_key_in_flight', 'concurrent_modification', 'rate_limited']
 
 /**
  * Whether an error says that nothing was done. Without a response, after a server error and with an expired session the same
  * request has to be repeated with the same key.
  */
 export function endingOf(error: unknown): Ending {
-  if (!(error instanceof ApiError)) return 'unknown'
+  if (!(error instanceof PaylogError)) return 'unknown'
   const { status, code } = error
   return status >= 400 && status < 500 && status !== 401 && !inFlight.includes(code) ? 'definite' : 'unknown'
 }
 
 /** Whether the request may have had an effect. A rejected session has none. */
 export const mayBeDone = (error: unknown): boolean =>
-  error instanceof ApiError && (error.status === 0 || error.status >= 500) && error.code !== 'service_unavailable'
+  statusOf(error) === 0 || (error instanceof PaylogError && error.status >= 500 && error.code !== 'service_unavailable')
 
 export type AttemptMemory = {
   /** The open attempt of an action, or a new one. */

@@ -1,7 +1,7 @@
 // Sends an action on a payment until its outcome is known.
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { isOutcomeUnknown } from '../../../api/apiError.ts'
+import { isOutcomeUnknown } from '../../../api/apiErrors.ts'
 import { paymentKey } from '../../../api/paymentQueries.ts'
 import { randomKey } from '../../../format/randomKey.ts'
 import { type Attempt, createAttemptMemory, endingOf, mayBeDone } from './attempts.ts'

@@ -1,0 +1,18 @@
+// What the errors of the API client mean for the console.
+import { PaylogConnectionError, PaylogError } from '@paylog/client/errors'
+
+/** The status of an error response; 0 when there was no response, undefined for any other error. */
+export function statusOf(error: unknown): number | undefined {
+  if (error instanceof PaylogConnectionError) return 0
+  return error instanceof PaylogError ? error.status : undefined
+}
+
+/** Whether it is not known if the provider did what was asked. */
+export const isOutcomeUnknown = (error: unknown): boolean =>
+  error instanceof PaylogError && error.code === 'provider_outcome_unknown'
+
+/** Whether the session is missing, unknown or expired. */
+export const isUnauthenticated = (error: unknown): boolean => statusOf(error) === 401
+
+/** Whether sending the same read again may help. */
+export const isTemporary = (error: unknown): boolean => [0, 429, 503].includes(statusOf(error) ?? -1)
