@@ -1,5 +1,78 @@
+// The catalogue: list, create, edit, sync.
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, bodyOf } from '../../api/api.ts'
+import type { Product } from '../../api/apiTypes.ts'
 import { Page } from '../../parts/Page.tsx'
+import { Pager } from '../../parts/Pager.tsx'
+import { QueryTable } from '../../parts/QueryTable.tsx'
+import { ProductDialog } from './ProductDialog.tsx'
+import { ProductFilters } from './ProductFilters.tsx'
+import { productColumns } from './productColumns.tsx'
+import { type ProductsSearch, productsQuery } from './productsSearch.ts'
+import { SyncDialog } from './SyncDialog.tsx'
+
+const route = getRouteApi('/products')
+
+/** What the open dialog is about. */
+type Opened =
+  | { readonly kind: 'create' }
+  | { readonly kind: 'edit'; readonly id: string }
+  | { readonly kind: 'sync' }
+  | null
 
 export function ProductsPage() {
-  return <Page title="ProductsPage">…</Page>
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = productsQuery(search)
+  const list = useQuery({
+    queryKey: ['products', query],
+    queryFn: ({ signal }) => bodyOf(api.listProducts({ query, signal })),
+  })
+  const change = (changes: ProductsSearch) =>
+    void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }) })
+  const [opened, setOpened] = useState<Opened>(null)
+  const [selected, setSelected] = useState<readonly string[]>([])
+  const toggle = ({ id }: Product) =>
+    setSelected((ids) => (ids.includes(id) ? ids.filter((other) => other !== id) : [...ids, id]))
+  const close = () => setOpened(null)
+  return (
+    <Page
+      title="Products"
+      lead={list.data?.pagination && `${list.data.pagination.total.toLocaleString()} products`}
+      actions={
+        <>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={selected.length === 0}
+            onClick={() => setOpened({ kind: 'sync' })}
+          >
+            Sync {selected.length === 0 ? 'selected' : `${selected.length} selected`}
+          </Button>
+          <Button size="xs" onClick={() => setOpened({ kind: 'create' })}>
+            New product
+          </Button>
+        </>
+      }
+    >
+      <ProductFilters search={search} change={change} />
+      <div className="panel">
+        <QueryTable
+          what="products"
+          query={list}
+          rowsOf={({ data }) => data}
+          columns={productColumns({ selected, toggle, edit: ({ id }) => setOpened({ kind: 'edit', id }) })}
+          rowKey={({ id }) => id}
+          empty={{ title: 'No products', hint: 'None match these filters.' }}
+        />
+        <Pager cursor={search.cursor} next={list.data?.meta.next_cursor} show={(cursor) => change({ cursor })} />
+      </div>
+      {opened?.kind === 'create' && <ProductDialog id={null} close={close} />}
+      {opened?.kind === 'edit' && <ProductDialog id={opened.id} close={close} />}
+      {opened?.kind === 'sync' && <SyncDialog productIds={selected} close={close} />}
+    </Page>
+  )
 }

@@ -1,0 +1,46 @@
+// What a sync did, or would do.
+import type { SyncReport } from '../../api/apiTypes.ts'
+import { Badge } from '../../parts/Badge.tsx'
+import { type Column, DataTable } from '../../parts/DataTable.tsx'
+import { Dash } from '../../parts/Time.tsx'
+
+type Result = SyncReport['results'][number]
+
+export function SyncReportView({ report, isDryRun }: { readonly report: SyncReport; readonly isDryRun: boolean }) {
+  const { created, updated, skipped, failed } = report.summary
+  return (
+    <section aria-label="Report" aria-live="polite">
+      <h3>{isDryRun ? 'Dry run: nothing was changed' : 'Report'}</h3>
+      <p>
+        {created} created, {updated} updated, {skipped} skipped, {failed} failed
+      </p>
+      <DataTable
+        caption={isDryRun ? 'What the sync would do' : 'What the sync did'}
+        columns={columns}
+        rows={report.results}
+        rowKey={({ product_id }) => product_id}
+        isMarked={({ status }) => status === 'failed'}
+      />
+    </section>
+  )
+}
+
+const columns: readonly Column<Result>[] = [
+  { header: 'Product', cell: ({ product_id }) => <code>{product_id}</code> },
+  { header: 'Result', isShort: true, cell: ({ status }) => <Badge text={status} /> },
+  {
+    header: 'At the provider',
+    cell: ({ provider_product_id }) => (provider_product_id ? <code>{provider_product_id}</code> : <Dash />),
+  },
+  { header: 'Remarks', cell: (result) => remarksOf(result) || <Dash /> },
+]
+
+function remarksOf({ error, price_differs, mapped_locally, kept_fields }: Result): string {
+  const remarks = [
+    error && `${error.message} (${error.code})`,
+    price_differs && 'the provider keeps another price',
+    mapped_locally && 'the provider has no catalogue',
+    kept_fields && kept_fields.length > 0 && `the provider keeps ${kept_fields.join(', ')}`,
+  ]
+  return remarks.filter(Boolean).join('; ')
+}
