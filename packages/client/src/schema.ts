@@ -204,6 +204,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/payments/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the recorded events of a payment
+         * @description For administrators. The events as the event store has them, notifications of the provider included, in the fields and digits of the time when they were recorded. They contain client secrets, e-mail addresses and whatever else the provider sent: personal data. GET /admin/payments/{id}/history explains the events.
+         */
+        get: operations["listRecordedEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/payment-methods/setup-intent": {
         parameters: {
             query?: never;
@@ -664,6 +684,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/payment-methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the payment methods of an owner
+         * @description For administrators. Takes exactly one of user_id and guest_email.
+         */
+        get: operations["listAnyPaymentMethods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the addresses of an owner
+         * @description For administrators. Takes exactly one of user_id and guest_email.
+         */
+        get: operations["listAnyAddresses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks/logs": {
         parameters: {
             query?: never;
@@ -698,6 +758,310 @@ export interface paths {
         get: operations["getWebhookLog"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/system": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the version and the readiness of all processes
+         * @description For administrators.
+         */
+        get: operations["getSystem"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/projections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the projections
+         * @description For administrators.
+         */
+        get: operations["listProjections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/projections/{name}/rebuild": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rebuild a projection
+         * @description For administrators. Fills a new table from the log beside the live one, and switches to it; queries go on meanwhile. The result compares both tables. A canceled or interrupted rebuild changes nothing, and the next one continues it.
+         */
+        post: operations["rebuildProjection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/projections/{name}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a projection
+         * @description For administrators. Replays the log into a separate table and compares it with the live one as of one moment. The result counts the rows that differ and has the first 20 of them.
+         */
+        post: operations["verifyProjection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List jobs
+         * @description For administrators.
+         */
+        get: operations["listJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/jobs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a job
+         * @description For administrators.
+         */
+        get: operations["getJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/jobs/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a job
+         * @description For administrators. A running job ends within seconds, and leaves nothing half done. A job that has ended stays as it is.
+         */
+        post: operations["cancelJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export recorded events
+         * @description For administrators. The lines of `ops streams export`, byte for byte: one event per line, in the order of the log, with data and metadata as recorded. The pages of one selection, one after the other, are the file.
+         *
+         *     A page reads a bounded part of the log in bounded time. It may therefore be shorter than `limit`, and even empty, while more follow: the export is complete when `X-Next-Position` is missing. Send it as `after`, and the `X-Log-Head` of the first page as `head`, so that events recorded meanwhile do not prolong the export.
+         *
+         *     Events contain client secrets and personal data. System streams, whose names begin with $, are never exported.
+         */
+        get: operations["exportEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhook-endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the webhook endpoints
+         * @description For administrators.
+         */
+        get: operations["listWebhookEndpoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhook-endpoints/{endpoint}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable a paused webhook endpoint
+         * @description For administrators. An endpoint that responded 410 Gone is paused. Enabling it sends the deliveries that have waited within seconds, each with a new retry schedule. An endpoint that is not paused stays as it is.
+         */
+        post: operations["enableWebhookEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhook-endpoints/{endpoint}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send all failed deliveries again
+         * @description For administrators. Sends the deliveries of an endpoint that failed and are not retried any more again, with the same ids and bodies and a new retry schedule. While the endpoint is paused or not configured, they wait.
+         */
+        post: operations["redeliverFailedWebhooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhook-endpoints/{endpoint}/backfill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create the deliveries that an endpoint never got
+         * @description For administrators. Reads the log from a position to its present end, applies the present configuration, and creates missing deliveries, with the ids that the worker would have used: nothing is sent twice. Tests are skipped, and so are events older than the deliveries that are kept. The result is `{events, too_old, missing, present, position, dry_run}`. A canceled or interrupted backfill may be repeated.
+         */
+        post: operations["backfillWebhooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhook-deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhook deliveries
+         * @description For administrators. All deliveries, also those that were not attempted yet.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhook-deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook delivery
+         * @description For administrators. The request, and every try with its response. The payload may contain personal data, and client secrets in the raw notifications of a provider.
+         */
+        get: operations["getWebhookDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhook-deliveries/{id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a webhook again
+         * @description For administrators. Sends a delivery of any status within seconds, with the same id and body and a new retry schedule. One that is pending is not duplicated: its next attempt comes now. While its endpoint is paused or not configured, it waits.
+         */
+        post: operations["redeliverWebhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1276,6 +1640,12 @@ export interface components {
         };
         /** @enum {string} */
         DisputeStatus: "open" | "won" | "lost";
+        EnabledEndpoint: {
+            endpoint: string;
+            disabled_at: string | null;
+            /** @description How many deliveries have waited, and are sent now */
+            held: number;
+        };
         Error: {
             /** @description Stable, for programs */
             code: components["schemas"]["ErrorCode"];
@@ -1289,7 +1659,7 @@ export interface components {
             request_id: string;
         };
         /** @enum {string} */
-        ErrorCode: "invalid_request" | "invalid_signature" | "unauthenticated" | "payment_declined" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_flight" | "concurrent_modification" | "payment_not_cancelable" | "payment_not_capturable" | "payment_not_refundable" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "amount_inconsistent" | "card_number_rejected" | "provider_not_enabled" | "currency_not_supported" | "capture_method_not_supported" | "capture_exceeds_authorization" | "refund_exceeds_payment" | "reference_not_found" | "recorded_payment_id" | "provider_rejected" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "provider_unavailable" | "identity_unavailable" | "event_store_unavailable" | "service_unavailable" | "provider_outcome_unknown";
+        ErrorCode: "invalid_request" | "invalid_signature" | "unauthenticated" | "payment_declined" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_flight" | "concurrent_modification" | "job_running" | "payment_not_cancelable" | "payment_not_capturable" | "payment_not_refundable" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "amount_inconsistent" | "card_number_rejected" | "provider_not_enabled" | "currency_not_supported" | "capture_method_not_supported" | "capture_exceeds_authorization" | "refund_exceeds_payment" | "reference_not_found" | "recorded_payment_id" | "provider_rejected" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "provider_unavailable" | "identity_unavailable" | "event_store_unavailable" | "service_unavailable" | "provider_outcome_unknown";
         ErrorResponse: {
             /** @constant */
             success: false;
@@ -1315,6 +1685,42 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
+        };
+        Job: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "rebuild" | "verify" | "backfill";
+            /** @description The projection or the webhook endpoint */
+            subject: string;
+            /**
+             * @description interrupted: its process ended. Nothing is lost; start it again to continue
+             * @enum {string}
+             */
+            status: "running" | "succeeded" | "failed" | "canceled" | "interrupted";
+            /** @description The actor who started it */
+            requested_by: string;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When its process last reported
+             */
+            updated_at: string;
+            ended_at: string | null;
+            progress: components["schemas"]["JobProgress"] | null;
+            result: {
+                [key: string]: unknown;
+            } | null;
+            error: string | null;
+        };
+        JobProgress: {
+            /** @description What it does at the moment */
+            step: string;
+            /** @description Events that it has handled */
+            events: number;
+            position: string | null;
+            head: string | null;
         };
         LegacyMessage: {
             /** @description A generic name, such as payment_intent.succeeded */
@@ -1860,6 +2266,24 @@ export interface components {
             event: string;
             mode: string;
         };
+        Process: {
+            name: string;
+            /**
+             * @description As its health page says; unreachable when that does not respond within two seconds
+             * @enum {string}
+             */
+            status: "ready" | "unavailable" | "stopping" | "unreachable";
+            /** @description The result of each check by name: `ok`, and details of the check */
+            checks: {
+                [key: string]: {
+                    ok: boolean;
+                } & {
+                    [key: string]: unknown;
+                };
+            };
+            /** @description How long the health page took to respond */
+            ms: number;
+        };
         Product: {
             id: string;
             name: string;
@@ -1913,6 +2337,45 @@ export interface components {
         };
         /** @enum {string} */
         ProductType: "physical" | "digital" | "service" | "subscription";
+        Projection: {
+            projection: string;
+            schema_version: number | null;
+            /** @description Whether a projector applies events to it */
+            is_running: boolean;
+            is_rebuilding: boolean;
+            is_verifying: boolean;
+            lag: components["schemas"]["ProjectionLag"] | null;
+            stopped_because: string | null;
+            tables: components["schemas"]["ProjectionTable"][];
+        };
+        ProjectionLag: {
+            /** @description Recorded events that its live table does not contain yet */
+            events: number;
+            /** @description Whether there may be more, because counting stopped early */
+            is_more: boolean;
+            /** @description The age of the first of them */
+            seconds: number;
+        };
+        ProjectionTable: {
+            table: string;
+            version: number;
+            /**
+             * @description Queries read the live one; a rebuild fills one beside it, a verification a scratch one
+             * @enum {string}
+             */
+            state: "live" | "building" | "retired" | "scratch";
+            /**
+             * Format: date-time
+             * @description When it got this state
+             */
+            since: string;
+            schema_version: number;
+            position: string | null;
+            /** @description Estimated by Postgres */
+            rows: number;
+            /** @description With its indexes */
+            bytes: number;
+        };
         RawMessage: {
             /** @description `<provider>:<the provider's name of the type>` */
             event: string;
@@ -1929,6 +2392,48 @@ export interface components {
              * @constant
              */
             test?: true;
+        };
+        RecentDeliveries: {
+            /** @description At most the newest 1000 */
+            deliveries: number;
+            succeeded: number;
+            /** @description How long half of the last attempts took at most */
+            p50_ms: number;
+            p95_ms: number;
+        };
+        RecordedEvent: {
+            /** Format: uuid */
+            id: string;
+            /** @description The recorded type; a later version of an event has a suffix such as `.v2` */
+            type: string;
+            stream: string;
+            /** @description Place in the stream, from 0 */
+            revision: number;
+            /** @description Position in the log */
+            position: string;
+            /**
+             * Format: date-time
+             * @description When the event store recorded it
+             */
+            created: string;
+            /** @description As recorded; may contain client secrets and personal data */
+            data?: {
+                [key: string]: unknown;
+            };
+            /** @description In place of data that is not JSON */
+            data_base64?: string;
+            /** @description Who caused it and why: `actor`, `$correlationId`, `$causationId` */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description In place of metadata that is not JSON */
+            metadata_base64?: string;
+        };
+        RedeliveredDeliveries: {
+            /** @description How many are sent again, or would be */
+            deliveries: number;
+            /** @description False when there are more than one request handles: repeat it */
+            is_complete: boolean;
         };
         Refund: {
             /** Format: uuid */
@@ -2106,6 +2611,12 @@ export interface components {
             /** @description Fields that differ at the provider, which does not allow changing them */
             kept_fields?: string[];
         };
+        System: {
+            /** @description The version of Paylog that responds */
+            version: string;
+            /** @description The process that responds, then those of HEALTH_URLS */
+            processes: components["schemas"]["Process"][];
+        };
         UserContext: {
             authenticated: boolean;
             user_id: string | null;
@@ -2119,12 +2630,127 @@ export interface components {
             /** @description For humans; may change */
             message: string;
         };
+        WebhookDelivery: {
+            /**
+             * Format: uuid
+             * @description The webhook-id header of the request
+             */
+            id: string;
+            /** @description The name of the endpoint */
+            endpoint: string;
+            /** @description The event name in the request */
+            event: string;
+            /** @enum {string} */
+            mode: "raw" | "canonical" | "legacy";
+            provider: string;
+            /**
+             * @description pending: not sent yet, or retried; held: pending while the endpoint is paused; failed: not retried any more
+             * @enum {string}
+             */
+            status: "pending" | "held" | "succeeded" | "failed";
+            /** @description A webhook test or a simulation */
+            is_test: boolean;
+            /** @description Attempts that ended */
+            attempts: number;
+            last_http_status: number | null;
+            last_error: string | null;
+            last_attempt_at: string | null;
+            next_attempt_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            ended_at: string | null;
+            /** @description The recorded event that it came from */
+            source: {
+                stream: string;
+                revision: number;
+                event_id: string;
+                /** @description Id of the event or request that led to the event */
+                causation_id: string;
+                /** @description Id of the request or notification at the start of the chain */
+                correlation_id: string;
+            };
+        };
+        WebhookDeliveryDetails: {
+            /**
+             * Format: uuid
+             * @description The webhook-id header of the request
+             */
+            id: string;
+            /** @description The name of the endpoint */
+            endpoint: string;
+            /** @description The event name in the request */
+            event: string;
+            /** @enum {string} */
+            mode: "raw" | "canonical" | "legacy";
+            provider: string;
+            /**
+             * @description pending: not sent yet, or retried; held: pending while the endpoint is paused; failed: not retried any more
+             * @enum {string}
+             */
+            status: "pending" | "held" | "succeeded" | "failed";
+            /** @description A webhook test or a simulation */
+            is_test: boolean;
+            /** @description Attempts that ended */
+            attempts: number;
+            last_http_status: number | null;
+            last_error: string | null;
+            last_attempt_at: string | null;
+            next_attempt_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            ended_at: string | null;
+            /** @description The recorded event that it came from */
+            source: {
+                stream: string;
+                revision: number;
+                event_id: string;
+                /** @description Id of the event or request that led to the event */
+                causation_id: string;
+                /** @description Id of the request or notification at the start of the chain */
+                correlation_id: string;
+            };
+            url: string | null;
+            /** @description The headers that every attempt has. `webhook-timestamp` and `webhook-signature` are made at each attempt, with the secret of the endpoint, which only the worker has */
+            headers: {
+                [key: string]: string;
+            };
+            /** @description The exact body of the request, which is signed */
+            payload: string;
+            /** @description Every attempt that ended, the oldest first */
+            tries: components["schemas"]["WebhookDeliveryTry"][];
+        };
+        WebhookDeliveryTry: {
+            /** Format: date-time */
+            at: string;
+            /** @description How long it took */
+            ms: number;
+            http_status: number | null;
+            error: string | null;
+            response: string | null;
+        };
         WebhookDispute: {
             id: string;
             amount: number | null;
             status: components["schemas"]["DisputeStatus"];
             reason: string | null;
             evidence_due_by: string | null;
+        };
+        WebhookEndpoint: {
+            /** @description Its name: the number of its variables, or legacy-1 */
+            endpoint: string;
+            url: string | null;
+            events: string[] | null;
+            mode: ("raw" | "canonical" | "both" | "legacy") | null;
+            format: string | null;
+            /** @description Whether the worker that started last has it. Otherwise deliveries wait */
+            is_configured: boolean;
+            disabled_at: string | null;
+            /** @description Deliveries that are not finished; all of them are held while it is paused; counted up to 10000 */
+            pending: number;
+            /** @description Deliveries that are not retried any more; counted up to 10000 */
+            failed: number;
+            oldest_pending_at: string | null;
+            recent: components["schemas"]["RecentDeliveries"] | null;
         };
         WebhookLogEntry: {
             /** @description The webhook-id header of the request */
@@ -2545,6 +3171,42 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         data: components["schemas"]["HistoryEntry"][];
+                    };
+                };
+            };
+        };
+    };
+    listRecordedEvents: {
+        parameters: {
+            query?: {
+                /** @description The first revision */
+                from_revision?: number;
+                /** @description Events per page */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the payment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events, the oldest first. A page ends early at 8 MiB */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["RecordedEvent"][];
+                        meta: {
+                            limit: number;
+                            next_revision: number | null;
+                        };
                     };
                 };
             };
@@ -3602,6 +4264,92 @@ export interface operations {
             };
         };
     };
+    listAnyPaymentMethods: {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Items per page */
+                limit?: number;
+                /** @description Only what belongs to this user */
+                user_id?: string;
+                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of what belongs to the owner, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["PaymentMethod"][];
+                        meta: {
+                            page: number;
+                            limit: number;
+                            total: number;
+                            hasMore: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAnyAddresses: {
+        parameters: {
+            query?: {
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Items per page */
+                limit?: number;
+                /** @description Only what belongs to this user */
+                user_id?: string;
+                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only addresses of this type */
+                address_type?: components["schemas"]["AddressType"];
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of what belongs to the owner, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Address"][];
+                        meta: {
+                            page: number;
+                            limit: number;
+                            total: number;
+                            hasMore: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
     listWebhookLogs: {
         parameters: {
             query?: {
@@ -3655,6 +4403,458 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         data: components["schemas"]["WebhookLogEntry"];
+                    };
+                };
+            };
+        };
+    };
+    getSystem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The processes, as of at most a second ago */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["System"];
+                    };
+                };
+            };
+        };
+    };
+    listProjections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All projections with their tables */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Projection"][];
+                    };
+                };
+            };
+        };
+    };
+    rebuildProjection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the projection */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job, which has started */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Job"];
+                    };
+                };
+            };
+        };
+    };
+    verifyProjection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the projection */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job, which has started */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Job"];
+                    };
+                };
+            };
+        };
+    };
+    listJobs: {
+        parameters: {
+            query?: {
+                /** @description The number of jobs */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest jobs, the last one first. At least 500 are kept */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Job"][];
+                    };
+                };
+            };
+        };
+    };
+    getJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the job */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Job"];
+                    };
+                };
+            };
+        };
+    };
+    cancelJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the job */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job, which may still be running */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Job"];
+                    };
+                };
+            };
+        };
+    };
+    exportEvents: {
+        parameters: {
+            query?: {
+                /** @description Only streams of this category: the part of the name before the first dash, such as payment */
+                category?: string;
+                /** @description Only this stream */
+                stream?: string;
+                /** @description Only events of this type, such as PaymentSucceeded */
+                type?: string;
+                /** @description Only events recorded at this time or later (encode the + of an offset as %2B) */
+                since?: string;
+                /** @description Only events recorded before this time, which must be at least 10 s ago */
+                until?: string;
+                /** @description X-Next-Position of the previous page, with the same filters: the page begins after this position */
+                after?: string;
+                /** @description X-Log-Head of the first page: the last position to read */
+                head?: string;
+                /** @description Lines per page */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the export */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All endpoints that were ever configured */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["WebhookEndpoint"][];
+                    };
+                };
+            };
+        };
+    };
+    enableWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the endpoint */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint is enabled */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["EnabledEndpoint"];
+                    };
+                };
+            };
+        };
+    };
+    redeliverFailedWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the endpoint */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description Only those that failed at this time or later
+                     */
+                    since?: string;
+                    /**
+                     * @description Only counts
+                     * @default false
+                     */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description They are sent within seconds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["RedeliveredDeliveries"];
+                    };
+                };
+            };
+        };
+    };
+    backfillWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the endpoint */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Position of the first event; 0 is the start of the log
+                     * @default 0
+                     */
+                    from?: string;
+                    /**
+                     * @description Only counts
+                     * @default false
+                     */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description The job, which has started */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Job"];
+                    };
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Only deliveries to this endpoint */
+                endpoint?: string;
+                /** @description Only deliveries with this status */
+                status?: "pending" | "held" | "succeeded" | "failed";
+                /** @description Only deliveries with this event name, as sent */
+                event?: string;
+                /** @description Only deliveries of the events of this payment, and of notifications about it */
+                payment_id?: string;
+                /** @description Only tests and simulations, or none of them */
+                test?: "true" | "false";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["WebhookDelivery"][];
+                        meta: {
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the delivery */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["WebhookDeliveryDetails"];
+                    };
+                };
+            };
+        };
+    };
+    redeliverWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the delivery */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery, which is pending; it may have been sent already */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["WebhookDeliveryDetails"];
                     };
                 };
             };

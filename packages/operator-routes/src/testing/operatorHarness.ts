@@ -17,6 +17,8 @@ export type OperatorResponse = {
   readonly status: number
   readonly headers: Headers
   readonly text: string
+  /** The parsed body. */
+  json(): ReturnType<typeof JSON.parse>
 }
 
 /** @param options `endpoints` as variables; `keepMs` how long finished deliveries are kept, 0 for ever */
@@ -61,11 +63,14 @@ export async function operatorHarness(
     const headers = session === null ? {} : { 'x-session-id': session }
     const response = await http.inject({ method, url, headers, ...(body && { payload: body }) })
     const entries = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)])
-    return { status: response.statusCode, headers: new Headers(entries), text: response.body }
+    const { statusCode: status, body: text } = response
+    return { status, headers: new Headers(entries), text, json: () => JSON.parse(text) }
   }
   return {
+    databaseUrl: options.databaseUrl,
     pool,
     store,
+    jobs,
     /** By the demo administrator. @param session of another caller; null without one */
     get: (url: string, session: string | null = 'demo-admin-session'): Promise<OperatorResponse> =>
       send('GET', url, session),
