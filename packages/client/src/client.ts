@@ -19,9 +19,11 @@ export type PaylogClientOptions = {
   readonly fetch?: Fetch
   /** How often a request that may be repeated is sent again. Default: 2 */
   readonly maxRetries?: number
-  /** For each attempt. Default: 80 s, longer than any request but a product sync should take */
+  /** For each attempt. Default: 80 s, longer than any operation but `syncProducts` takes */
   readonly timeoutMs?: number
 }
+
+const defaultTimeoutMs = 80_000
 
 export type OperationId = keyof typeof operationRoutes
 
@@ -40,9 +42,9 @@ type BodyOf<Operation> = Operation extends { requestBody?: never }
       ? { body?: Body }
       : never
 
-/** `path`, `query` and `header` parameters, the `body`, and a `signal` that ends the call. */
+/** `path`, `query` and `header` parameters, the `body`, a `signal` that ends the call, and another `timeoutMs`. */
 export type OperationInput<Id extends OperationId> = Parameters<operations[Id]> &
-  BodyOf<operations[Id]> & { signal?: AbortSignal | undefined }
+  BodyOf<operations[Id]> & { signal?: AbortSignal | undefined; timeoutMs?: number | undefined }
 
 type ContentOf<Response> = Response extends { content: infer Content } ? Content[keyof Content] : never
 type SuccessOf<Operation> = Operation extends { responses: infer Responses }
@@ -67,8 +69,8 @@ export type PaylogClient = { readonly [Id in OperationId]: Call<Id> }
 /**
  * A function for each operation, which returns the response of a success.
  *
- * A GET, and a POST with an Idempotency-Key, is sent again when there was no response, after 503 and 504, and after 429 with a
- * Retry-After. Where the API takes a key, the client makes one for each call that has none, so that such a call is executed once.
+ * A GET, and a POST with an Idempotency-Key, is sent again when there was no response, after 503 and 504, after 429 with a
+ * Retry-After, and while an earlier attempt is in progress. Where the API takes a key, the client makes one for each call that has none, so that such a call is executed once.
  * Pass a key of your own (`header: { 'idempotency-key': … }`) to make the whole call repeatable, also after a crash.
  *
  * As Stripe's and Svix's clients do, a call throws when it does not succeed:
@@ -79,20 +81,19 @@ export type PaylogClient = { readonly [Id in OperationId]: Call<Id> }
  * const { body } = await paylog.getPayment({ path: { id } })
  */
 export function createPaylogClient(options: PaylogClientOptions): PaylogClient {
-  const { baseUrl, credential, headers, maxRetries = 2, timeoutMs = 80_000 } = options
+  const { baseUrl, credential, headers, maxRetries = 2 } = options
   const fetch = options.fetch ?? ((request, init) => globalThis.fetch(request, init))
   const http = createFetchClient<paths>({
     baseUrl,
     headers: { ...credentialHeader(credential), ...headers },
-    fetch: withRetries(fetch, { maxRetries, timeoutMs }),
   })
 
   const callOf =
     (id: OperationId) =>
     async (input: AnyInput = {}) => {
       const { method, path, takesKey } = operationRoutes[id]
-      const { body, signal, header, ...params } = input
-      const keyed = takesKey ? { 'idempotency-key': randomKey(), ...header } : header
+      const { body, signal, header = {}, timeoutMs = options.timeoutMs ?? defaultTimeoutMs, ...params } = input
+      const keyed = takesKey ? { ...header, 'idempotency-key': header['idempotency-key'] ?? randomKey() } : header
       // The types of openapi-fetch are by literal path and method; those of the client say the same by operation.
       const request = http.request as unknown as AnyRequest
       const { data, error, response } = await request(method, path, {
@@ -100,6 +101,7 @@ export function createPaylogClient(options: PaylogClientOptions): PaylogClient {
         body,
         signal,
         parseAs: 'text',
+        fetch: withRetries(fetch, { maxRetries, timeoutMs }),
       })
       if (!response.ok) throw new PaylogError(response, error)
       const isJson = response.headers.get('content-type')?.includes('json') === true
@@ -119,6 +121,7 @@ type AnyInput = {
   readonly header?: Readonly<Record<string, string | undefined>>
   readonly body?: unknown
   readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number | undefined
 }
 type AnyRequest = (
   method: string,

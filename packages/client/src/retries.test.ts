@@ -64,9 +64,11 @@ t.test('two calls without a key get different keys, and a key of the caller is k
   await paylog.createRefund({ path })
   await paylog.createRefund({ path })
   await paylog.createRefund({ path, header: { 'idempotency-key': 'mine' } })
-  const [first, second, ...mine] = requests.map(({ key }) => key)
+  await paylog.createRefund({ path, header: { 'idempotency-key': undefined } })
+  const [first, second, mine, sameKey, other] = requests.map(({ key }) => key)
   t.not(first, second)
-  t.same(mine, ['mine', 'mine'])
+  t.same([mine, sameKey], ['mine', 'mine'])
+  t.match(other, /^[0-9a-f]{32}$/)
 })
 
 t.test('writes without an Idempotency-Key are sent once', async (t) => {
@@ -106,9 +108,12 @@ t.test('no response at all is a PaylogConnectionError with its cause', async (t)
 })
 
 t.test('an attempt that takes longer than the time-out is ended and sent again', async (t) => {
-  const { paylog, requests } = await flakyApi(t, [hang], { timeoutMs: 200 })
+  const { paylog, requests } = await flakyApi(t, [hang, success, hang], { timeoutMs: 200, maxRetries: 1 })
   t.match(await paylog.createRefund({ path }), { status: 200 })
   t.equal(requests[0]?.key, requests[1]?.key)
+  t.match(await paylog.getPayment({ path, timeoutMs: 400 }), { status: 200 })
+  const [third, fourth] = requests.slice(2)
+  t.ok(third && fourth && fourth.at - third.at >= 600, 'a call has its own time-out')
 })
 
 t.test('429 waits for its Retry-After, and without one it is thrown', async (t) => {
