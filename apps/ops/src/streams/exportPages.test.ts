@@ -6,7 +6,7 @@ import { exportHarness } from '../testing/exportHarness.ts'
 
 const harness = await exportHarness(t)
 const { append, exportTo, newPath, rows, sql, store } = harness
-const { get } = await operatorHarness(t, store)
+const { get } = await operatorHarness(t, {}, store)
 
 const odd = '{"b":1.10,"a":12345678901234567890, "c":1e400,\r\n"\\u00e4":"\\n"}'
 for (let number = 0; number < 60; number++) {
@@ -22,6 +22,10 @@ const timeOf = (index: number) => new Date(Number((all[index]?.created_ticks ?? 
 
 type Filters = Readonly<Record<string, string>>
 
+/** A header, or null without it. */
+const headerOf = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }, name: string) =>
+  headers[name] === undefined ? null : String(headers[name])
+
 /** Reads all pages. @param between called after each page */
 async function pagesOf(filters: Filters, limit: number, between = async () => {}) {
   const pages: string[] = []
@@ -34,11 +38,11 @@ async function pagesOf(filters: Filters, limit: number, between = async () => {}
       ...(head === null ? {} : { head }),
     })
     const response = await get(`/admin/events?${query}`)
-    if (response.status !== 200) throw new Error(response.text)
-    if (head !== null && response.headers.get('x-log-head') !== head) throw new Error('another head')
-    pages.push(response.text)
-    after = response.headers.get('x-next-position')
-    head = response.headers.get('x-log-head')
+    if (response.statusCode !== 200) throw new Error(response.body)
+    if (head !== null && headerOf(response, 'x-log-head') !== head) throw new Error('another head')
+    pages.push(response.body)
+    after = headerOf(response, 'x-next-position')
+    head = headerOf(response, 'x-log-head')
     await between()
   } while (after !== null)
   return { pages, head }
@@ -83,23 +87,28 @@ t.test('the pages end at the head of the first one while events are recorded', a
     const { pages, head } = await pagesOf(filters, 10, () => append('payment-later', { type: 'PaymentInitiated' }))
     t.equal(head, before)
     t.equal(pages.join(''), readFileSync(path, 'utf8'))
-    t.match((await get('/admin/events?stream=payment-later')).text, /payment-later/, 'events were recorded meanwhile')
+    t.match((await get('/admin/events?stream=payment-later')).body, /payment-later/, 'events were recorded meanwhile')
   }
 })
 
 t.test('a page of the log is ndjson, and for administrators only', async (t) => {
   const response = await get('/admin/events?limit=1')
-  t.match(response.headers.get('content-type'), /^application\/x-ndjson/)
-  t.match(response.text, /^\{.*\}\n$/)
-  for (const session of ['demo-session', 'unknown', null])
-    t.equal((await get('/admin/events?limit=0', session)).status, session === 'demo-session' ? 403 : 401)
+  t.match(response.headers['content-type'], /^application\/x-ndjson/)
+  t.match(response.body, /^\{.*\}\n$/)
+  for (const [headers, status] of [
+    [{ 'x-session-id': 'demo-session' }, 403],
+    [{ 'x-session-id': 'unknown' }, 401],
+    [{}, 401],
+  ] as const)
+    t.equal((await get('/admin/events?limit=0', { ...headers })).statusCode, status)
 })
 
 t.test('a page after the head is empty and the last one', async (t) => {
   const { head } = await pagesOf({}, 5_000)
   for (const after of [head, '18446744073709551615', '99999999999999999999']) {
-    const { status, text, headers } = await get(`/admin/events?after=${after}`)
-    t.same([status, text, headers.get('x-next-position')], [200, '', null], `after ${after}`)
+    const response = await get(`/admin/events?after=${after}`)
+    t.same([response.statusCode, response.body], [200, ''], `after ${after}`)
+    t.equal(headerOf(response, 'x-next-position'), null)
   }
 })
 
@@ -125,7 +134,7 @@ t.test('an invalid selection of the log is rejected as in streams export', async
     ['limit=5001', 'limit'],
   ])
     t.match(
-      JSON.parse((await get(`/admin/events?${query}`)).text),
+      (await get(`/admin/events?${query}`)).json(),
       { success: false, error: { code: 'invalid_request', details: { fields: [{ field }] } } },
       query ?? '',
     )
@@ -146,6 +155,11 @@ t.test('a rare selection of a long log is read in pages without lines, and compl
   const path = newPath()
   await exportTo(path, '--category', 'filler', '--type', 'Rare')
   t.equal(pages.join(''), readFileSync(path, 'utf8'))
-  const { text, headers } = await get(`/admin/events?category=filler&head=${before}`)
-  t.same([text, headers.get('x-next-position'), headers.get('x-log-head')], ['', null, before], 'up to an earlier head')
+  const earlier = await get(`/admin/events?category=filler&head=${before}`)
+  t.equal(earlier.body, '')
+  t.same(
+    [headerOf(earlier, 'x-next-position'), headerOf(earlier, 'x-log-head')],
+    [null, before],
+    'up to an earlier head',
+  )
 })

@@ -5,10 +5,10 @@ import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import t from 'tap'
 import type { Job } from '../jobs/job.ts'
-import { projectionsHarness } from '../testing/projectionsHarness.ts'
+import { operatorHarness } from '../testing/operatorHarness.ts'
 import type { ProjectionState } from './projectionState.ts'
 
-const harness = await projectionsHarness(t)
+const harness = await operatorHarness(t)
 const { get, post, ended, pool, store } = harness
 await harness.startProjector()
 const first = await openPayment(store)
@@ -22,20 +22,21 @@ await waitFor(isRead(first), { what: 'the payment in the read model' })
 /** Starts a job and waits for its end. */
 async function runJob(url: string): Promise<Job> {
   const started = await post(url)
-  t.equal(started.status, 202, started.text)
+  t.equal(started.statusCode, 202, started.body)
   return await ended(started.json().data.id)
 }
 
 t.test('only administrators may use the routes', async (t) => {
   for (const send of [
-    (session: string | null) => get('/admin/projections', session),
-    (session: string | null) => post('/admin/projections/payments/rebuild', undefined, session),
-    (session: string | null) => post('/admin/projections/payments/verify', undefined, session),
-    (session: string | null) => get('/admin/jobs', session),
-    (session: string | null) => get('/admin/system', session),
+    (headers: Record<string, string>) => get('/admin/projections', headers),
+    (headers: Record<string, string>) => post('/admin/projections/payments/rebuild', undefined, headers),
+    (headers: Record<string, string>) => post('/admin/projections/payments/verify', undefined, headers),
+    (headers: Record<string, string>) => get('/admin/jobs', headers),
+    (headers: Record<string, string>) => get('/admin/system', headers),
   ]) {
-    t.equal((await send(null)).status, 401)
-    t.equal((await send('demo-session')).status, 403)
+    t.equal((await send({})).statusCode, 401)
+    t.equal((await send({ 'x-session-id': 'demo-session' })).statusCode, 403)
+    t.equal((await send({ 'x-guest-token': 'demo-guest-token' })).statusCode, 403)
   }
   t.same((await get('/admin/jobs')).json(), { success: true, data: [] })
 })
@@ -129,7 +130,7 @@ for (const [kind, doing] of [
     await other.connect()
     await other.query('select pg_advisory_lock($1)', [lockKey(`${kind} payments`)])
     const response = await post(`/admin/projections/payments/${kind}`)
-    t.equal(response.status, 409)
+    t.equal(response.statusCode, 409)
     t.match(response.json(), {
       error: { code: 'job_running', message: `Another process is ${doing} payments; try again when it has ended` },
     })
@@ -154,5 +155,5 @@ t.test('jobs are listed newest first, up to the limit', async (t) => {
   )
   t.same(await listed('?limit=1'), all.slice(0, 1))
   t.same((await get(`/admin/jobs/${all[1]?.id}`)).json().data, all[1])
-  t.equal((await get('/admin/jobs?limit=101')).status, 400)
+  t.equal((await get('/admin/jobs?limit=101')).statusCode, 400)
 })

@@ -1,11 +1,11 @@
 // The projections while the event store is down.
 import { recordLags } from '@paylog/projections/lag'
 import t from 'tap'
-import { projectionsHarness } from '../testing/projectionsHarness.ts'
+import { operatorHarness } from '../testing/operatorHarness.ts'
 import type { ProjectionState } from './projectionState.ts'
 
 t.test('without the event store the list shows the lag that a projector reported, and a rebuild fails', async (t) => {
-  const { get, post, ended, pool, eventStore } = await projectionsHarness(t)
+  const { get, post, ended, pool, eventStore } = await operatorHarness(t)
   await eventStore.kill()
   await recordLags(pool, new Map([['payments', { events: 3, isMore: false, seconds: 1.5 }]]))
   const { data } = (await get('/admin/projections')).json()

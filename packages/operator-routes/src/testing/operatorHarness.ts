@@ -1,4 +1,4 @@
-// The operator API under test, with a real log, a real Postgres and the sandbox identity backend.
+// The operator API in the test's process, with an event store, the database and the demo callers.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createIdentity } from '@paylog/identity/identity'
 import { createCallers } from '@paylog/runtime/http/callers'
@@ -6,75 +6,80 @@ import { createHttp } from '@paylog/runtime/http/http'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createHealth } from '@paylog/runtime/process/health'
 import { createLog } from '@paylog/runtime/telemetry/log'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
-import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
+import { startProcess } from '@paylog/testing/processes'
+import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
+import type { Job } from '../jobs/job.ts'
 import { createJobs } from '../jobs/jobs.ts'
 import { operatorApi } from '../operatorApi.ts'
+import type { OperatorDependencies } from '../routeSchemas.ts'
 import { createSystem } from '../system/system.ts'
 
-export type OperatorResponse = {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  /** The parsed body. */
-  json(): ReturnType<typeof JSON.parse>
-}
+const asAdmin = { 'x-session-id': 'demo-admin-session' }
 
-/** @param options `endpoints` as variables; `keepMs` how long finished deliveries are kept, 0 for ever */
+const projector = new URL('../../../../apps/projector/src/main.ts', import.meta.url)
+
+/**
+ * @param more replaces dependencies of the routes
+ * @param given an event store that the test has started
+ */
 export async function operatorHarness(
   t: Test,
-  options: {
-    readonly connectionString: string
-    readonly databaseUrl: string
-    readonly endpoints?: Readonly<Record<string, string>>
-    readonly now?: () => Date
-    readonly keepMs?: number
-  },
+  more: Partial<OperatorDependencies> = {},
+  given?: Awaited<ReturnType<typeof startEventStore>>,
 ) {
-  const { authUrl } = await startFakeIdentity(t)
+  const [eventStore, backend] = await Promise.all([given ?? startEventStore(t), startFakeIdentity(t)])
+  const { connectionString, databaseUrl } = eventStore
   const log = createLog({ app: 'test', level: 'silent' })
-  const pool = createPool({ databaseUrl: options.databaseUrl, applicationName: 'test', max: 4, log })
-  const store = createEventStore({ connectionString: options.connectionString })
-  const identity = createIdentity({ authUrl, service: 'payments', adminUserTypes: ['admin'], timeoutMs: 10_000 })
+  const identity = createIdentity({
+    authUrl: backend.authUrl,
+    service: 'payments',
+    adminUserTypes: ['admin'],
+    timeoutMs: 2_000,
+  })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
+  const store = createEventStore({ connectionString })
   const jobs = createJobs({ pool, log })
+  const health = createHealth()
+  const { administrator } = createCallers(identity.actorOf)
+  const system = createSystem({ app: 'test', health, others: [] })
+  const dependencies: OperatorDependencies = {
+    ...{ databaseUrl, pool, store, administrator, endpoints: [], jobs, system, log },
+    backfills: { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 },
+    now: () => new Date(),
+    ...more,
+  }
   const http = createHttp({ log })
-  await http.register(
-    operatorApi({
-      databaseUrl: options.databaseUrl,
-      pool,
-      store,
-      administrator: createCallers(identity.actorOf).administrator,
-      endpoints: decodeEndpoints(options.endpoints ?? {}).endpoints,
-      backfills: { projects: { projectId: 'default', projectIds: [] }, keepMs: options.keepMs ?? 0 },
-      jobs,
-      system: createSystem({ app: 'test', health: createHealth(), others: [] }),
-      log,
-      now: options.now ?? (() => new Date()),
-    }),
-  )
+  await http.register(operatorApi(dependencies))
   t.teardown(async () => {
     await http.close()
-    await jobs.stop(new AbortController().signal)
-    await Promise.all([pool.end(), store.close(), identity.close()])
+    await jobs.stop(AbortSignal.timeout(5_000))
+    await Promise.all([store.close(), pool.end(), identity.close()])
   })
+  const send = async (method: 'GET' | 'POST', url: string, headers: Record<string, string> = asAdmin, body?: object) =>
+    await http.inject({ method, url, headers, ...(body && { body }) })
 
-  async function send(method: 'GET' | 'POST', url: string, session: string | null, body?: object) {
-    const headers = session === null ? {} : { 'x-session-id': session }
-    const response = await http.inject({ method, url, headers, ...(body && { payload: body }) })
-    const entries = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)])
-    const { statusCode: status, body: text } = response
-    return { status, headers: new Headers(entries), text, json: () => JSON.parse(text) }
-  }
   return {
-    databaseUrl: options.databaseUrl,
-    pool,
-    store,
-    jobs,
-    /** By the demo administrator. @param session of another caller; null without one */
-    get: (url: string, session: string | null = 'demo-admin-session'): Promise<OperatorResponse> =>
-      send('GET', url, session),
-    post: (url: string, body?: object, session: string | null = 'demo-admin-session'): Promise<OperatorResponse> =>
-      send('POST', url, session, body),
+    ...dependencies,
+    eventStore,
+    health,
+    get: (url: string, headers?: Record<string, string>) => send('GET', url, headers),
+    post: (url: string, body?: object, headers?: Record<string, string>) => send('POST', url, headers, body),
+    startProjector: () =>
+      startProcess(t, {
+        script: projector,
+        env: { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, LOG_LEVEL: 'warn' },
+      }),
+    /** Waits until a job has ended. */
+    ended: (id: string): Promise<Job> =>
+      waitFor(
+        async () => {
+          const job = await jobs.get(id)
+          return job !== undefined && job.status !== 'running' && job
+        },
+        { what: 'the end of the job' },
+      ),
   }
 }

@@ -5,9 +5,9 @@ import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { eventsAfter } from '@paylog/domain/payments/testing/paymentFixture'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { startEventStore } from '@paylog/testing/eventStore'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
+import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { operatorHarness } from '../testing/operatorHarness.ts'
@@ -25,13 +25,12 @@ const endpoint = (name: string, url: string, more: Variables = {}): Variables =>
 
 /** @param endpoints of the operator API, and of the workers without others */
 async function harness(t: Test, endpoints: Variables) {
-  const log = await startEventStore(t)
-  const worker = await createWorkerProcessHarness(t, {}, { log })
-  const api = await operatorHarness(t, { ...log, endpoints })
-  const dataOf = async (response: ReturnType<typeof api.get>) => {
-    const { status, text } = await response
-    if (status >= 300) throw new Error(`${status} ${text}`)
-    return JSON.parse(text).data
+  const api = await operatorHarness(t, { endpoints: decodeEndpoints(endpoints).endpoints })
+  const worker = await createWorkerProcessHarness(t, {}, { log: api.eventStore })
+  const dataOf = async (sent: ReturnType<typeof api.get>) => {
+    const response = await sent
+    if (response.statusCode >= 300) throw new Error(`${response.statusCode} ${response.body}`)
+    return response.json().data
   }
   const list = (query = '') => dataOf(api.get(`/admin/webhook-deliveries${query}`))
   return {
@@ -56,15 +55,7 @@ async function harness(t: Test, endpoints: Variables) {
         what: `${count} ${status} deliveries`,
         ...longTimeout,
       }),
-    async jobEnd(id: string) {
-      return await waitFor(
-        async () => {
-          const job = await dataOf(api.get(`/admin/jobs/${id}`))
-          return job.status !== 'running' && job
-        },
-        { what: 'the job to end', ...longTimeout },
-      )
-    },
+    jobEnd: api.ended,
   }
 }
 
@@ -204,6 +195,6 @@ t.test('a backfill creates what a new endpoint missed, and its dry run nothing',
   )
   const again = await api.jobEnd((await api.post('webhook-endpoints/2/backfill', { from: '0' })).id)
   t.match(again.result, { missing: 0, present: 3, dry_run: false })
-  const fromEnd = await api.jobEnd((await api.post('webhook-endpoints/2/backfill', { from: made.result.position })).id)
+  const fromEnd = await api.jobEnd((await api.post('webhook-endpoints/2/backfill', { from: made.result?.position })).id)
   t.match(fromEnd.result, { events: 1 })
 })

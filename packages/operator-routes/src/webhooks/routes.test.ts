@@ -4,7 +4,7 @@ import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { eventsAfter } from '@paylog/domain/payments/testing/paymentFixture'
 import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import t from 'tap'
 import { operatorHarness } from '../testing/operatorHarness.ts'
 
@@ -12,19 +12,16 @@ const now = new Date()
 const secondsAgo = (seconds: number) => new Date(now.getTime() - seconds * 1_000)
 const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
-const { pool, store, get, post } = await operatorHarness(t, {
-  ...(await startEventStore(t)),
-  endpoints: {
-    WEBHOOK_1_ENABLED: 'true',
-    WEBHOOK_1_URL: 'https://shop.example.com/hooks/k3yk3yk3yk3y?token=secret',
-    WEBHOOK_1_EVENTS: 'payment.*',
-    WEBHOOK_2_ENABLED: 'true',
-    WEBHOOK_2_URL: 'https://hooks.slack.com/services/T0/B0/secret',
-    WEBHOOK_4_ENABLED: 'true',
-    WEBHOOK_4_URL: 'https://new.example.com/',
-  },
-  now: () => now,
+const { endpoints } = decodeEndpoints({
+  WEBHOOK_1_ENABLED: 'true',
+  WEBHOOK_1_URL: 'https://shop.example.com/hooks/k3yk3yk3yk3y?token=secret',
+  WEBHOOK_1_EVENTS: 'payment.*',
+  WEBHOOK_2_ENABLED: 'true',
+  WEBHOOK_2_URL: 'https://hooks.slack.com/services/T0/B0/secret',
+  WEBHOOK_4_ENABLED: 'true',
+  WEBHOOK_4_URL: 'https://new.example.com/',
 })
+const { pool, store, get, post } = await operatorHarness(t, { endpoints, now: () => now })
 
 type Facts = {
   readonly node?: string
@@ -77,9 +74,14 @@ type Listed = { readonly id: string; readonly status: string }
 async function list(
   query = '',
 ): Promise<{ status: number; numbers: number[]; data: Listed[]; meta: { next_cursor: string | null } }> {
-  const { status, text } = await get(`/admin/webhook-deliveries${query}`)
-  const { data, meta } = JSON.parse(text)
-  return { status, data, meta, numbers: (data ?? []).map((each: Listed) => Number(each.id.slice(-4))) }
+  const response = await get(`/admin/webhook-deliveries${query}`)
+  const { data, meta } = response.json()
+  return {
+    status: response.statusCode,
+    data,
+    meta,
+    numbers: (data ?? []).map((each: Listed) => Number(each.id.slice(-4))),
+  }
 }
 
 const filters: Readonly<Record<string, readonly number[]>> = {
@@ -129,7 +131,7 @@ t.test('a cursor of the deliveries belongs to its filters', async (t) => {
   const { meta } = await list('?limit=2&test=false')
   t.ok(meta.next_cursor)
   for (const query of ['', '&test=true', '&test=false&endpoint=1', '&test=false&status=pending'])
-    t.equal((await get(`/admin/webhook-deliveries?limit=2${query}&cursor=${meta.next_cursor}`)).status, 400, query)
+    t.equal((await get(`/admin/webhook-deliveries?limit=2${query}&cursor=${meta.next_cursor}`)).statusCode, 400, query)
   t.same((await list(`?limit=5&test=false&cursor=${meta.next_cursor}`)).numbers, [5, 4, 3, 2, 1], 'another limit')
 })
 
@@ -173,9 +175,9 @@ t.test('payment_id finds the deliveries of a payment and of notifications that w
 })
 
 t.test('one delivery has its request and every try, and the list shows the same facts', async (t) => {
-  const { status, text } = await get(`/admin/webhook-deliveries/${id(2).toUpperCase()}`)
-  t.equal(status, 200)
-  const { data } = JSON.parse(text)
+  const response = await get(`/admin/webhook-deliveries/${id(2).toUpperCase()}`)
+  t.equal(response.statusCode, 200)
+  const { data } = response.json()
   const { url, headers, payload, tries, ...listed } = data
   t.same(
     listed,
@@ -222,15 +224,15 @@ t.test('one delivery has its request and every try, and the list shows the same 
     [7, { status: 'pending', next_attempt_at: null, url: null }],
     [3, { status: 'pending', next_attempt_at: now.toISOString(), tries: [] }],
   ] as const)
-    t.match(JSON.parse((await get(`/admin/webhook-deliveries/${id(number)}`)).text).data, more, `${number}`)
+    t.match((await get(`/admin/webhook-deliveries/${id(number)}`)).json().data, more, `${number}`)
 })
 
 t.test('the endpoints have their configuration without secrets, their backlog and recent figures', async (t) => {
-  const { status, text } = await get('/admin/webhook-endpoints')
-  t.equal(status, 200)
-  t.notMatch(text, /secret|k3yk3y/)
+  const response = await get('/admin/webhook-endpoints')
+  t.equal(response.statusCode, 200)
+  t.notMatch(response.body, /secret|k3yk3y/)
   const idle = { is_configured: false, disabled_at: null, pending: 0, failed: 0, oldest_pending_at: null, recent: null }
-  t.same(JSON.parse(text).data, [
+  t.same(response.json().data, [
     {
       endpoint: '1',
       url: 'https://shop.example.com/hooks/…',
@@ -270,19 +272,15 @@ t.test('the endpoints have their configuration without secrets, their backlog an
 
 t.test('an unknown delivery or endpoint is 404, and an invalid request 400', async (t) => {
   for (const path of [id(99), 'no-id']) {
-    t.equal((await get(`/admin/webhook-deliveries/${path}`)).status, 404)
-    t.equal((await post(`/admin/webhook-deliveries/${path}/redeliver`)).status, 404)
+    t.equal((await get(`/admin/webhook-deliveries/${path}`)).statusCode, 404)
+    t.equal((await post(`/admin/webhook-deliveries/${path}/redeliver`)).statusCode, 404)
   }
   for (const action of ['enable', 'redeliver', 'backfill'])
-    t.match(
-      JSON.parse((await post(`/admin/webhook-endpoints/7/${action}`)).text),
-      { error: { code: 'not_found' } },
-      action,
-    )
+    t.match((await post(`/admin/webhook-endpoints/7/${action}`)).json(), { error: { code: 'not_found' } }, action)
   // It still has deliveries, but this process cannot make them.
-  t.equal((await post('/admin/webhook-endpoints/3/backfill')).status, 404)
+  t.equal((await post('/admin/webhook-endpoints/3/backfill')).statusCode, 404)
   for (const query of ['status=done', 'test=1', 'limit=0', 'limit=101', 'cursor=x', 'endpoint=', 'event=%00'])
-    t.equal((await get(`/admin/webhook-deliveries?${query}`)).status, 400, query)
+    t.equal((await get(`/admin/webhook-deliveries?${query}`)).statusCode, 400, query)
   for (const [action, body] of [
     ['redeliver', { since: 'yesterday' }],
     ['redeliver', { since: '2016-12-31T23:59:60Z' }],
@@ -292,7 +290,7 @@ t.test('an unknown delivery or endpoint is 404, and an invalid request 400', asy
     ['backfill', { from: '99999999999999999999' }],
   ] as const)
     t.match(
-      JSON.parse((await post(`/admin/webhook-endpoints/1/${action}`, body)).text),
+      (await post(`/admin/webhook-endpoints/1/${action}`, body)).json(),
       { error: { code: 'invalid_request', details: { fields: [{ field: Object.keys(body)[0] }] } } },
       JSON.stringify(body),
     )
@@ -300,18 +298,19 @@ t.test('an unknown delivery or endpoint is 404, and an invalid request 400', asy
 
 t.test('the webhook routes are for administrators only, before anything else', async (t) => {
   const { rows: before } = await pool.query('select * from webhooks.all_deliveries order by id')
-  for (const [session, status] of [
-    ['demo-session', 403],
-    ['unknown', 401],
-    [null, 401],
+  for (const [caller, status] of [
+    [{ 'x-session-id': 'demo-session' }, 403],
+    [{ 'x-session-id': 'unknown' }, 401],
+    [{}, 401],
   ] as const) {
+    const headers = { ...caller }
     for (const path of ['webhook-endpoints', 'webhook-deliveries?limit=0', `webhook-deliveries/${id(2)}`])
-      t.equal((await get(`/admin/${path}`, session)).status, status, path)
+      t.equal((await get(`/admin/${path}`, headers)).statusCode, status, path)
     for (const path of [
       `webhook-deliveries/${id(2)}/redeliver`,
       ...['enable', 'redeliver', 'backfill'].map((action) => `webhook-endpoints/1/${action}`),
     ])
-      t.equal((await post(`/admin/${path}`, { since: 1 }, session)).status, status, path)
+      t.equal((await post(`/admin/${path}`, { since: 1 }, headers)).statusCode, status, path)
   }
   t.same((await pool.query('select * from webhooks.all_deliveries order by id')).rows, before)
 })
