@@ -41,6 +41,11 @@ t.test('the start text lists the configured webhook endpoints without the secret
   t.notMatch(text, /hidden|off\.example/)
 })
 
+t.test('the link to the console signs in the demo administrator, and nobody with an AUTH_URL', async (t) => {
+  t.match(banner(options), '  Console  http://127.0.0.1:8080/console#session=demo-admin-session\n')
+  t.match(banner({ ...options, demoIdentity: false }), '  Console  http://127.0.0.1:8080/console\n')
+})
+
 t.test('the first steps do not state that there are no payments', async (t) => {
   t.notMatch(banner(options), 'so far')
 })

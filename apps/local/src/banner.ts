@@ -25,9 +25,10 @@ export function banner(options: BannerOptions): string {
     '',
     `Paylog is running (started in ${options.seconds.toFixed(1)} s)`,
     '',
-    `  API   ${base_url}`,
-    `  Docs  ${base_url}/docs`,
-    `  Data  ${options.directory} (logs in ${options.directory}/logs)`,
+    `  API      ${base_url}`,
+    `  Console  ${consoleUrl(options)}`,
+    `  Docs     ${base_url}/docs`,
+    `  Data     ${options.directory} (logs in ${options.directory}/logs)`,
     '',
     table(
       ['process', 'pid', 'address'],
@@ -41,6 +42,13 @@ export function banner(options: BannerOptions): string {
     '',
     'ready',
   ].join('\n')
+}
+
+/** Signs in the administrator of the demo. The browser does not send the fragment to the server. */
+function consoleUrl({ runtime, demoIdentity }: BannerOptions): string {
+  const administrator = demoSessions.find(({ user }) => user.userType === 'admin')
+  const fragment = demoIdentity && administrator ? `#session=${administrator.session_id}` : ''
+  return `${runtime.base_url}/console${fragment}`
 }
 
 /** Webhook URLs often contain a secret, so that only the part safe to print is shown. */

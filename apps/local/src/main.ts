@@ -1,6 +1,7 @@
 // `npm start`: runs the whole system on this machine until Ctrl-C.
 import { ConfigError } from '@paylog/config/environment'
 import { banner } from './banner.ts'
+import { buildConsole } from './consoleBuild.ts'
 import { prepare } from './preparation.ts'
 import { defaultDataDirectory, loadSettings, webhookEndpoints } from './settings.ts'
 import { createSystem, type System } from './system.ts'
@@ -12,6 +13,9 @@ const sameSignalMs = 1_000
 // biome-ignore lint/style/noProcessEnv: the processes inherit the environment.
 const given = process.env
 const terminal = createTerminal(process.stdout)
+/** `npm start` passes it. Programs that start many systems leave it out. */
+const isBuildingConsole = process.argv.includes('--build-console')
+const consoleBuild = new AbortController()
 let system: System | undefined
 let stoppingSince: number | undefined
 
@@ -22,7 +26,9 @@ async function run(): Promise<void> {
   terminal.print(`Starting Paylog with its data in ${preparation.directory}`)
   system = createSystem({ preparation, inherited: given, terminal })
   if (stoppingSince !== undefined) return stop(0)
-  await system.start()
+  const { signal } = consoleBuild
+  const build = isBuildingConsole ? buildConsole({ preparation, inherited: given, terminal, signal }) : undefined
+  await Promise.all([system.start(), build])
   terminal.print(
     banner({
       runtime: system.runtime(),
@@ -39,6 +45,7 @@ async function run(): Promise<void> {
 }
 
 async function stop(exitCode: number): Promise<void> {
+  consoleBuild.abort()
   try {
     await system?.stop()
   } finally {
@@ -54,6 +61,7 @@ function onSignal(): void {
     terminal.print('\nStopping Paylog')
     if (system) void stop(0)
   } else if (now - stoppingSince > sameSignalMs) {
+    consoleBuild.abort()
     system?.kill()
     process.exit(130)
   }
