@@ -3,6 +3,15 @@
 # By digest after deploy/pinImages.sh.
 ARG NODE_IMAGE=node:24.21.0-slim
 
+# The files of the console. What builds them stays here.
+FROM ${NODE_IMAGE} AS console
+WORKDIR /app
+COPY . .
+RUN npm pkg delete devDependencies --workspaces --include-workspace-root \
+  && npm pkg delete dependencies \
+  && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --workspace=@paylog/console \
+  && node apps/console/build.ts
+
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY . .
@@ -10,7 +19,10 @@ COPY . .
 # Node, which the image has.
 RUN npm pkg delete devDependencies --workspaces --include-workspace-root \
   && npm pkg delete dependencies \
-  && npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+  && npm pkg delete dependencies --workspace=@paylog/console \
+  && npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+  && rm -r apps/console node_modules/@paylog/console
+COPY --from=console /app/apps/console/dist apps/console/dist
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Paylog" \

