@@ -59,6 +59,8 @@ const scenario = [
   ...['receiveStripeWebhook', 'receivePaypalWebhook', 'receiveAuthorizeNetWebhook', 'receiveSandboxWebhook'],
   ...['getSystem', 'listProjections', 'rebuildProjection', 'verifyProjection', 'getJob', 'listJobs', 'cancelJob'],
   ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
+  ...['listWebhookEndpoints', 'enableWebhookEndpoint', 'redeliverFailedWebhooks', 'backfillWebhooks'],
+  ...['listWebhookDeliveries', 'getWebhookDelivery', 'redeliverWebhook', 'exportEvents'],
   ...['deletePaymentMethod', 'deleteAddress'],
 ]
 
@@ -128,7 +130,9 @@ async function play(t: Test, caller: Caller): Promise<void> {
       assertAsDocumented(t, each, repeated)
     }
     for (const query of queriesOf(each)) assertAsDocumented(t, each, await send(each, caller, id, { query }))
-    if (each.operationId === 'simulateWebhook') made.set('/webhooks/logs', await firstLogEntry())
+    if (each.operationId !== 'simulateWebhook') continue
+    const delivery = await firstLogEntry()
+    for (const resource of ['/webhooks/logs', '/admin/webhook-deliveries']) made.set(resource, delivery)
   }
 }
 

@@ -204,6 +204,8 @@ t.test('query parameters are optional except the range of statistics, and enums 
     ['GET /admin/disputes', 'status', ['open', 'won', 'lost']],
     ['GET /admin/addresses', 'address_type', ['billing', 'shipping']],
     ['GET /webhooks/logs', 'status', ['success', 'failed']],
+    ['GET /admin/webhook-deliveries', 'status', ['pending', 'held', 'succeeded', 'failed']],
+    ['GET /admin/webhook-deliveries', 'test', ['true', 'false']],
   ])
   const waiting = parameters.filter(({ name }) => name === 'x-read-after').map(({ route }) => route)
   const resources = ['/payments', '/payment-methods', '/addresses', '/admin/products']

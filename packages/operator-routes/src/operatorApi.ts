@@ -1,4 +1,5 @@
 // The operator API as a plugin: for administrators, with access to the log and to Postgres as the owner of the tables.
+import { listSettings } from '@paylog/deliveries/operations/deliveryList'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { configuredIdentity } from '@paylog/identity/identity'
 import { createCallers } from '@paylog/runtime/http/callers'
@@ -60,6 +61,7 @@ export function wireOperatorApi(
     applicationName: 'operator-api',
     max: maxConnections,
     queryTimeoutMs: responseTimeoutMs,
+    settings: listSettings,
     log,
   })
   lifecycle.add('postgres', () => pool.end())

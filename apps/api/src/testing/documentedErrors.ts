@@ -24,6 +24,8 @@ const isReceiver = ({ tags = [] }: Route) => tags.includes('provider webhooks')
 const isWrite = ({ method }: Route) => method !== 'GET'
 const takesBody = (route: Route) => isSecured(route) && route.requestBody !== undefined
 const isAboutOne = ({ path }: Route) => path.includes('{id}')
+/** Nothing of the body is kept. */
+const isAboutEndpoint = ({ path }: Route) => path.includes('{endpoint}')
 const hasParameter = (name: string) => (route: Route) => route.parameters?.some((each) => each.name === name) === true
 
 const example = (route: Route): Sent => ({ body: bodiesOf(route)[0] })
@@ -106,7 +108,7 @@ export const documentedErrors: readonly DocumentedError[] = [
     status: 422,
     code: 'card_number_rejected',
     caller: admin,
-    of: (route) => takesBody(route) && !isAboutOne(route),
+    of: (route) => takesBody(route) && !isAboutOne(route) && !isAboutEndpoint(route),
     sent: withCardNumber,
   },
 ]

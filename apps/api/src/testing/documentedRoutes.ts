@@ -149,7 +149,10 @@ export type Send = (route: Route, caller: Caller, id: string | undefined, sent?:
 export const sender =
   (baseUrl: string): Send =>
   async ({ method, path }, caller, id, { headers = {}, body, query = '' } = {}) => {
-    const url = `${baseUrl}${path.replace('{id}', id ?? 'no-id').replace('{name}', 'payments')}${query}`
+    const url = `${baseUrl}${path
+      .replace('{id}', id ?? 'no-id')
+      .replace('{name}', 'payments')
+      .replace('{endpoint}', '1')}${query}`
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const response = await fetch(url, {
       method,

@@ -63,7 +63,7 @@ const selections: readonly Filters[] = [
   { until: '2001-01-01T00:00:00Z' },
 ]
 
-t.test('the pages of every selection and page size are the file of streams export', async (t) => {
+t.test('the pages of every selection and page size are the file of streams export [10.2-event-pages]', async (t) => {
   for (const filters of selections) {
     const path = newPath()
     const flags = Object.entries(filters).flatMap(([name, value]) => [`--${name}`, value])

@@ -31,31 +31,34 @@ async function eventsOf(id: string, query = '', headers: Readonly<Record<string,
   return { status: response.statusCode, text: response.body, ...response.json() }
 }
 
-t.test('the recorded events of a payment are those of its stream, unchanged and with their metadata', async (t) => {
-  const { id, events } = await record(eventsAfter('succeeded'))
-  const recorded = await store.readStream(paymentStream(id))
-  const { status, data, meta } = await eventsOf(id.toUpperCase())
-  t.equal(status, 200)
-  t.same(meta, { limit: 100, next_revision: null })
-  t.same(
-    data,
-    recorded.map(({ id: event, type, position, created }, revision, [first]) => ({
-      id: event,
-      type,
-      stream: `payment-${id}`,
-      revision,
-      position: String(position.commit),
-      created: created.toISOString(),
-      data: events[revision]?.data,
-      metadata: {
-        actor: 'provider:sandbox',
-        $correlationId: 'c-1',
-        $causationId: revision === 0 ? 'k-1' : first?.id,
-        schema: 1,
-      },
-    })),
-  )
-})
+t.test(
+  'the recorded events of a payment are those of its stream, unchanged and with their metadata [10.2-recorded-events]',
+  async (t) => {
+    const { id, events } = await record(eventsAfter('succeeded'))
+    const recorded = await store.readStream(paymentStream(id))
+    const { status, data, meta } = await eventsOf(id.toUpperCase())
+    t.equal(status, 200)
+    t.same(meta, { limit: 100, next_revision: null })
+    t.same(
+      data,
+      recorded.map(({ id: event, type, position, created }, revision, [first]) => ({
+        id: event,
+        type,
+        stream: `payment-${id}`,
+        revision,
+        position: String(position.commit),
+        created: created.toISOString(),
+        data: events[revision]?.data,
+        metadata: {
+          actor: 'provider:sandbox',
+          $correlationId: 'c-1',
+          $causationId: revision === 0 ? 'k-1' : first?.id,
+          schema: 1,
+        },
+      })),
+    )
+  },
+)
 
 t.test('the recorded events contain secrets, and what this program cannot decode', async (t) => {
   const { id } = await record(eventsAfter('pending'))

@@ -59,7 +59,7 @@ async function harness(t: Test, endpoints: Variables) {
   }
 }
 
-t.test('a redelivered webhook arrives with the same id and body, signed by the worker', async (t) => {
+t.test('a redelivered webhook arrives with the same id and body, signed by the worker [10.4-redeliver]', async (t) => {
   const shop = await startFakeEndpoint(t, (response, index) => {
     response.statusCode = index < 2 ? 500 : 200
     response.end(`response ${index}`)

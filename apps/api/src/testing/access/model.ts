@@ -123,6 +123,14 @@ export const rows: Readonly<Record<string, Row>> = {
   // Without an owner.
   'GET /admin/payment-methods': { access: 'administrator', status: 400 },
   'GET /admin/addresses': { access: 'administrator', status: 400 },
+  'GET /admin/webhook-endpoints': { access: 'administrator', status: 200 },
+  // Of endpoints and deliveries that do not exist.
+  'POST /admin/webhook-endpoints/{endpoint}/enable': { access: 'administrator', status: 404 },
+  'POST /admin/webhook-endpoints/{endpoint}/redeliver': { access: 'administrator', status: 404 },
+  'POST /admin/webhook-endpoints/{endpoint}/backfill': { access: 'administrator', status: 404 },
+  'GET /admin/webhook-deliveries': { access: 'administrator', status: 200 },
+  'GET /admin/webhook-deliveries/{id}': { access: 'administrator', status: 404 },
+  'POST /admin/webhook-deliveries/{id}/redeliver': { access: 'administrator', status: 404 },
   'GET /admin/events': { access: 'administrator', status: 200 },
   'GET /admin/system': { access: 'administrator', status: 200 },
   'GET /admin/projections': { access: 'administrator', status: 200 },
