@@ -1,5 +1,6 @@
 // Postgres connections of the commands.
 import type { Writable } from 'node:stream'
+import { listSettings } from '@paylog/deliveries/operations/deliveryList'
 import { listEndpoints } from '@paylog/deliveries/operations/endpointList'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
@@ -9,11 +10,20 @@ export type Pool = ReturnType<typeof createPool>
 /** @param options `errors` receives log lines of idle connections, from `level` up */
 export function opsPool(
   databaseUrl: string,
-  options: { readonly max: number; readonly errors: Writable; readonly level?: 'warn' | 'fatal' },
+  options: {
+    readonly max: number
+    readonly errors: Writable
+    readonly level?: 'warn' | 'fatal'
+    /** Of its sessions. */
+    readonly settings?: string
+  },
 ): { readonly pool: Pool; readonly log: Logger } {
-  const { max, errors, level = 'warn' } = options
+  const { max, errors, level = 'warn', settings } = options
   const log = createLog({ app: 'ops', level }, errors)
-  return { pool: createPool({ databaseUrl, applicationName: 'paylog ops', max, log }), log }
+  return {
+    pool: createPool({ databaseUrl, applicationName: 'paylog ops', max, log, ...(settings && { settings }) }),
+    log,
+  }
 }
 
 /** Runs `work` with a connection pool to the deliveries. @throws errors of `work` and of the database */
@@ -22,7 +32,7 @@ export async function withDeliveries<Result>(
   errors: Writable,
   work: (pool: Pool) => Promise<Result>,
 ): Promise<Result> {
-  const { pool } = opsPool(databaseUrl, { max: 2, errors })
+  const { pool } = opsPool(databaseUrl, { max: 2, errors, settings: listSettings })
   try {
     return await work(pool)
   } finally {

@@ -64,11 +64,17 @@ async function planOf(text: string, values: readonly unknown[]): Promise<string>
   return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
 
-/** No partition of more than a few pages is scanned, and no index from one end to the other. */
+/** No partition of more than a few pages is scanned, and no index of them from one end to the other. */
 function assertIndexed(t: Test, plan: string, name: string): void {
-  t.notMatch(plan, /Seq Scan on (finished_)?deliveries.*cost=\S+\.\.\d{3,}\./, name)
-  const dropped = [...plan.matchAll(/Rows Removed by Filter: (\d+)/g)].map(([, count]) => Number(count))
-  t.ok(Math.max(0, ...dropped) < rows / 4, `${name}: ${dropped}`)
+  t.notMatch(plan, /Seq Scan on finished_deliveries.*cost=\S+\.\.\d{3,}\./, name)
+  const lines = plan.split('\n')
+  const dropped = lines.flatMap((line, at) => {
+    const [, count] = /Rows Removed by Filter: (\d+)/.exec(line) ?? []
+    // A backlog may be searched whole for a rare name.
+    const isFinished = /on finished_deliveries/.test(lines.slice(0, at).findLast((each) => each.includes(' on ')) ?? '')
+    return isFinished && count !== undefined ? [Number(count)] : []
+  })
+  t.ok(Math.max(0, ...dropped) < rows / 90 + 100, `${name}: ${dropped}`)
 }
 
 t.test('no list of deliveries reads a whole table or partition', async (t) => {

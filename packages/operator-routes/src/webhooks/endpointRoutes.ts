@@ -166,7 +166,7 @@ export function endpointRoutes(dependencies: OperatorDependencies): FastifyPlugi
       { onRequest: [administrator, allowEmptyBody], preValidation: defaultBody, schema: backfillSchema },
       async ({ params, body, actor }, reply) => {
         const endpoint = endpoints.find(({ name }) => name === params.endpoint)
-        if (endpoint === undefined) throw new DomainError('not_found', 'No endpoint with this name is configured')
+        if (endpoint === undefined) throw unknownEndpoint()
         const options = { endpoint, from: await startOf(dependencies, body.from), dryRun: body.dry_run === true }
         const wanted = { kind: 'backfill', subject: endpoint.name, requestedBy: actorName(actor) } as const
         const data = await jobs.start(wanted, backfillWork(dependencies, options))
@@ -231,7 +231,7 @@ const backfillSchema = {
   ),
   ...optionalBody,
   description:
-    'For administrators. Reads the log from a position to its present end, applies the present configuration, and creates missing ' +
+    'For administrators. The endpoint must be configured here as for the worker. Reads the log from a position to its present end, applies the present configuration, and creates missing ' +
     'deliveries, with the ids that the worker would have used: nothing is sent twice. Tests are skipped, and so are events older ' +
     'than the deliveries that are kept. The result is `{events, too_old, missing, present, position, dry_run}`. A canceled or ' +
     'interrupted backfill may be repeated.',
@@ -249,7 +249,7 @@ function configurationOf(endpoint: WebhookEndpoint | undefined) {
   return { url: redactedUrl(endpoint), events: [...patterns], mode, format }
 }
 
-const unknownEndpoint = () => new DomainError('not_found', 'No endpoint with this name was ever configured')
+const unknownEndpoint = () => new DomainError('not_found', 'No webhook endpoint with this name')
 
 /** @throws DomainError `not_found`; database errors */
 async function redeliverFailed(

@@ -46,7 +46,8 @@ export function leaksIn({ caller, request, text, headers, status }: ApiResponse)
   const seesPayment = caller.standing === 'administrator' && request.startsWith('GET /admin/payments/')
   const owners = isSuccess ? (seesPayment ? ownersOfOne(whole) : known[caller.owner]) : []
   const seesAll = caller.standing === 'administrator' && request.startsWith('GET /webhooks/logs')
-  const listsAll = caller.standing === 'administrator' && /^GET \/admin\/payments(\?|$)/.test(request) && isSuccess
+  const listsAll =
+    caller.standing === 'administrator' && /^GET \/admin\/(payments|events)(\?|$)/.test(request) && isSuccess
   const mayBeSeen = listsAll ? '' : seesAll ? whole.replaceAll(inSomeWebhook, '') : whole
   const foreign = [...mayBeSeen.matchAll(data)].filter(([, owner = '']) => !owners.includes(owner.toLowerCase()))
   const given = request === 'GET /openapi.json' ? [] : (whole.match(credentials) ?? [])
