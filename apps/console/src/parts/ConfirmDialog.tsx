@@ -15,6 +15,8 @@ export function ConfirmDialog(props: {
   readonly isRunning: boolean
   /** Leaves out the confirming button, for example after the end. */
   readonly isOver?: boolean
+  /** On the button that leaves. */
+  readonly dismiss?: string | undefined
   readonly close: () => void
   readonly submit: () => void
   readonly children: ReactNode
@@ -40,7 +42,7 @@ export function ConfirmDialog(props: {
         {props.children}
         <div className="row dialogActions">
           <Button variant="default" onClick={props.close} disabled={!canClose}>
-            {props.isOver ? 'Close' : 'Do nothing'}
+            {props.isOver ? 'Close' : (props.dismiss ?? 'Do nothing')}
           </Button>
           {!props.isOver && (
             <Button type="submit" color={props.isDangerous ? 'red.9' : undefined} loading={props.isRunning}>

@@ -1,8 +1,8 @@
 // The frame of a page: title, actions, content.
-import { useRouterState } from '@tanstack/react-router'
+import { useMatch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 
-let announcedPath: string | undefined
+let announcedPage: string | undefined
 
 /**
  * Names the page and, after a navigation, moves the focus to its title, so that a screen reader says where one is.
@@ -16,15 +16,16 @@ export function Page(props: {
 }) {
   const { title, lead, actions, children } = props
   const heading = useRef<HTMLHeadingElement>(null)
-  const path = useRouterState({ select: ({ location }) => location.pathname })
+  // Of this page, unlike the location, which is already that of the next page while its files are loaded.
+  const page = useMatch({ strict: false, select: ({ id }) => id })
   useEffect(() => {
     document.title = `${title} · Paylog`
   }, [title])
   useEffect(() => {
     // Filters change the search of the URL, not the path, and keep the focus.
-    if (announcedPath !== undefined && announcedPath !== path) heading.current?.focus({ preventScroll: true })
-    announcedPath = path
-  }, [path])
+    if (announcedPage !== undefined && announcedPage !== page) heading.current?.focus({ preventScroll: true })
+    announcedPage = page
+  }, [page])
   return (
     <>
       <header className="pageHeader">

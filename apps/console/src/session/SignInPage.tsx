@@ -71,7 +71,7 @@ export function SessionForm({ hasCookie }: { readonly hasCookie: boolean }) {
         autoComplete="off"
         spellCheck={false}
         required
-        visibilityToggleButtonProps={{ 'aria-label': 'Show the session id' }}
+        visibilityToggleButtonProps={{ 'aria-label': 'Show what is typed' }}
       />
       <div className="row">
         <Button type="submit">Sign in</Button>

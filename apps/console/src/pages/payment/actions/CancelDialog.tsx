@@ -29,6 +29,7 @@ export function CancelDialog({ payment, payer, etag, close }: ActionProps) {
       isDangerous={!action.openInput}
       isRunning={action.isRunning}
       isOver={action.result !== undefined}
+      dismiss={action.openInput && 'Close'}
       close={close}
       submit={() => action.submit({ reason: reason.trim() })}
     >

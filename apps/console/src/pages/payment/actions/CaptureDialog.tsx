@@ -31,6 +31,7 @@ export function CaptureDialog({ payment, payer, etag, close }: ActionProps) {
       confirm={action.openInput ? `Repeat the capture of${shown}` : `Capture${shown}`}
       isRunning={action.isRunning}
       isOver={action.result !== undefined}
+      dismiss={action.openInput && 'Close'}
       close={close}
       submit={() => isPossible && action.submit({ amount_cents: cents })}
     >

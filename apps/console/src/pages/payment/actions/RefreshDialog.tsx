@@ -17,6 +17,7 @@ export function RefreshDialog({ payment, payer, close }: ActionProps) {
       confirm={action.openInput ? 'Ask the provider again' : 'Ask the provider'}
       isRunning={action.isRunning}
       isOver={action.result !== undefined}
+      dismiss={action.openInput && 'Close'}
       close={close}
       submit={() => action.submit({})}
     >

@@ -36,6 +36,7 @@ export function RefundDialog({ payment, payer, close }: ActionProps) {
       isDangerous={!action.openInput}
       isRunning={action.isRunning}
       isOver={action.result !== undefined}
+      dismiss={action.openInput && 'Close'}
       close={close}
       submit={() => isPossible && action.submit({ amount_cents: cents, reason, note: note.trim() })}
     >
