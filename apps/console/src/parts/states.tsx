@@ -1,7 +1,8 @@
 // What a list or a panel shows instead of its content: loading, empty, failed.
-import { Alert, Button, Skeleton } from '@mantine/core'
+import { Button, Skeleton } from '@mantine/core'
 import { PaylogError } from '@paylog/client/errors'
 import type { ReactNode } from 'react'
+import { Notice } from './Notice.tsx'
 
 const rowKeys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 
@@ -28,19 +29,14 @@ export function EmptyState({ title, children }: { readonly title: string; readon
 /** The message, the code and the request id of an error, and a button that tries again. */
 export function ErrorState({ error, retry }: { readonly error: unknown; readonly retry?: (() => void) | undefined }) {
   return (
-    <Alert
-      color="red"
-      role="alert"
-      title={error instanceof Error ? error.message : 'Something went wrong'}
-      className="errorState"
-    >
+    <Notice tone="bad" role="alert" title={error instanceof Error ? error.message : 'Something went wrong'}>
       <ErrorIds error={error} />
       {retry && (
         <Button size="xs" variant="default" mt="xs" onClick={retry}>
           Try again
         </Button>
       )}
-    </Alert>
+    </Notice>
   )
 }
 

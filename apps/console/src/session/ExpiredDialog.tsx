@@ -24,8 +24,10 @@ export function ExpiredDialog({ opened, hasCookie }: { readonly opened: boolean;
       closeOnClickOutside={false}
       zIndex={aboveOtherDialogs}
     >
-      <p>Sign in again to continue where you are. Nothing on this page is lost.</p>
-      <SessionForm hasCookie={hasCookie} />
+      <div className="stack">
+        <p>Sign in again to continue where you are. Nothing on this page is lost.</p>
+        <SessionForm hasCookie={hasCookie} />
+      </div>
     </Modal>
   )
 }

@@ -1,7 +1,8 @@
 // The sign-in: a form for the id of a session.
-import { Alert, Button, PasswordInput } from '@mantine/core'
+import { Button, PasswordInput } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { queryClient } from '../api/queryClient.ts'
+import { Notice } from '../parts/Notice.tsx'
 import { retryCookie, signIn } from './session.ts'
 
 /** The same session may be valid now, so what the API said of it before is forgotten. */
@@ -34,9 +35,9 @@ export function SignInPage({
   return (
     <SignInShell title="Sign in">
       {isRejected && (
-        <Alert color="red" role="alert" title="This session is unknown or has expired">
+        <Notice tone="bad" role="alert" title="This session is unknown or has expired">
           Sign in with another one.
-        </Alert>
+        </Notice>
       )}
       {hasCookie && (
         <p>

@@ -1,9 +1,9 @@
 // Refunds, disputes, and what a human has to look at.
-import { Alert } from '@mantine/core'
 import type { AttentionEntry, HistoryEntry } from '../../api/apiTypes.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { Money } from '../../parts/Money.tsx'
+import { Notice } from '../../parts/Notice.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
 import { disputesOf, refundsOf, type ShownDispute, type ShownRefund } from './moneyBack.ts'
@@ -11,7 +11,7 @@ import { disputesOf, refundsOf, type ShownDispute, type ShownRefund } from './mo
 export function Attention({ entries }: { readonly entries: readonly AttentionEntry[] }) {
   if (entries.length === 0) return null
   return (
-    <Alert color="yellow" title="This payment needs attention" className="attention">
+    <Notice tone="warn" title="This payment needs attention">
       <ul>
         {entries.map(({ code, occurred_at, message }) => (
           <li key={`${code} ${occurred_at}`}>
@@ -19,7 +19,7 @@ export function Attention({ entries }: { readonly entries: readonly AttentionEnt
           </li>
         ))}
       </ul>
-    </Alert>
+    </Notice>
   )
 }
 

@@ -53,6 +53,9 @@ const texts: readonly (readonly [field: string, name: string])[] = [
   ['attention', 'attention'],
 ]
 
+/** The words of a list of reasons; other texts stay as they were written. */
+const wordsOf = (field: string, value: string) => (field === 'reason' ? value.replaceAll('_', ' ') : value)
+
 const named = (name: string, value: string) => (name === '' ? value : `${name} ${value}`)
 
 /** What an event says beyond its type, in one line; empty when there is nothing. */
@@ -62,7 +65,7 @@ export function summaryOf(type: string, data: Readonly<Record<string, unknown>>)
   if (type === 'PaymentInitiated' && typeof data.total_cents === 'number') return money(data.total_cents)
   const parts = [
     ...amounts.map(([field, name]) => (typeof data[field] === 'number' ? named(name, money(data[field])) : '')),
-    ...texts.map(([field, name]) => (typeof data[field] === 'string' ? named(name, data[field]) : '')),
+    ...texts.map(([field, name]) => (typeof data[field] === 'string' ? named(name, wordsOf(field, data[field])) : '')),
   ]
   return parts.filter((part) => part !== '').join(', ')
 }

@@ -1,6 +1,6 @@
 // How an action ended, or that nobody knows yet.
-import { Alert } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Notice } from '../../../parts/Notice.tsx'
 import { ErrorState } from '../../../parts/states.tsx'
 
 export function ActionOutcome(props: {
@@ -12,9 +12,9 @@ export function ActionOutcome(props: {
   const { isUnknown, error, success } = props
   if (success !== null) {
     return (
-      <Alert color="green" role="status" title="Done">
+      <Notice tone="good" role="status" title="Done">
         {success}
-      </Alert>
+      </Notice>
     )
   }
   if (isUnknown) return <UnknownOutcome />
@@ -23,9 +23,9 @@ export function ActionOutcome(props: {
 
 function UnknownOutcome() {
   return (
-    <Alert color="yellow" role="alert" title="Nobody knows yet whether it was done">
+    <Notice tone="warn" role="alert" title="Nobody knows yet whether it was done">
       The provider did not say what became of the request. Paylog finds out by itself, and the timeline will show it. Do
       not ask for another one. Repeating this one is safe: it is the same request, and is done at most once.
-    </Alert>
+    </Notice>
   )
 }

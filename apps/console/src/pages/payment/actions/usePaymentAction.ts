@@ -39,11 +39,10 @@ export function usePaymentAction<Input, Result>(options: {
       }
     },
     // The payment and its history changed, even when the outcome is not known.
-    onSettled: () =>
-      Promise.all([
-        client.invalidateQueries({ queryKey: paymentKey(paymentId) }),
-        client.invalidateQueries({ queryKey: ['payments'] }),
-      ]),
+    onSettled() {
+      void client.invalidateQueries({ queryKey: paymentKey(paymentId) })
+      void client.invalidateQueries({ queryKey: ['payments'] })
+    },
   })
   const isOpenAttempt = attempt.input !== undefined && !request.isSuccess
   return {
