@@ -16,7 +16,7 @@ export function Shell() {
       <a className="skipLink" href="#main">
         Skip to the content
       </a>
-      <header className="topBar">
+      <nav className="topBar" aria-label="Menu">
         <Burger
           opened={isOpen}
           onClick={toggle}
@@ -28,7 +28,7 @@ export function Shell() {
         <Link to="/" className="brand">
           Paylog
         </Link>
-      </header>
+      </nav>
       <aside className="sideBar">
         <Link to="/" className="brand">
           Paylog

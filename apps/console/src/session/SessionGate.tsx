@@ -15,7 +15,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   const config = useQuery(configQuery)
   const hasCookie = config.data?.session_cookie === true
   const hasSession = session.sessionId !== null || hasCookie
-  const identity = useQuery({ ...identityQuery(session.sessionId), enabled: hasSession && config.isSuccess })
+  const identity = useQuery({ ...identityQuery(session.sessionId), enabled: hasSession })
   const [isInside, setInside] = useState(false)
   const isAdministrator = identity.data?.isAdministrator === true
 

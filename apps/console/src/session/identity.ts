@@ -22,13 +22,14 @@ export const identityQuery = (sessionId: string | null) =>
   queryOptions({
     queryKey: ['identity', sessionId],
     queryFn: async ({ signal }): Promise<Identity> => {
-      const { user_context } = await bodyOf(api.listPayments({ query: { limit: 1 }, signal }))
-      return { ...user_context, isAdministrator: await isAdministrator(signal) }
+      const own = bodyOf(api.listPayments({ query: { limit: 1 }, signal }))
+      const [{ user_context }, isAdministrator] = await Promise.all([own, mayUseConsole(signal)])
+      return { ...user_context, isAdministrator }
     },
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-async function isAdministrator(signal: AbortSignal): Promise<boolean> {
+async function mayUseConsole(signal: AbortSignal): Promise<boolean> {
   try {
     await bodyOf(api.listAnyPayments({ query: { limit: 1 }, signal }))
     return true

@@ -1,5 +1,5 @@
 // One payment, now or as of a moment: what it is, what happened, and what can be done.
-import { useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { statusOf } from '../../api/apiErrors.ts'
 import type { HistoryEntry, Payment } from '../../api/apiTypes.ts'
@@ -51,23 +51,20 @@ export function PaymentPage() {
         {entries.length > 0 && <AsOfBar moments={momentsOf(entries)} asOf={asOf} choose={choose} />}
         {resource.isError && <Missing error={resource.error} asOf={asOf} retry={() => void resource.refetch()} />}
         {resource.isPending && <LoadingState what="the payment" />}
-        {payment && (
-          <PaymentBody id={id} payment={payment} entries={entries} asOf={asOf} historyError={history.error} />
-        )}
+        {payment && <PaymentBody id={id} payment={payment} entries={entries} asOf={asOf} history={history} />}
       </div>
     </Page>
   )
 }
 
-/** @param props `historyError` of the last attempt to read the history */
 function PaymentBody(props: {
   readonly id: string
   readonly payment: Payment
   readonly entries: readonly HistoryEntry[]
   readonly asOf: string | undefined
-  readonly historyError: unknown
+  readonly history: Pick<UseQueryResult, 'isPending' | 'error' | 'refetch'>
 }) {
-  const { id, payment, asOf, historyError } = props
+  const { id, payment, asOf, history } = props
   const events = useQuery(eventsQuery(id))
   const deliveries = useQuery(paymentDeliveriesQuery(id))
   const entries = entriesUntil(props.entries, asOf)
@@ -92,7 +89,8 @@ function PaymentBody(props: {
           <Disputes entries={entries} currency={payment.currency} />
         </div>
         <Panel title="Timeline">
-          {historyError !== null && <ErrorState error={historyError} />}
+          {history.error && <ErrorState error={history.error} retry={() => void history.refetch()} />}
+          {history.isPending && <LoadingState what="the timeline" />}
           {deliveries.isError && <ErrorState error={deliveries.error} retry={() => void deliveries.refetch()} />}
           <TimelineView timeline={timeline} />
         </Panel>

@@ -70,7 +70,8 @@ function FormDialog(props: {
     mutationFn: send,
     async onSuccess() {
       close()
-      await client.invalidateQueries({ queryKey: ['products'] })
+      // The list is built anew, so that it has the product at its place.
+      await client.resetQueries({ queryKey: ['products'] })
     },
   })
   const problems = problemsOf(form)

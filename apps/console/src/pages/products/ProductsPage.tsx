@@ -1,13 +1,14 @@
 // The catalogue: list, create, edit, sync.
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/api.ts'
 import type { Product } from '../../api/apiTypes.ts'
+import { NewRows } from '../../parts/NewRows.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Pager } from '../../parts/Pager.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
+import { useLiveList } from '../../parts/useLiveList.ts'
 import { ProductDialog } from './ProductDialog.tsx'
 import { ProductFilters } from './ProductFilters.tsx'
 import { productColumns } from './productColumns.tsx'
@@ -15,6 +16,7 @@ import { type ProductsSearch, productsQuery } from './productsSearch.ts'
 import { SyncDialog } from './SyncDialog.tsx'
 
 const route = getRouteApi('/products')
+const rowKey = ({ id }: Product) => id
 
 /** What the open dialog is about. */
 type Opened =
@@ -27,10 +29,13 @@ export function ProductsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const query = productsQuery(search)
-  const list = useQuery({
+  const list = useLiveList({
     queryKey: ['products', query],
     queryFn: ({ signal }) => bodyOf(api.listProducts({ query, signal })),
+    rowKey,
+    isLive: search.cursor === undefined,
   })
+  const page = list.query.data
   const change = (changes: ProductsSearch) =>
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }) })
   const [opened, setOpened] = useState<Opened>(null)
@@ -41,7 +46,7 @@ export function ProductsPage() {
   return (
     <Page
       title="Products"
-      lead={list.data?.pagination && `${list.data.pagination.total.toLocaleString()} products`}
+      lead={page?.pagination && `${page.pagination.total.toLocaleString()} products`}
       actions={
         <>
           <Button
@@ -59,16 +64,17 @@ export function ProductsPage() {
       }
     >
       <ProductFilters search={search} change={change} />
+      <NewRows count={list.newCount} show={list.showNew} />
       <div className="panel">
         <QueryTable
           what="products"
-          query={list}
+          query={list.query}
           rowsOf={({ data }) => data}
           columns={productColumns({ selected, toggle, edit: ({ id }) => setOpened({ kind: 'edit', id }) })}
-          rowKey={({ id }) => id}
+          rowKey={rowKey}
           empty={{ title: 'No products', hint: 'None match these filters.' }}
         />
-        <Pager cursor={search.cursor} next={list.data?.meta.next_cursor} show={(cursor) => change({ cursor })} />
+        <Pager cursor={search.cursor} next={page?.meta.next_cursor} show={(cursor) => change({ cursor })} />
       </div>
       {opened?.kind === 'create' && <ProductDialog id={null} close={close} />}
       {opened?.kind === 'edit' && <ProductDialog id={opened.id} close={close} />}

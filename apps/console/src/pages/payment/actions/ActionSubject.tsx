@@ -5,7 +5,7 @@ import { Money } from '../../../parts/Money.tsx'
 import type { Payer } from '../moneyBack.ts'
 
 /** The payer in words. */
-export function payerText({ name, email, userId }: Payer, payment: Payment): string {
+function payerText({ name, email, userId }: Payer, payment: Payment): string {
   const address = email ?? payment.guest_email ?? (userId === null ? null : `user ${userId}`)
   if (address === null) return name ?? 'unknown payer'
   return name === null ? address : `${name} (${address})`
