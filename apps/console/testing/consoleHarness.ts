@@ -1,23 +1,17 @@
 // The console in a real browser: Debian's Chromium, against a running system. The pages run in the browser and have types of
 // their own; these tests run in Node.
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { findChromium, startChromium } from '@paylog/testing/chromium'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startSystem, type TestSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { writePayments } from './paymentLog.ts'
 
-const executablePath = '/usr/bin/chromium'
 export const admin = { 'x-session-id': 'demo-admin-session' }
-
-/** For `t.test`: skips it, with the reason, where there is no Chromium. */
-export const inBrowser = existsSync(executablePath)
-  ? {}
-  : { skip: `there is no ${executablePath}: apt-get install chromium` }
 
 export type ConsoleHarness = {
   readonly system: TestSystem
@@ -33,14 +27,26 @@ export type WindowOptions = Parameters<Browser['newContext']>[0] & {
   readonly expects?: RegExp
 }
 
+type Options = { readonly payments?: number; readonly env?: Readonly<Record<string, string>> }
+
+/**
+ * Starts one system and one browser for all tests of a file.
+ * @returns declares a test; where there is no Chromium, one that is skipped and says so
+ */
+export async function consoleTests(t: Test, options: Options = {}) {
+  const chromium = await findChromium()
+  const harness = chromium === undefined ? undefined : await consoleHarness(t, chromium, options)
+  return (title: string, run: (t: Test, harness: ConsoleHarness) => Promise<void>) =>
+    harness === undefined
+      ? t.test(title, { skip: 'there is no Chromium: apt-get install chromium' }, async () => undefined)
+      : t.test(title, { timeout: 100_000 }, (t) => run(t, harness))
+}
+
 /**
  * Starts the system with the built console, with one webhook endpoint, and a browser. Everything ends with the test.
  * @param options `payments` are written into the log and can be read when this returns
  */
-export async function consoleHarness(
-  t: Test,
-  { payments = 0, env = {} }: { readonly payments?: number; readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<ConsoleHarness> {
+async function consoleHarness(t: Test, chromium: string, { payments = 0, env = {} }: Options): Promise<ConsoleHarness> {
   await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../build.ts', import.meta.url))])
   const endpoint = await startFakeEndpoint(t)
   const system = await startSystem(t, {
@@ -55,8 +61,7 @@ export async function consoleHarness(
     what: 'the payments in the list',
     timeoutMs: 120_000,
   })
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
-  t.teardown(() => browser.close())
+  const browser = await startChromium(t, chromium)
   return {
     system,
     endpoint,
@@ -85,6 +90,11 @@ function failOnErrors(t: Test, page: Page, expects: RegExp | undefined): void {
   page.on('console', (message) => {
     if (message.type() === 'error' && !expects?.test(message.text())) t.fail(`the console logs: ${message.text()}`)
   })
+}
+
+/** Its text with single spaces: amounts have others between currency and number. */
+export async function textOf(locator: Locator): Promise<string> {
+  return ((await locator.textContent()) ?? '').replaceAll(/\s+/g, ' ')
 }
 
 /** What axe finds, of its serious and critical rules. The page's policy stays in force, so axe comes in by the debugger. */

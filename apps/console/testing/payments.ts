@@ -1,0 +1,54 @@
+// Payments over the public API, at the sandbox provider.
+import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
+import type { TestSystem } from '@paylog/testing/system'
+import { waitFor } from '@paylog/testing/waitFor'
+import { admin } from './consoleHarness.ts'
+
+let counter = 0
+
+/** A guest's payment. @param fields of the body, over the default ones @returns its id */
+export async function openPayment(
+  { baseUrl }: TestSystem,
+  { email, ...fields }: { readonly email: string; readonly total_cents: number } & Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const body = {
+    currency: 'EUR',
+    provider_id: 'sandbox',
+    concept: 'Tickets',
+    guest_data: { email, name: 'Guest Example', phone: '+34600000000' },
+    ...fields,
+  }
+  const headers = { 'content-type': 'application/json' }
+  const response = await fetch(`${baseUrl}/payments/intents`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return JSON.parse(await response.text()).data.id
+}
+
+/** The provider reports the outcome, which can be read when this returns. */
+export async function settlePayment(system: TestSystem, id: string, status = 'succeeded'): Promise<void> {
+  const { baseUrl, sandboxSecret } = system
+  const paymentNow = () => readPayment(system, id)
+  const { provider_intent_id, total_cents, currency } = await waitFor(
+    async () => (await paymentNow())?.provider_intent_id && (await paymentNow()),
+    { what: 'the payment' },
+  )
+  const created = Math.floor(Date.now() / 1000)
+  const object = {
+    id: provider_intent_id,
+    amount: total_cents,
+    currency: currency.toLowerCase(),
+    status,
+    customer: null,
+  }
+  const body = JSON.stringify({ id: `evt_${counter++}`, type: `payment_intent.${status}`, created, data: { object } })
+  const headers = {
+    'content-type': 'application/json',
+    'sandbox-signature': signSandboxEvent(sandboxSecret, body, created),
+  }
+  await fetch(`${baseUrl}/webhooks/sandbox`, { method: 'POST', headers, body })
+  await waitFor(async () => (await paymentNow())?.status === status, { what: 'the outcome' })
+}
+
+export async function readPayment({ baseUrl }: TestSystem, id: string) {
+  const response = await fetch(`${baseUrl}/admin/payments/${id}`, { headers: admin })
+  return JSON.parse(await response.text()).data
+}
