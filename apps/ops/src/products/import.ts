@@ -7,6 +7,7 @@ import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { DomainError } from '@paylog/domain/errors'
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { readLines } from '@paylog/event-store/export/lines'
 import { Type } from 'typebox'
 import { type CliCommand, OpsError, readArguments } from '../command.ts'
 import {
@@ -30,7 +31,6 @@ import {
   warningJson,
   warningText,
 } from './importReport.ts'
-import { readLines } from './lines.ts'
 import { maxLineBytes } from './productLine.ts'
 
 const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) })

@@ -4,10 +4,10 @@ import type { EventMetadata } from '@paylog/domain/events'
 import type { ProductEvent } from '@paylog/domain/products/events'
 import { addProduct, type ProductState, productFold, recordContent } from '@paylog/domain/products/product'
 import { newStream } from '@paylog/event-store/eventStore'
+import type { Line } from '@paylog/event-store/export/lines'
 import { productStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
 import { pMapIterable } from 'p-map'
-import type { Line } from './lines.ts'
 import { type ProductLine, parseLine, readProduct, type UnknownFields, unknownFields } from './productLine.ts'
 
 export type ImportedLine = { readonly line: number; readonly end: number } & (

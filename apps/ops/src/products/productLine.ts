@@ -54,7 +54,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * @returns `null` for an empty line
  * @throws DomainError `invalid_request`, `card_number_rejected`, `body_too_large`, without content of the line
  */
-export function parseLine(bytes: Buffer | null): object | null {
+export function parseLine(bytes: Uint8Array | null): object | null {
   if (bytes === null) throw new DomainError('body_too_large', `The line is longer than ${maxLineBytes} bytes`)
   const text = decode(bytes)
   if (/^[\t\r ]*$/.test(text)) return null
@@ -76,7 +76,7 @@ export function readProduct(value: object): ProductLine {
   return { product_id: id?.toLowerCase() ?? derivedId(content), is_named: id !== null, content, is_active }
 }
 
-function decode(bytes: Buffer): string {
+function decode(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes)
   } catch (cause) {

@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { createManifest, manifestOf } from '@paylog/event-store/export/manifest'
 import t from 'tap'
 import { exportHarness, linesOf, type RecordedRow } from '../testing/exportHarness.ts'
 import { contextOf, runOps } from '../testing/runOps.ts'
 import { streamsExport } from './export.ts'
 import { createExportFile } from './exportFile.ts'
-import { createManifest, manifestOf } from './exportManifest.ts'
+import { filtersOf } from './exportManifest.ts'
 
 const harness = await exportHarness(t)
 const { append, exportTo, newPath, rows, sql, environment, filesThere, directory } = harness
@@ -199,7 +200,13 @@ t.test('streams export does not replace a file that appears while it runs', asyn
   await file.add('{}')
   const sums = await file.seal()
   writeFileSync(path, 'precious')
-  const manifest = createManifest({}, { ...sums, head: '1', count: 1, first_position: '1', last_position: '1' })
+  const manifest = createManifest(filtersOf({}), {
+    ...sums,
+    head: '1',
+    count: 1,
+    first_position: '1',
+    last_position: '1',
+  })
   await t.rejects(file.publish(manifest), { message: /exists/ })
   await file.discard()
   t.equal(readFileSync(path, 'utf8'), 'precious')
@@ -227,7 +234,13 @@ t.test('streams export replaces no directory, link or file that has one of its n
     const sums = await file.seal()
     // existsSync returns false for a dangling link.
     symlinkSync(join(directory, 'nowhere'), taken(path))
-    const manifest = createManifest({}, { ...sums, head: '1', count: 1, first_position: '1', last_position: '1' })
+    const manifest = createManifest(filtersOf({}), {
+      ...sums,
+      head: '1',
+      count: 1,
+      first_position: '1',
+      last_position: '1',
+    })
     await t.rejects(file.publish(manifest), { message: new RegExp(`^${taken(path)} exists`) })
     await file.discard()
     t.equal(readlinkSync(taken(path)), join(directory, 'nowhere'))

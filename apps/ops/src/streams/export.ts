@@ -2,6 +2,7 @@
 import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import { exportLine } from '@paylog/event-store/export/exportLine'
+import { createManifest, type Manifest, manifestOf } from '@paylog/event-store/export/manifest'
 import { type ExportSelection, readExportHead, readSelected } from '@paylog/event-store/export/selection'
 import { type CliCommand, readArguments, UsageError } from '../command.ts'
 import {
@@ -13,7 +14,7 @@ import {
 } from '../progress.ts'
 import { timeLeft } from '../timeLeft.ts'
 import { createExportFile, type ExportFile, requireFreePaths } from './exportFile.ts'
-import { createManifest, type Manifest, manifestOf } from './exportManifest.ts'
+import { filtersOf } from './exportManifest.ts'
 import { categoryWarning, openRawLog, parseSelection, selectionOptions, untilInterrupted } from './exportSelection.ts'
 
 export const streamsExport: CliCommand = {
@@ -98,7 +99,7 @@ async function exportEvents(log: RawClient, { selection, file, progress, signal 
   }
   if (head !== undefined) show(head)
   const { bytes, sha256 } = await file.seal()
-  return createManifest(selection, {
+  return createManifest(filtersOf(selection), {
     head: text(head),
     count,
     first_position: text(first),

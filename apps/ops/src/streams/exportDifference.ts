@@ -2,11 +2,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/connection/calls'
+import type { ExportedLine } from '@paylog/event-store/export/exportedLines'
+import { filtersText, type Manifest } from '@paylog/event-store/export/manifest'
 import { type ExportSelection, isSelected } from '@paylog/event-store/export/selection'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readEventAt, readRetention } from '@paylog/event-store/read/reads'
-import type { ExportedLine } from './exportedLines.ts'
-import { filtersText, type Manifest } from './exportManifest.ts'
 
 /** The identity of an event. */
 export type EventName = {
@@ -58,9 +58,9 @@ export function nameOf({ id, stream, revision, position, type }: RawEvent): Even
 type Fields = Readonly<Record<string, unknown>>
 
 /** @returns undefined for a line that is not a JSON object */
-function fieldsOf(line: Buffer | string): Fields | undefined {
+function fieldsOf(line: Uint8Array): Fields | undefined {
   try {
-    const content: unknown = JSON.parse(line.toString())
+    const content: unknown = JSON.parse(Buffer.from(line).toString())
     return isFields(content) ? content : undefined
   } catch {
     return undefined
@@ -71,7 +71,7 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The identity of the event in a line, if the line has all of it. */
-function nameInFile(line: Buffer | null): EventName | undefined {
+function nameInFile(line: Uint8Array | null): EventName | undefined {
   const fields = line === null ? undefined : fieldsOf(line)
   const [id, stream, revision, position, type] = ['id', 'stream', 'revision', 'position', 'type'].map((key) => {
     const value = fields?.[key]
@@ -83,7 +83,7 @@ function nameInFile(line: Buffer | null): EventName | undefined {
 }
 
 /** The fields that differ. Those of data and metadata are listed one by one. */
-export function changedFields(log: Buffer, file: Buffer | null): FieldDifference[] {
+export function changedFields(log: Uint8Array, file: Uint8Array | null): FieldDifference[] {
   const recorded = fieldsOf(log) ?? {}
   const found = file === null ? undefined : fieldsOf(file)
   if (found === undefined) return [{ field: 'line', log: null, file: 'not a JSON object' }]

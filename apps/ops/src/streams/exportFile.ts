@@ -3,8 +3,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { type Manifest, manifestOf, manifestText } from '@paylog/event-store/export/manifest'
 import { OpsError } from '../command.ts'
-import { type Manifest, manifestOf } from './exportManifest.ts'
 
 /** Lines are written in chunks of this size. */
 const chunkBytes = 1 << 20
@@ -69,7 +69,7 @@ export async function createExportFile(path: string, options: { readonly replace
       return { bytes, sha256: hash.digest('hex') }
     },
     async publish(manifest) {
-      await writing(path, writeWhole(manifestDraft, `${JSON.stringify(manifest, undefined, 2)}\n`))
+      await writing(path, writeWhole(manifestDraft, manifestText(manifest)))
       if (options.replaces) {
         // A new file beside an old manifest would look tampered with.
         await writing(path, rm(manifestOf(path), { force: true }))

@@ -1,11 +1,11 @@
 // An unfinished export or verification cannot be mistaken for a finished one.
 import { readFileSync } from 'node:fs'
+import { manifestOf } from '@paylog/event-store/export/manifest'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { exportHarness } from '../testing/exportHarness.ts'
 import { startOps } from '../testing/runOps.ts'
-import { manifestOf } from './exportManifest.ts'
 
 const harness = await exportHarness(t)
 const { append, newPath, filesThere, environment, exportTo, verify } = harness

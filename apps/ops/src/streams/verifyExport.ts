@@ -1,8 +1,13 @@
 // `streams verify-export`: checks an export against its manifest and the log.
 import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/connection/calls'
+import { isSame } from '@paylog/event-store/export/bytes'
+import type { ExportedLine, ExportSummary } from '@paylog/event-store/export/exportedLines'
 import { exportLine } from '@paylog/event-store/export/exportLine'
+import { fileOf, type Manifest } from '@paylog/event-store/export/manifest'
+import { createOrder, type LineOrder, type LogLine, pair } from '@paylog/event-store/export/pairing'
 import { type ExportSelection, readExportHead, readSelected } from '@paylog/event-store/export/selection'
+import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readLogEnd } from '@paylog/event-store/read/reads'
 import { type CliCommand, OpsError, readArguments } from '../command.ts'
 import { type CliProgress, createReportWriter } from '../progress.ts'
@@ -16,10 +21,11 @@ import {
   verdictJson,
   verdictText,
 } from './exportDifference.ts'
-import { type ExportedLine, type ExportSummary, openExport, requireReadable } from './exportedLines.ts'
-import { fileOf, isManifest, type Manifest, readManifest, selectionOf } from './exportManifest.ts'
+import { isManifest, readManifest, selectionOf } from './exportManifest.ts'
 import { openRawLog, untilInterrupted } from './exportSelection.ts'
-import { type LogLine, pair } from './pairing.ts'
+import { openExport, requireReadable } from './openExport.ts'
+
+type RecordedLine = LogLine & { readonly event: RawEvent }
 
 /** Differences that are printed. The others are counted. */
 const maxListed = 100
@@ -158,10 +164,15 @@ async function extentDifference(
   return { kind: 'cut_short', head: asText(head?.commit ?? null), end: String(due.commit) }
 }
 
-function notePair(differences: Differences, line: ExportedLine, { event, bytes }: LogLine, order: Order): void {
+function notePair(
+  differences: Differences,
+  line: ExportedLine,
+  { event, bytes }: RecordedLine,
+  order: LineOrder,
+): void {
   const place = { line: line.number, event: nameOf(event) }
   if (!order.isRight(line.number, event.position.commit)) differences.note(() => ({ kind: 'out_of_order', ...place }))
-  if (!line.bytes?.equals(bytes)) {
+  if (line.bytes === null || !isSame(line.bytes, bytes)) {
     differences.note(() => ({ kind: 'changed', ...place, fields: changedFields(bytes, line.bytes) }))
   } else if (!line.isWhole) {
     const fields = [{ field: 'line', log: null, file: 'does not end with a single line feed' }]
@@ -186,24 +197,9 @@ async function* logLines(
   selection: ExportSelection,
   head: LogPosition | undefined,
   onRead: (position: LogPosition) => void,
-): AsyncGenerator<LogLine, void> {
+): AsyncGenerator<RecordedLine, void> {
   for await (const event of readSelected(log, selection, head, ({ position }) => onRead(position))) {
     yield { event, bytes: Buffer.from(exportLine(event)) }
-  }
-}
-
-type Order = ReturnType<typeof createOrder>
-
-/** Checks that lines are in the order of the log. */
-function createOrder() {
-  let [lastLine, lastPosition] = [0, -1n]
-  return {
-    isRight(line: number, position: bigint): boolean {
-      const isRight = line > lastLine === position > lastPosition
-      lastLine = Math.max(lastLine, line)
-      lastPosition = position > lastPosition ? position : lastPosition
-      return isRight
-    },
   }
 }
 

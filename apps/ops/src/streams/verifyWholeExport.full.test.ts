@@ -1,11 +1,11 @@
 // verify-export on whole files: the covered part of the log, another log, and files that cannot be checked.
 import { createHash } from 'node:crypto'
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { manifestOf } from '@paylog/event-store/export/manifest'
 import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
 import { editManifest, linesOf, readManifestOf, sampleExportHarness, writeLines } from '../testing/exportHarness.ts'
 import { runOps } from '../testing/runOps.ts'
-import { manifestOf } from './exportManifest.ts'
 
 const harness = await sampleExportHarness(t)
 const { append, exportTo, newPath, verify, sql, environment, original, changed } = harness

@@ -12,7 +12,7 @@ async function linesOf(content: string | Buffer, size = 64 * 1024, options: Part
   const lines: { number: number; text: string | null; end: number }[] = []
   const chunks = chunksOf(Buffer.from(content), size)
   for await (const { number, bytes, end } of readLines(chunks, { maxBytes, signal: neverAborted, ...options }))
-    lines.push({ number, text: bytes === null ? null : bytes.toString('latin1'), end })
+    lines.push({ number, text: bytes === null ? null : Buffer.from(bytes).toString('latin1'), end })
   return lines
 }
 

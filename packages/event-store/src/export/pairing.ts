@@ -1,17 +1,21 @@
-// Pairs the lines of an export with the events of the log, both in order, in bounded memory.
-import type { RawEvent } from '@paylog/event-store/read/rawEvent'
+// Pairs the lines of an export with the events of the log, both in order, in bounded memory. Runs in browsers too.
+import type { LogPosition } from '@paylog/domain/events'
+import { isSame } from './bytes.ts'
 import type { ExportedLine } from './exportedLines.ts'
 
 const maxItems = 1_000
 const maxBytes = 64 << 20
 /** An event of the log, and the line that it must be exported as. */
-export type LogLine = { readonly event: RawEvent; readonly bytes: Buffer }
+export type LogLine = {
+  readonly event: { readonly id: string; readonly position: LogPosition }
+  readonly bytes: Uint8Array
+}
 
-export type PairingFindings = {
+export type PairingFindings<Entry extends LogLine> = {
   /** The line is about this event. Whether its content is right is checked separately. */
-  paired(line: ExportedLine, expected: LogLine): Promise<void>
+  paired(line: ExportedLine, expected: Entry): Promise<void>
   /** The event is in the log and not in the file. */
-  missing(expected: LogLine): Promise<void>
+  missing(expected: Entry): Promise<void>
   /** The line matches no event of the log, or one that already has a line. */
   extra(line: ExportedLine): Promise<void>
 }
@@ -21,24 +25,24 @@ export type PairingFindings = {
  * its position and those that have no line yet, and vice versa. The number of waiting items is bounded, so that a line
  * moved by more than a thousand others may count as one missing and one extra.
  */
-export async function pair(
+export async function pair<Entry extends LogLine>(
   lines: AsyncGenerator<ExportedLine, void>,
-  log: AsyncGenerator<LogLine, void>,
-  findings: PairingFindings,
+  log: AsyncGenerator<Entry, void>,
+  findings: PairingFindings<Entry>,
 ): Promise<void> {
   const file = lookAhead(lines)
   const events = lookAhead(log)
   const waitingLines = createPendingItems<ExportedLine>(({ bytes }) => bytes?.length ?? 0, findings.extra)
-  const waitingEvents = createPendingItems<LogLine>(({ bytes }) => bytes.length, findings.missing)
+  const waitingEvents = createPendingItems<Entry>(({ bytes }) => bytes.length, findings.missing)
 
   /** Takes the next event of the log, which does not belong to the current line. */
-  async function pass(expected: LogLine): Promise<void> {
+  async function pass(expected: Entry): Promise<void> {
     const line = waitingLines.take((waiting) => isAbout(waiting, expected))
     if (line === undefined) await waitingEvents.add(expected)
     else await findings.paired(line, expected)
   }
   /** Finds the event of a line, up to the position that the line states. */
-  async function find(line: ExportedLine): Promise<LogLine | undefined> {
+  async function find(line: ExportedLine): Promise<Entry | undefined> {
     const waiting = waitingEvents.take((expected) => isAbout(line, expected))
     if (waiting !== undefined) return waiting
     for (let isNext = true; ; isNext = false) {
@@ -52,7 +56,7 @@ export async function pair(
       await pass(expected)
     }
   }
-  async function isUpTo({ position }: ExportedLine, expected: LogLine, looksAhead: boolean): Promise<boolean> {
+  async function isUpTo({ position }: ExportedLine, expected: Entry, looksAhead: boolean): Promise<boolean> {
     if (position === undefined || position <= expected.event.position.commit) return false
     const following = looksAhead ? await file.peek() : undefined
     return following?.position === undefined || following.position > position
@@ -60,7 +64,7 @@ export async function pair(
 
   for (let line = await file.take(); line !== undefined; line = await file.take()) {
     const next = await events.peek()
-    const isNext = next !== undefined && line.bytes !== null && next.bytes.equals(line.bytes)
+    const isNext = next !== undefined && line.bytes !== null && isSame(next.bytes, line.bytes)
     if (isNext) await events.take()
     const expected = isNext ? next : await find(line)
     if (expected === undefined) await waitingLines.add(line)
@@ -129,5 +133,20 @@ function createPendingItems<Item>(
       return item
     },
     end: () => shrinkTo(0, 0),
+  }
+}
+
+export type LineOrder = ReturnType<typeof createOrder>
+
+/** Checks that lines are in the order of the log. */
+export function createOrder() {
+  let [lastLine, lastPosition] = [0, -1n]
+  return {
+    isRight(line: number, position: bigint): boolean {
+      const isRight = line > lastLine === position > lastPosition
+      lastLine = Math.max(lastLine, line)
+      lastPosition = position > lastPosition ? position : lastPosition
+      return isRight
+    },
   }
 }

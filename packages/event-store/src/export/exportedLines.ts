@@ -1,9 +1,6 @@
-// Reads the lines of an exported file and computes its summary.
-import { createHash } from 'node:crypto'
-import { closeSync, createReadStream, openSync, type ReadStream } from 'node:fs'
-import { OpsError } from '../command.ts'
-import { readLines } from '../products/lines.ts'
-import type { Manifest } from './exportManifest.ts'
+// Reads the lines of an exported file and computes its summary. Runs in browsers too.
+import { readLines } from './lines.ts'
+import type { Manifest } from './manifest.ts'
 
 /** Events are up to 1 MiB on most servers and 16 MiB on any; base64 adds a third. */
 const maxLineBytes = 64 << 20
@@ -12,7 +9,7 @@ export type ExportedLine = {
   /** From 1. */
   readonly number: number
   /** `null` for a line that is longer than any event. */
-  readonly bytes: Buffer | null
+  readonly bytes: Uint8Array | null
   /** Whether it ends with a single line feed. */
   readonly isWhole: boolean
   /** As far as they can be parsed. */
@@ -28,36 +25,24 @@ export type ExportedFile = {
   summary(): ExportSummary
 }
 
-const cannotBeRead = (path: string, error: unknown) =>
-  new OpsError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`, { cause: error })
+/** SHA-256, such as Node's `createHash('sha256')`. */
+type Hash = { update(bytes: Uint8Array): unknown; digest(): string }
 
-/** @throws OpsError for a file that cannot be read */
-export function requireReadable(path: string): void {
-  try {
-    closeSync(openSync(path, 'r'))
-  } catch (error) {
-    throw cannotBeRead(path, error)
-  }
-}
-
-export function openExport(path: string): ExportedFile {
-  const hash = createHash('sha256')
+/**
+ * @param content the chunks of the file, read once
+ * @param hash `digest` returns the SHA-256 in hex of what was added
+ */
+export function readExport(content: AsyncIterable<Uint8Array>, hash: Hash): ExportedFile {
   let bytes = 0
   let count = 0
   let first: bigint | undefined
   let last: bigint | undefined
 
-  async function* chunks(): AsyncGenerator<Buffer> {
-    const file: ReadStream = createReadStream(path, { highWaterMark: 1 << 20 })
-    try {
-      for await (const chunk of file) {
-        const piece: Buffer = chunk
-        hash.update(piece)
-        bytes += piece.length
-        yield piece
-      }
-    } catch (error) {
-      throw cannotBeRead(path, error)
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of content) {
+      hash.update(chunk)
+      bytes += chunk.length
+      yield chunk
     }
   }
   return {
@@ -82,7 +67,7 @@ export function openExport(path: string): ExportedFile {
     },
     summary: () => ({
       bytes,
-      sha256: hash.copy().digest('hex'),
+      sha256: hash.digest(),
       count,
       first_position: first?.toString() ?? null,
       last_position: last?.toString() ?? null,
@@ -97,8 +82,11 @@ const anyPosition = /"position":"(\d{1,20})"/
 /** Far longer than any stream name. */
 const beginningBytes = 16 << 10
 
-function identify(bytes: Buffer | null): { id: string | undefined; position: bigint | undefined } {
-  const text = bytes?.subarray(0, beginningBytes).toString() ?? ''
+const utf8 = new TextDecoder()
+
+/** The id and position of the event in a line, as far as they can be parsed. */
+export function identify(bytes: Uint8Array | null): { id: string | undefined; position: bigint | undefined } {
+  const text = bytes === null ? '' : utf8.decode(bytes.subarray(0, beginningBytes))
   const [, id, position] = beginning.exec(text) ?? []
   if (id !== undefined && position !== undefined) return { id, position: BigInt(position) }
   const found = anyPosition.exec(text)?.[1]

@@ -1,10 +1,11 @@
-// Splits a stream of bytes into lines, in bounded memory.
+// Splits a stream of bytes into lines, in bounded memory. Runs in browsers too.
+import { concat, isSame } from './bytes.ts'
 
 export type Line = {
   /** From 1, empty lines included. */
   readonly number: number
   /** Without the line ending, or null when the line is too long. */
-  readonly bytes: Buffer | null
+  readonly bytes: Uint8Array | null
   /** Bytes of the stream up to and including this line. */
   readonly end: number
 }
@@ -20,7 +21,7 @@ export type LineOptions = {
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
-const byteOrderMark = Buffer.of(0xef, 0xbb, 0xbf)
+const byteOrderMark = Uint8Array.of(0xef, 0xbb, 0xbf)
 
 /**
  * Splits at line feeds. A carriage return before one, and a byte order mark at the start, are dropped. A line that is
@@ -28,7 +29,7 @@ const byteOrderMark = Buffer.of(0xef, 0xbb, 0xbf)
  * @throws errors of reading `chunks`, unless the signal has aborted
  */
 export async function* readLines(
-  chunks: AsyncIterable<Buffer>,
+  chunks: AsyncIterable<Uint8Array>,
   { maxBytes, signal, onSkipped = () => {} }: LineOptions,
 ): AsyncGenerator<Line> {
   let [number, offset] = [1, 0]
@@ -57,25 +58,25 @@ export async function* readLines(
 function createLineBuffer(maxBytes: number) {
   // Includes bytes that are dropped later. The exact length is checked at the end of the line.
   const limit = maxBytes + byteOrderMark.length + 1
-  let pieces: Buffer[] = []
+  let pieces: Uint8Array[] = []
   let length = 0
   return {
     isEmpty: () => length === 0,
     isTooLong: () => length > limit,
-    add(piece: Buffer): void {
+    add(piece: Uint8Array): void {
       length += piece.length
       if (length > limit) pieces = []
       else if (piece.length > 0) pieces.push(piece)
     },
     /** Returns the line and starts the next one. */
-    take(isFirst: boolean): Buffer | null {
+    take(isFirst: boolean): Uint8Array | null {
       const [only] = pieces
-      const whole = pieces.length === 1 && only ? only : Buffer.concat(pieces)
+      const whole = pieces.length === 1 && only ? only : concat(pieces)
       const isKept = length <= limit
       pieces = []
       length = 0
       if (!isKept) return null
-      const start = isFirst && whole.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0
+      const start = isFirst && isSame(whole.subarray(0, byteOrderMark.length), byteOrderMark) ? byteOrderMark.length : 0
       const line = whole.subarray(start, whole.at(-1) === carriageReturn ? -1 : undefined)
       return line.length > maxBytes ? null : line
     },
