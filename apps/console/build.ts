@@ -12,7 +12,15 @@ const dist = join(root, 'apps/console/dist')
 /** Holds the hash of the sources. Its dot keeps it from being served. */
 const markerName = '.sources'
 /** What the built files depend on. The image has no lock file of its own to look at, and is built from scratch. */
-const sources = ['apps/console', 'packages/client', 'packages/domain/src/currency.ts', 'package-lock.json']
+const sources = [
+  'apps/console',
+  'packages/client',
+  'packages/domain/src/currency.ts',
+  'packages/event-store/src/export',
+  'packages/event-store/src/streamName.ts',
+  'packages/webhooks/src/canonicalNames.ts',
+  'package-lock.json',
+]
 const isIgnored = (name: string) => /^(node_modules|dist.*|.*\.test\.tsx?|testing|test)$/.test(name)
 
 function filesIn(path: string): string[] {

@@ -7,6 +7,7 @@ import { ownerSearch } from './pages/owners/ownerSearch.ts'
 import { paymentSearch } from './pages/payment/paymentSearch.ts'
 import { paymentsSearch } from './pages/payments/paymentsSearch.ts'
 import { productsSearch } from './pages/products/productsSearch.ts'
+import { webhooksSearch } from './pages/webhooks/webhooksSearch.ts'
 import { parseSearch, stringifySearch } from './search.ts'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
@@ -41,6 +42,32 @@ const routes = [
     path: '/products',
     validateSearch: productsSearch,
     component: lazyRouteComponent(() => import('./pages/products/ProductsPage.tsx'), 'ProductsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/webhooks',
+    validateSearch: webhooksSearch,
+    component: lazyRouteComponent(() => import('./pages/webhooks/WebhooksPage.tsx'), 'WebhooksPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/webhooks/deliveries/$id',
+    component: lazyRouteComponent(() => import('./pages/webhooks/DeliveryPage.tsx'), 'DeliveryPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/read-models',
+    component: lazyRouteComponent(() => import('./pages/read-models/ReadModelsPage.tsx'), 'ReadModelsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/jobs/$id',
+    component: lazyRouteComponent(() => import('./pages/read-models/JobPage.tsx'), 'JobPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/audit',
+    component: lazyRouteComponent(() => import('./pages/audit/AuditPage.tsx'), 'AuditPage'),
   }),
 ] as const
 

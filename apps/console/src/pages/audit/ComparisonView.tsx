@@ -1,0 +1,104 @@
+// The finding of a verification.
+import { Alert } from '@mantine/core'
+import type { Manifest } from '@paylog/event-store/export/manifest'
+import { type Column, DataTable } from '../../parts/DataTable.tsx'
+import { Dash } from '../../parts/Time.tsx'
+import { type Comparison, type Finding, type FindingKind, maxListed } from './compareExport.ts'
+import { ExportedFacts } from './ExportedFacts.tsx'
+
+type Props = { readonly name: string; readonly manifest: Manifest; readonly comparison: Comparison }
+
+export function ComparisonView({ name, manifest, comparison }: Props) {
+  return (
+    <>
+      <Verdict name={name} comparison={comparison} />
+      <Extent manifest={manifest} comparison={comparison} />
+      {comparison.manifest.length > 0 && (
+        <section>
+          <h3>The file is not the one of the manifest</h3>
+          <DataTable
+            caption="Differences from the manifest"
+            columns={manifestColumns}
+            rows={comparison.manifest}
+            rowKey={({ field }) => field}
+          />
+        </section>
+      )}
+      {kinds.map(([kind, title]) => (
+        <FoundEvents key={kind} title={title} {...comparison.found[kind]} />
+      ))}
+      <ExportedFacts manifest={manifest} />
+    </>
+  )
+}
+
+function Verdict({ name, comparison }: Omit<Props, 'manifest'>) {
+  const events = comparison.events === 1 ? '1 event' : `${comparison.events.toLocaleString()} events`
+  if (comparison.isEqual)
+    return (
+      <Alert color="green" title={`${name} matches its manifest and the log`}>
+        {events} compared.
+      </Alert>
+    )
+  return (
+    <Alert color="red" title={`${name} does not match`}>
+      {comparison.manifest.length === 0
+        ? 'The file matches its manifest, so the log has changed since, or is another one.'
+        : 'The file was changed after its manifest was written.'}{' '}
+      {events} of the log are in the file.
+    </Alert>
+  )
+}
+
+function Extent({ manifest, comparison }: Omit<Props, 'name'>) {
+  const { extent, head, logEnd } = comparison
+  if (extent === 'other_log')
+    return (
+      <p>
+        The export covers the log up to position {manifest.head}, and this log ends at {logEnd ?? 'its start'}: it is
+        another log, or an older backup of it.
+      </p>
+    )
+  if (extent === 'nothing_covered')
+    return <p>The manifest describes an empty log, and this log has events up to position {logEnd}.</p>
+  if (manifest.filters.until !== null || head === null || logEnd === null || BigInt(logEnd) <= BigInt(head)) return null
+  return <p>The log has grown since: events after position {head} were not compared.</p>
+}
+
+const manifestColumns: readonly Column<Comparison['manifest'][number]>[] = [
+  { header: 'Field', cell: ({ field }) => <code>{field}</code> },
+  { header: 'In the manifest', cell: ({ manifest }) => <code>{manifest}</code> },
+  { header: 'In the file', cell: ({ file }) => <code>{file}</code> },
+]
+
+const kinds: readonly (readonly [FindingKind, string])[] = [
+  ['changed', 'Changed events'],
+  ['missing', 'Events missing from the file'],
+  ['additional', 'Lines that the log does not have here'],
+  ['misplaced', 'Events that are not in the order of the log'],
+]
+
+function FoundEvents(props: { readonly title: string; readonly count: number; readonly first: readonly Finding[] }) {
+  const { title, count, first } = props
+  if (count === 0) return null
+  return (
+    <section>
+      <h3>
+        {title}: {count.toLocaleString()}
+        {count > maxListed && `, the first ${maxListed}`}
+      </h3>
+      <DataTable
+        caption={title}
+        columns={findingColumns}
+        rows={first}
+        rowKey={({ line, id, position }) => `${line} ${id} ${position}`}
+      />
+    </section>
+  )
+}
+
+const findingColumns: readonly Column<Finding>[] = [
+  { header: 'Line', isNumber: true, cell: ({ line }) => line ?? <Dash /> },
+  { header: 'Event', cell: ({ id }) => (id === null ? 'not an event' : <code>{id}</code>) },
+  { header: 'Position', isNumber: true, cell: ({ position }) => position ?? <Dash /> },
+]

@@ -1,0 +1,150 @@
+// Writes a part of the log into a file, with its manifest.
+import { Alert, Button } from '@mantine/core'
+import { type Manifest, manifestOf, manifestText } from '@paylog/event-store/export/manifest'
+import { categories } from '@paylog/event-store/streamName'
+import { useState } from 'react'
+import { formatBytes } from '../../format/bytes.ts'
+import { download } from '../../parts/download.ts'
+import { ChoiceFilter, TextFilter, TimeFilter } from '../../parts/filters.tsx'
+import { LogProgress } from '../../parts/LogProgress.tsx'
+import { Panel } from '../../parts/Panel.tsx'
+import { ErrorState } from '../../parts/states.tsx'
+import { ExportedFacts } from './ExportedFacts.tsx'
+import { type ExportProgress, exportLog } from './exportLog.ts'
+import { canWriteFiles, openTarget } from './exportTarget.ts'
+import { fetchPage } from './fetchPage.ts'
+import { useLongWork } from './useLongWork.ts'
+
+type Filters = Manifest['filters']
+type Exported = { readonly name: string; readonly manifest: Manifest }
+
+const everything: Filters = { category: null, stream: null, type: null, since: null, until: null }
+
+export function ExportPanel() {
+  const [filters, setFilters] = useState(everything)
+  const { state, start, cancel } = useLongWork<ExportProgress, Exported | undefined>()
+  const isRunning = state.status === 'running'
+  return (
+    <Panel title="Export">
+      <div className="stack">
+        <p>
+          The events as newline-delimited JSON, in the order of the log, with a manifest beside the file. Events contain
+          client secrets and personal data.
+        </p>
+        <ExportFilters filters={filters} change={(changes) => setFilters({ ...filters, ...changes })} />
+        <div className="row">
+          <Button size="xs" loading={isRunning} onClick={() => void start((run) => exportTo(filters, run))}>
+            Export
+          </Button>
+          {isRunning && (
+            <Button size="xs" variant="default" onClick={cancel}>
+              Cancel the export
+            </Button>
+          )}
+        </div>
+        <div className="stack" aria-live="polite">
+          {!canWriteFiles() && (
+            <p className="hint">
+              This browser cannot write a file while it is received: the whole export is kept in memory until it is
+              complete.
+            </p>
+          )}
+          {isRunning && <ProgressOf progress={state.progress} />}
+          {state.status === 'canceled' && (
+            <Alert color="gray" title="The export was canceled, and no file was written" />
+          )}
+          {state.status === 'failed' && <ErrorState error={state.error} />}
+          {state.status === 'done' && state.result && <Done exported={state.result} />}
+        </div>
+      </div>
+    </Panel>
+  )
+}
+
+type Run = { readonly signal: AbortSignal; readonly onProgress: (progress: ExportProgress) => void }
+
+/** @returns undefined when no file was chosen */
+async function exportTo(filters: Filters, { signal, onProgress }: Run): Promise<Exported | undefined> {
+  const target = await openTarget(`paylog-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.ndjson`)
+  if (target === undefined) return undefined
+  try {
+    const manifest = await exportLog({ fetchPage, filters, signal }, { write: target.write, onProgress })
+    signal.throwIfAborted()
+    await target.finish()
+    saveManifest({ name: target.name, manifest })
+    return { name: target.name, manifest }
+  } catch (error) {
+    await target.discard().catch(() => undefined)
+    throw error
+  }
+}
+
+const saveManifest = ({ name, manifest }: Exported) =>
+  download(manifestOf(name), 'application/json', manifestText(manifest))
+
+function ExportFilters(props: { readonly filters: Filters; readonly change: (changes: Partial<Filters>) => void }) {
+  const { filters, change } = props
+  return (
+    <div className="filters">
+      <ChoiceFilter
+        label="Category"
+        any="All"
+        choices={categories.map((value) => ({ value, label: value }))}
+        value={filters.category ?? undefined}
+        change={(category) => change({ category: category ?? null })}
+      />
+      <TextFilter
+        label="Stream"
+        placeholder="payment-…"
+        value={filters.stream ?? undefined}
+        change={(stream) => change({ stream: stream ?? null })}
+      />
+      <TextFilter
+        label="Event type"
+        placeholder="PaymentSucceeded"
+        value={filters.type ?? undefined}
+        change={(type) => change({ type: type ?? null })}
+      />
+      <TimeFilter
+        label="Recorded from"
+        value={filters.since ?? undefined}
+        change={(since) => change({ since: since ?? null })}
+      />
+      <TimeFilter
+        label="Recorded before"
+        value={filters.until ?? undefined}
+        change={(until) => change({ until: until ?? null })}
+      />
+    </div>
+  )
+}
+
+function ProgressOf({ progress }: { readonly progress: ExportProgress | undefined }) {
+  const { events = 0, bytes = 0, position = null, head = null } = progress ?? {}
+  return (
+    <>
+      <LogProgress label="Exporting" events={events} position={position} head={head} />
+      <p className="hint">
+        {formatBytes(bytes)} {canWriteFiles() ? 'written' : 'in memory'}
+      </p>
+    </>
+  )
+}
+
+function Done({ exported }: { readonly exported: Exported }) {
+  const { name, manifest } = exported
+  return (
+    <>
+      <Alert color="green" title={`Exported ${manifest.count.toLocaleString()} events to ${name}`}>
+        Its manifest was saved as <code>{manifestOf(name)}</code> with the downloads of this browser. Keep both in one
+        directory; this page and <code>ops streams verify-export {name}</code> check them.
+      </Alert>
+      <ExportedFacts manifest={manifest} />
+      <div>
+        <Button size="xs" variant="default" onClick={() => saveManifest(exported)}>
+          Save the manifest again
+        </Button>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,46 @@
+// Requests pages of the log, and waits when the API is busy.
+import { PaylogError } from '@paylog/client/errors'
+import { api } from '../../api/api.ts'
+import { isTemporary } from '../../api/apiErrors.ts'
+import type { FetchPage } from './logPages.ts'
+
+/** An export of many pages may wait for the rate limit, or for a restart. */
+const maxRetries = 12
+const pauseMs = 5_000
+const encoder = new TextEncoder()
+
+export const fetchPage: FetchPage = async (query, signal) => {
+  for (let retries = 0; ; retries++) {
+    try {
+      const { body, headers } = await api.exportEvents({ query, signal })
+      // Every line is valid UTF-8, so the text has the same bytes. An empty page has no body.
+      const bytes = encoder.encode(body ?? '')
+      return { bytes, next: headers.get('x-next-position'), head: headers.get('x-log-head') }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isTemporary(error) || retries >= maxRetries) throw error
+      await pause(retryAfterMs(error), signal)
+    }
+  }
+}
+
+function retryAfterMs(error: unknown): number {
+  const seconds = error instanceof PaylogError ? Number(error.headers.get('retry-after') ?? Number.NaN) : Number.NaN
+  return Number.isNaN(seconds) ? pauseMs : Math.min(seconds, 60) * 1_000
+}
+
+/** @throws the reason of the signal when it is aborted first */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer)
+        resolve()
+      },
+      { once: true },
+    )
+  })
+  signal.throwIfAborted()
+}

@@ -1,0 +1,82 @@
+// The read models: how far each is, and jobs that replay the log.
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, bodyOf } from '../../api/api.ts'
+import type { ProjectionReport } from '../../api/apiTypes.ts'
+import { pollMs } from '../../api/queryClient.ts'
+import type { Column } from '../../parts/DataTable.tsx'
+import { Page } from '../../parts/Page.tsx'
+import { Panel } from '../../parts/Panel.tsx'
+import { QueryTable } from '../../parts/QueryTable.tsx'
+import { JobsPanel } from './JobsPanel.tsx'
+import { projectionColumns, tableColumns, tablesOf } from './projectionColumns.tsx'
+import { type Replay, ReplayDialog } from './ReplayDialog.tsx'
+
+export function ReadModelsPage() {
+  const [replay, setReplay] = useState<Replay>()
+  const query = useQuery({
+    queryKey: ['projections'],
+    queryFn: ({ signal }) => bodyOf(api.listProjections({ signal })),
+    refetchInterval: pollMs,
+  })
+  const columns: readonly Column<ProjectionReport>[] = [
+    ...projectionColumns,
+    { header: 'Actions', cell: (report) => <Actions report={report} start={setReplay} /> },
+  ]
+  return (
+    <Page title="Read models" lead="Tables that are filled from the log. They can always be filled again.">
+      <div className="panels">
+        <Panel title="Projections" isFlush>
+          <QueryTable
+            what="projections"
+            query={query}
+            rowsOf={({ data }) => data}
+            columns={columns}
+            rowKey={({ projection }) => projection}
+            isMarked={({ stopped_because, is_running }) => stopped_because !== null || !is_running}
+            empty={{ title: 'No projections', hint: 'Nothing has migrated the database yet.' }}
+          />
+        </Panel>
+        <JobsPanel />
+        <Panel title="Tables" isFlush>
+          <QueryTable
+            what="tables"
+            query={query}
+            rowsOf={({ data }) => tablesOf(data)}
+            columns={tableColumns}
+            rowKey={({ table }) => table}
+            empty={{ title: 'No tables' }}
+          />
+        </Panel>
+      </div>
+      {replay && <ReplayDialog replay={replay} close={() => setReplay(undefined)} />}
+    </Page>
+  )
+}
+
+function Actions(props: { readonly report: ProjectionReport; readonly start: (replay: Replay) => void }) {
+  const { projection, is_rebuilding, is_verifying } = props.report
+  return (
+    <span className="row">
+      <Button
+        size="compact-xs"
+        variant="default"
+        disabled={is_rebuilding}
+        aria-label={`Rebuild ${projection}`}
+        onClick={() => props.start({ kind: 'rebuild', report: props.report })}
+      >
+        Rebuild
+      </Button>
+      <Button
+        size="compact-xs"
+        variant="default"
+        disabled={is_verifying}
+        aria-label={`Verify ${projection}`}
+        onClick={() => props.start({ kind: 'verify', report: props.report })}
+      >
+        Verify
+      </Button>
+    </span>
+  )
+}

@@ -1,0 +1,52 @@
+// The filters of the deliveries.
+import { Button } from '@mantine/core'
+import { ChoiceFilter, choicesOf, FlagFilter, TextFilter } from '../../parts/filters.tsx'
+import { deliveryStatuses, type WebhooksSearch } from './webhooksSearch.ts'
+
+const names = ['endpoint', 'status', 'event', 'payment_id', 'test'] as const
+
+export function DeliveryFilters(props: {
+  readonly search: WebhooksSearch
+  readonly change: (changes: WebhooksSearch) => void
+}) {
+  const { search, change } = props
+  const hasAny = names.some((name) => search[name] !== undefined)
+  return (
+    <search className="filterPanel" aria-label="Filters of deliveries">
+      <div className="filters">
+        <ChoiceFilter
+          label="Status"
+          any="Any"
+          choices={choicesOf(deliveryStatuses)}
+          value={search.status}
+          change={(status) => change({ status })}
+        />
+        <TextFilter label="Endpoint" value={search.endpoint} change={(endpoint) => change({ endpoint })} />
+        <TextFilter
+          label="Event"
+          placeholder="payment.succeeded"
+          value={search.event}
+          change={(event) => change({ event })}
+        />
+        <TextFilter
+          isWide
+          label="Payment id"
+          value={search.payment_id}
+          change={(payment_id) => change({ payment_id })}
+        />
+        <FlagFilter label="Test" value={search.test} change={(test) => change({ test })} />
+      </div>
+      {hasAny && (
+        <div className="row">
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            onClick={() => change(Object.fromEntries(names.map((name) => [name, undefined])))}
+          >
+            Clear filters
+          </Button>
+        </div>
+      )}
+    </search>
+  )
+}

@@ -1,0 +1,50 @@
+// The request of a delivery: address, headers and the exact body.
+import { Switch } from '@mantine/core'
+import { useState } from 'react'
+import type { DeliveryDetails } from '../../api/apiTypes.ts'
+import { Facts } from '../../parts/Facts.tsx'
+import { JsonView } from '../../parts/JsonView.tsx'
+import { Panel } from '../../parts/Panel.tsx'
+
+export function DeliveryRequest({ delivery }: { readonly delivery: DeliveryDetails }) {
+  const { url, headers, payload } = delivery
+  const [isPretty, setPretty] = useState(false)
+  const pretty = prettyOf(payload)
+  return (
+    <Panel
+      title="Request"
+      actions={
+        pretty !== undefined && (
+          <Switch
+            size="xs"
+            label="Pretty-print"
+            checked={isPretty}
+            onChange={({ currentTarget }) => setPretty(currentTarget.checked)}
+          />
+        )
+      }
+    >
+      <div className="stack">
+        <Facts
+          facts={[
+            ['POST', url ?? 'the endpoint is not configured any more'],
+            ...Object.entries(headers).map(([name, value]) => [name, <code key={name}>{value}</code>] as const),
+          ]}
+        />
+        <JsonView
+          label={isPretty ? 'Body, pretty-printed' : 'Exact body'}
+          value={isPretty && pretty ? pretty : payload}
+        />
+      </div>
+    </Panel>
+  )
+}
+
+/** @returns undefined for a body that is not JSON */
+function prettyOf(payload: string): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(payload), null, 2)
+  } catch {
+    return undefined
+  }
+}

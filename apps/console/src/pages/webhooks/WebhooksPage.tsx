@@ -1,0 +1,72 @@
+// Webhook endpoints and their deliveries.
+import { Button } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, bodyOf } from '../../api/api.ts'
+import type { Delivery } from '../../api/apiTypes.ts'
+import { NewRows } from '../../parts/NewRows.tsx'
+import { Page } from '../../parts/Page.tsx'
+import { Pager } from '../../parts/Pager.tsx'
+import { Panel } from '../../parts/Panel.tsx'
+import { QueryTable } from '../../parts/QueryTable.tsx'
+import { useLiveList } from '../../parts/useLiveList.ts'
+import { DeliveryFilters } from './DeliveryFilters.tsx'
+import { deliveryColumns } from './deliveryColumns.tsx'
+import { EndpointsPanel } from './EndpointsPanel.tsx'
+import { TestDialog } from './TestDialog.tsx'
+import { deliveriesQuery, type WebhooksSearch } from './webhooksSearch.ts'
+
+const route = getRouteApi('/webhooks')
+const rowKey = ({ id }: Delivery) => id
+
+export function WebhooksPage() {
+  const [isTesting, setTesting] = useState(false)
+  return (
+    <Page
+      title="Webhooks"
+      actions={
+        <Button variant="default" size="xs" onClick={() => setTesting(true)}>
+          Send a test
+        </Button>
+      }
+    >
+      <div className="panels">
+        <EndpointsPanel />
+        <Deliveries />
+      </div>
+      {isTesting && <TestDialog close={() => setTesting(false)} />}
+    </Page>
+  )
+}
+
+function Deliveries() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = deliveriesQuery(search)
+  const list = useLiveList({
+    queryKey: ['deliveries', query],
+    queryFn: ({ signal }) => bodyOf(api.listWebhookDeliveries({ query, signal })),
+    rowKey,
+    isLive: search.cursor === undefined,
+  })
+  const change = (changes: WebhooksSearch) =>
+    void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }), resetScroll: false })
+  return (
+    <Panel title="Deliveries" isFlush>
+      <div className="panelBody">
+        <DeliveryFilters search={search} change={change} />
+        <NewRows count={list.newCount} show={list.showNew} />
+      </div>
+      <QueryTable
+        what="deliveries"
+        query={list.query}
+        rowsOf={({ data }) => data}
+        columns={deliveryColumns}
+        rowKey={rowKey}
+        isMarked={({ status }) => status === 'failed'}
+        empty={{ title: 'No deliveries', hint: 'None match these filters.' }}
+      />
+      <Pager cursor={search.cursor} next={list.query.data?.meta.next_cursor} show={(cursor) => change({ cursor })} />
+    </Panel>
+  )
+}

@@ -1,0 +1,53 @@
+// The columns of a list of deliveries.
+import { Link } from '@tanstack/react-router'
+import type { Delivery } from '../../api/apiTypes.ts'
+import { Badge } from '../../parts/Badge.tsx'
+import type { Column } from '../../parts/DataTable.tsx'
+import { Dash, Time } from '../../parts/Time.tsx'
+
+export const deliveryColumns: readonly Column<Delivery>[] = [
+  { header: 'Created', cell: ({ created_at }) => <Time value={created_at} /> },
+  {
+    header: 'Event',
+    cell: ({ id, event }) => (
+      <Link to="/webhooks/deliveries/$id" params={{ id }} className="rowLink">
+        {event}
+      </Link>
+    ),
+  },
+  { header: 'Endpoint', cell: ({ endpoint }) => endpoint },
+  { header: 'Status', isShort: true, cell: (delivery) => <DeliveryBadges delivery={delivery} /> },
+  { header: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+  { header: 'Last response', cell: (delivery) => <LastResponse delivery={delivery} /> },
+  { header: 'Next attempt', cell: ({ next_attempt_at }) => <Time value={next_attempt_at} /> },
+  { header: 'About', cell: ({ source }) => <StreamLink stream={source.stream} /> },
+]
+
+export function DeliveryBadges({ delivery }: { readonly delivery: Pick<Delivery, 'status' | 'is_test'> }) {
+  return (
+    <span className="badges">
+      <Badge text={delivery.status} />
+      {delivery.is_test && <Badge text="test" />}
+    </span>
+  )
+}
+
+function LastResponse({ delivery }: { readonly delivery: Delivery }) {
+  const { last_http_status, last_error } = delivery
+  const status = last_http_status === null ? [] : [`HTTP ${last_http_status}`]
+  const texts = [...status, ...(last_error === null ? [] : [last_error.replaceAll('_', ' ')])]
+  return texts.length === 0 ? <Dash /> : texts.join(', ')
+}
+
+const paymentStream = /^payment-(?<id>[0-9a-f-]{36})$/
+
+/** A link to the payment when the stream is one's. */
+export function StreamLink({ stream }: { readonly stream: string }) {
+  const id = paymentStream.exec(stream)?.groups?.id
+  if (id === undefined) return <span className="wrap">{stream}</span>
+  return (
+    <Link to="/payments/$id" params={{ id }} className="rowLink">
+      {`payment ${id}`}
+    </Link>
+  )
+}

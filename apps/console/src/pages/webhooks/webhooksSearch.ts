@@ -1,0 +1,16 @@
+import type { DeliveriesQuery } from '../../api/apiTypes.ts'
+import { oneOf, textsOf } from '../../search.ts'
+
+export const deliveryStatuses = ['pending', 'held', 'succeeded', 'failed'] as const
+const texts = ['endpoint', 'event', 'payment_id', 'cursor'] as const
+
+/** The filters of the deliveries in the URL, named as those of GET /admin/webhook-deliveries. */
+export const webhooksSearch = (search: Record<string, unknown>) => textsOf(search, [...texts, 'status', 'test'])
+export type WebhooksSearch = ReturnType<typeof webhooksSearch>
+
+/** Unknown words are left out. */
+export const deliveriesQuery = (search: WebhooksSearch): DeliveriesQuery => {
+  const status = oneOf(deliveryStatuses, search.status)
+  const test = oneOf(['true', 'false'], search.test)
+  return { ...textsOf(search, texts), ...(status && { status }), ...(test && { test }), limit: 25 }
+}
