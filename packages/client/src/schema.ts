@@ -999,7 +999,7 @@ export interface paths {
         put?: never;
         /**
          * Create the deliveries that an endpoint never got
-         * @description For administrators. Reads the log from a position to its present end, applies the present configuration, and creates missing deliveries, with the ids that the worker would have used: nothing is sent twice. Tests are skipped, and so are events older than the deliveries that are kept. The result is `{events, too_old, missing, present, position, dry_run}`. A canceled or interrupted backfill may be repeated.
+         * @description For administrators. The endpoint must be configured here as for the worker. Reads the log from a position to its present end, applies the present configuration, and creates missing deliveries, with the ids that the worker would have used: nothing is sent twice. Tests are skipped, and so are events older than the deliveries that are kept. The result is `{events, too_old, missing, present, position, dry_run}`. A canceled or interrupted backfill may be repeated.
          */
         post: operations["backfillWebhooks"];
         delete?: never;
