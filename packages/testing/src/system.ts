@@ -27,6 +27,7 @@ export type TestSystem = {
  */
 export async function startSystem(t: Test, env: Readonly<Record<string, string>> = {}): Promise<TestSystem> {
   const [log, identity, port] = await Promise.all([startEventStore(t), startFakeIdentity(t), freePort()])
+  const healthPorts = { projector: await freePort(), worker: await freePort() }
   const sandboxSecret = randomBytes(24).toString('hex')
   const environment = {
     HOST: '127.0.0.1',
@@ -38,10 +39,13 @@ export async function startSystem(t: Test, env: Readonly<Record<string, string>>
     SANDBOX_WEBHOOK_SECRET: sandboxSecret,
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
     LOG_LEVEL: 'warn',
+    HEALTH_URLS: Object.entries(healthPorts)
+      .map(([app, at]) => `${app}=http://127.0.0.1:${at}`)
+      .join(),
     ...env,
   }
-  const startService = async (app: string): Promise<TestService> => {
-    const start = (more = {}) => startProcess(t, { script: main(app), env: { ...environment, ...more } })
+  const startService = async (app: string, own = {}): Promise<TestService> => {
+    const start = (more = {}) => startProcess(t, { script: main(app), env: { ...environment, ...own, ...more } })
     let running = await start()
     return {
       kill: () => running.kill('SIGKILL'),
@@ -52,8 +56,8 @@ export async function startSystem(t: Test, env: Readonly<Record<string, string>>
   }
   const [api, projector, worker] = await Promise.all([
     startService('api'),
-    startService('projector'),
-    startService('worker'),
+    startService('projector', { HEALTH_PORT: String(healthPorts.projector) }),
+    startService('worker', { HEALTH_PORT: String(healthPorts.worker) }),
   ])
   return {
     baseUrl: `http://127.0.0.1:${port}`,
