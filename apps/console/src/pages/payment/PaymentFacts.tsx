@@ -11,6 +11,8 @@ import { SafeLink } from '../../parts/SafeLink.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
 import type { Payer } from './moneyBack.ts'
 
+const shortLength = 40
+
 export function PaymentFacts({ payment, payer }: { readonly payment: Payment; readonly payer: Payer }) {
   return (
     <Panel title="Facts">
@@ -64,7 +66,14 @@ function textFacts(payment: Payment): Fact[] {
     ['Category', payment.category],
     ['Tags', payment.tags],
   ]
-  return texts.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
+  return texts.flatMap(([name, value]) =>
+    value === null ? [] : [[name, <LongText key={name} text={value} />] as const],
+  )
+}
+
+/** Gets a line of its own when it is long. */
+function LongText({ text }: { readonly text: string }) {
+  return <span className={text.length > shortLength ? 'longText' : undefined}>{text}</span>
 }
 
 function providerFacts(payment: Payment): (Fact | false)[] {
@@ -83,7 +92,7 @@ function providerFacts(payment: Payment): (Fact | false)[] {
     payment.reference_code !== null && [
       'Same reference',
       <Link key="r" to="/payments" search={{ reference_code: payment.reference_code }}>
-        Payments with {payment.reference_code}
+        Payments with this reference
       </Link>,
     ],
   ]

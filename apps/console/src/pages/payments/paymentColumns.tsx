@@ -18,7 +18,11 @@ export const paymentColumns: readonly Column<ListedPayment>[] = [
   },
   { header: 'Status', cell: (payment) => <PaymentBadges payment={payment} /> },
   { header: 'Provider', isShort: true, cell: ({ provider_id }) => provider_id },
-  { header: 'Reference', cell: ({ reference_code }) => reference_code ?? <Dash /> },
+  {
+    header: 'Reference',
+    cell: ({ reference_code }) =>
+      reference_code === null ? <Dash /> : <span className="clamped">{reference_code}</span>,
+  },
 ]
 
 function PaymentLink({ payment: { id, concept, description } }: { readonly payment: ListedPayment }) {

@@ -26,7 +26,11 @@ export const productColumns = (options: {
   {
     header: 'Product',
     cell: (product) => (
-      <UnstyledButton className="linkButton" aria-label={`Edit ${product.name}`} onClick={() => options.edit(product)}>
+      <UnstyledButton
+        className="linkButton clamped"
+        aria-label={`Edit ${product.name}`}
+        onClick={() => options.edit(product)}
+      >
         {product.name}
       </UnstyledButton>
     ),
@@ -42,7 +46,10 @@ export const productColumns = (options: {
     isShort: true,
     cell: ({ billing_interval }) => (billing_interval === null ? 'once' : `every ${billing_interval}`),
   },
-  { header: 'Category', cell: ({ category_id }) => category_id ?? <Dash /> },
+  {
+    header: 'Category',
+    cell: ({ category_id }) => (category_id === null ? <Dash /> : <span className="clamped">{category_id}</span>),
+  },
   { header: 'State', isShort: true, cell: ({ is_active }) => <Badge text={is_active ? 'active' : 'inactive'} /> },
   { header: 'Updated', isShort: true, cell: ({ updated_at }) => <Time value={updated_at} /> },
 ]

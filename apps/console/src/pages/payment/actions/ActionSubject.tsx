@@ -23,8 +23,18 @@ export function ActionSubject(props: {
     <Facts
       facts={[
         [amountName, <Money key="m" cents={cents} currency={payment.currency} />],
-        ['Payer', payerText(payer, payment)],
-        ['Payment', payment.concept ?? payment.description ?? payment.id],
+        [
+          'Payer',
+          <span key="p" className="clamped">
+            {payerText(payer, payment)}
+          </span>,
+        ],
+        [
+          'Payment',
+          <span key="c" className="clamped">
+            {payment.concept ?? payment.description ?? payment.id}
+          </span>,
+        ],
       ]}
     />
   )
