@@ -2,15 +2,11 @@
 import { createPaylogClient } from '@paylog/client/client'
 import { currentSession, markExpired } from '../session/session.ts'
 
-/** As long as a sync of many products may take. */
-const timeoutMs = 15 * 60_000
-
 /** The operations of the API in the present session. They throw what the client throws. */
 export const api = createPaylogClient({
   baseUrl: location.origin,
   // React Query repeats reads. A write is repeated by the operator, who must see that its outcome is not known.
   maxRetries: 0,
-  timeoutMs,
   async fetch(request, init) {
     const { sessionId } = currentSession()
     const headers = new Headers(request.headers)

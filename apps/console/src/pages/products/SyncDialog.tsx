@@ -8,6 +8,9 @@ import { ErrorState } from '../../parts/states.tsx'
 import { useSession } from '../../session/session.ts'
 import { SyncReportView } from './SyncReportView.tsx'
 
+/** As long as a sync of many products may take. */
+const timeoutMs = 15 * 60_000
+
 export function SyncDialog({
   productIds,
   close,
@@ -26,7 +29,7 @@ export function SyncDialog({
       const body = { product_ids: [...productIds], force, updatePrices, dryRun }
       const header = { 'idempotency-key': dryRun ? randomKey() : key }
       const named = provider.trim() === '' ? body : { ...body, provider_id: provider.trim() }
-      return { dryRun, report: await dataOf(api.syncProducts({ header, body: named })) }
+      return { dryRun, report: await dataOf(api.syncProducts({ header, body: named, timeoutMs })) }
     },
   })
   const change =
