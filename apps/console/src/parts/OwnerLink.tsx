@@ -23,7 +23,7 @@ export function OwnerLink({
   }
   if (guestEmail === null) return <Dash />
   return (
-    <Link to="/owners" search={{ guest_email: guestEmail }} className="rowLink">
+    <Link to="/owners" search={{ guest_email: guestEmail }} className="rowLink" title={guestEmail}>
       {guestEmail}
     </Link>
   )
