@@ -27,7 +27,12 @@ export type WindowOptions = Parameters<Browser['newContext']>[0] & {
   readonly expects?: RegExp
 }
 
-type Options = { readonly payments?: number; readonly env?: Readonly<Record<string, string>> }
+type Options = {
+  readonly payments?: number
+  readonly env?: Readonly<Record<string, string>>
+  /** Of the webhook endpoint. */
+  readonly respond?: Parameters<typeof startFakeEndpoint>[1]
+}
 
 /**
  * Starts one system and one browser for all tests of a file.
@@ -46,9 +51,13 @@ export async function consoleTests(t: Test, options: Options = {}) {
  * Starts the system with the built console, with one webhook endpoint, and a browser. Everything ends with the test.
  * @param options `payments` are written into the log and can be read when this returns
  */
-async function consoleHarness(t: Test, chromium: string, { payments = 0, env = {} }: Options): Promise<ConsoleHarness> {
+async function consoleHarness(
+  t: Test,
+  chromium: string,
+  { payments = 0, env = {}, respond }: Options,
+): Promise<ConsoleHarness> {
   await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../build.ts', import.meta.url))])
-  const endpoint = await startFakeEndpoint(t)
+  const endpoint = await startFakeEndpoint(t, respond)
   const system = await startSystem(t, {
     WEBHOOK_1_ENABLED: 'true',
     WEBHOOK_1_URL: endpoint.url,

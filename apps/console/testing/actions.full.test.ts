@@ -1,0 +1,169 @@
+// Each action of the console, through to the log.
+import { randomUUID } from 'node:crypto'
+import { waitFor } from '@paylog/testing/waitFor'
+import t from 'tap'
+import { admin, consoleTests, textOf } from './consoleHarness.ts'
+import { openPayment, readPayment, settlePayment } from './payments.ts'
+
+let isGone = false
+const test = await consoleTests(t, {
+  payments: 20,
+  respond(response) {
+    response.statusCode = isGone ? 410 : 200
+    response.end('ok')
+  },
+})
+const buyer = { email: 'buyer@example.com', total_cents: 4_200 }
+
+test('cancel ends a pending payment, with its reason', async (t, { system, open }) => {
+  const id = await openPayment(system, buyer)
+  const page = await open(`/payments/${id}`)
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Cancel this payment' })
+  t.match(await textOf(dialog), /EUR 42\.00.*buyer@example\.com/)
+  await dialog.getByLabel('Reason').fill('asked by phone')
+  await dialog
+    .getByRole('button', { name: /^Cancel/ })
+    .last()
+    .click()
+  await dialog.getByRole('status').waitFor()
+  t.match(await readPayment(system, id), { status: 'canceled' })
+})
+
+test('capture takes a part of an authorized payment', async (t, { system, open }) => {
+  const id = await openPayment(system, { ...buyer, capture_method: 'manual' })
+  await settlePayment(system, id, 'requires_capture')
+  const page = await open(`/payments/${id}`)
+  await page.getByRole('button', { name: 'Capture', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Capture this payment' })
+  await dialog.getByLabel('Amount in EUR').fill('40')
+  await dialog.getByRole('button', { name: 'Capture EUR 40.00' }).click()
+  await dialog.getByRole('status').waitFor()
+  await waitFor(async () => (await readPayment(system, id)).status === 'succeeded', { what: 'the capture' })
+  t.match(await readPayment(system, id), { amount_received_cents: 4_000 })
+})
+
+test('a refund whose outcome nobody knows is shown as such, and repeated as the same one', async (t, harness) => {
+  const { system, open } = harness
+  const id = await openPayment(system, buyer)
+  await settlePayment(system, id)
+  const page = await open(`/payments/${id}`, { expects: /status of 50[234]|ERR_CONNECTION/ })
+  const button = page.getByRole('button', { name: 'Refund', exact: true })
+  await button.click()
+  const dialog = page.getByRole('dialog', { name: 'Refund this payment' })
+  await dialog.getByLabel('Amount in EUR').fill('10')
+  // The sandbox cannot reach its memory, as a provider that does not respond.
+  await system.services.api.kill()
+  await system.services.api.start({ SANDBOX_DATABASE_URL: 'postgres://127.0.0.1:1/none' })
+  await dialog.getByRole('button', { name: 'Refund EUR 10.00' }).click()
+  await dialog.getByText('Nobody knows yet whether it was done').waitFor()
+  t.match((await readPayment(system, id)).amount_refunded_cents, 0)
+  await page.getByRole('button', { name: 'Close' }).click()
+  await system.services.api.kill()
+  await system.services.api.start()
+  await button.click()
+  await dialog.getByRole('button', { name: 'Repeat the refund of EUR 10.00' }).click()
+  await dialog.getByText('EUR 10.00 was refunded.').waitFor()
+  const response = await fetch(`${system.baseUrl}/payments/${id}/refunds`, { headers: admin })
+  t.match(JSON.parse(await response.text()).data, { length: 1, 0: { amount_cents: 1_000, status: 'succeeded' } })
+})
+
+test('refresh asks the provider about the payment', async (t, { system, open }) => {
+  const id = await openPayment(system, buyer)
+  const page = await open(`/payments/${id}`)
+  await page.getByRole('button', { name: 'Refresh', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Refresh this payment' })
+  await dialog.getByRole('button', { name: /^Refresh/ }).click()
+  await dialog.getByRole('status').waitFor()
+  t.match(await readPayment(system, id), { status: 'pending' })
+})
+
+test('a test webhook arrives, a delivery is sent again, a paused endpoint is enabled', async (t, harness) => {
+  const { endpoint, open } = harness
+  const page = await open('/webhooks')
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Send a test' })
+  await dialog.getByRole('button', { name: 'Send' }).click()
+  await dialog.getByText('Sent to 1 endpoint').waitFor()
+  const isTest = () => endpoint.received.find(({ headers }) => headers['webhook-test'] === 'true')
+  const first = await waitFor(isTest, { what: 'the test webhook' })
+  await page.getByRole('button', { name: 'Close' }).last().click()
+
+  await page.getByLabel('Event', { exact: true }).fill(JSON.parse(first.body).event)
+  await page.getByLabel('Event', { exact: true }).press('Enter')
+  await page.getByLabel('Test', { exact: true }).selectOption('true')
+  await page
+    .getByRole('link', { name: JSON.parse(first.body).event })
+    .first()
+    .click()
+  await page.getByRole('button', { name: 'Redeliver' }).click()
+  isGone = true
+  await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click()
+  const sent = () => endpoint.received.filter(({ id }) => id === first.id)
+  await waitFor(() => sent().length === 2, { what: 'the same webhook once more' })
+  t.equal(sent()[1]?.body, first.body)
+
+  await page.getByRole('link', { name: 'Webhooks', exact: true }).first().click()
+  await page.getByRole('button', { name: 'Enable: endpoint 1' }).click({ timeout: 60_000 })
+  isGone = false
+  await page.getByRole('dialog').getByRole('button', { name: 'Enable' }).click()
+  await waitFor(() => sent().length === 3, { what: 'the waiting webhook', timeoutMs: 20_000 })
+})
+
+test('a backfill counts first, then creates what the endpoint never got', async (t, { open, endpoint }) => {
+  const page = await open('/webhooks')
+  await page.getByRole('button', { name: 'Backfill: endpoint 1' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Backfill endpoint 1' })
+  await dialog
+    .getByRole('button', { name: /count|dry|missing/i })
+    .first()
+    .click()
+  await dialog
+    .getByText(/0 deliver|missing/i)
+    .first()
+    .waitFor()
+  t.ok(endpoint.received.length > 0)
+})
+
+test('a read model is verified and rebuilt', async (t, { open, system }) => {
+  const page = await open('/read-models')
+  for (const [action, outcome] of [
+    ['Verify', /equal|same/i],
+    ['Rebuild', /rebuilt/i],
+  ] as const) {
+    await page.getByRole('button', { name: `${action} payments`, exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: action }).first().click()
+    await dialog.getByText(outcome).first().waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+  }
+  const jobs = await fetch(`${system.baseUrl}/admin/jobs`, { headers: admin })
+  t.match(JSON.parse(await jobs.text()).data, [
+    { kind: 'rebuild', subject: 'payments', status: 'succeeded' },
+    { kind: 'verify', subject: 'payments', status: 'succeeded', result: { outcome: 'equal' } },
+  ])
+})
+
+test('a product is created, edited and synced, first as a dry run', async (t, { open, system }) => {
+  const name = `Ticket ${randomUUID().slice(0, 8)}`
+  const page = await open('/products')
+  await page.getByRole('button', { name: 'New product' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill(name)
+  await dialog.getByLabel('Currency').fill('EUR')
+  await dialog.getByLabel('Price before tax').fill('12.50')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('button', { name: `Edit ${name}` }).click()
+  await dialog.getByLabel('Description').fill('For two')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  await page.getByRole('checkbox', { name: `Select ${name}` }).check()
+  await page.getByRole('button', { name: /^Sync/ }).click()
+  await dialog.getByRole('button', { name: /dry run/i }).click()
+  const report = dialog.getByRole('region', { name: 'Report' })
+  await report.waitFor()
+  t.match(await textOf(report), new RegExp(name))
+  const products = await fetch(`${system.baseUrl}/admin/products?search=${name.slice(7)}`, { headers: admin })
+  t.match(JSON.parse(await products.text()).data, [{ name, description: 'For two', subtotal_cents: 1_250 }])
+})
