@@ -59,6 +59,9 @@ export type OperationResult<Id extends OperationId> = {
   readonly headers: Headers
 }
 
+/** Not `application/x-ndjson`, whose lines are JSON and whose whole is not. */
+const jsonType = /^application\/(?:[\w.-]+\+)?json\b/
+
 type Call<Id extends OperationId> =
   Record<never, never> extends OperationInput<Id>
     ? (input?: OperationInput<Id>) => Promise<OperationResult<Id>>
@@ -104,7 +107,7 @@ export function createPaylogClient(options: PaylogClientOptions): PaylogClient {
         fetch: withRetries(fetch, { maxRetries, timeoutMs }),
       })
       if (!response.ok) throw new PaylogError(response, error)
-      const isJson = response.headers.get('content-type')?.includes('json') === true
+      const isJson = jsonType.test(response.headers.get('content-type') ?? '')
       return {
         body: isJson && data !== undefined ? JSON.parse(data) : data,
         status: response.status,
