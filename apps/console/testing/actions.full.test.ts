@@ -1,6 +1,7 @@
 // Each action of the console, through to the log.
 import { randomUUID } from 'node:crypto'
 import { waitFor } from '@paylog/testing/waitFor'
+import pg from 'pg'
 import t from 'tap'
 import { admin, consoleTests, textOf } from './consoleHarness.ts'
 import { openPayment, readPayment, settlePayment } from './payments.ts'
@@ -32,7 +33,7 @@ test('cancel ends a pending payment, with its reason', async (t, { system, open 
 
 test('capture takes a part of an authorized payment', async (t, { system, open }) => {
   const id = await openPayment(system, { ...buyer, capture_method: 'manual' })
-  await settlePayment(system, id, 'requires_capture')
+  await settlePayment(system, id, 'processing', { status: 'requires_capture', amount_capturable: 4_200 })
   const page = await open(`/payments/${id}`)
   await page.getByRole('button', { name: 'Capture', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: 'Capture this payment' })
@@ -58,7 +59,7 @@ test('a refund whose outcome nobody knows is shown as such, and repeated as the 
   await dialog.getByRole('button', { name: 'Refund EUR 10.00' }).click()
   await dialog.getByText('Nobody knows yet whether it was done').waitFor()
   t.match((await readPayment(system, id)).amount_refunded_cents, 0)
-  await page.getByRole('button', { name: 'Close' }).click()
+  await page.keyboard.press('Escape')
   await system.services.api.kill()
   await system.services.api.start()
   await button.click()
@@ -110,33 +111,34 @@ test('a test webhook arrives, a delivery is sent again, a paused endpoint is ena
   await waitFor(() => sent().length === 3, { what: 'the waiting webhook', timeoutMs: 20_000 })
 })
 
-test('a backfill counts first, then creates what the endpoint never got', async (t, { open, endpoint }) => {
+test('a backfill counts first, then creates what the endpoint never got', async (t, { open, endpoint, system }) => {
+  const pool = new pg.Client({ connectionString: system.databaseUrl })
+  await pool.connect()
+  const lost = await pool.query(
+    "delete from webhooks.finished_deliveries where event = 'payment.canceled' returning id",
+  )
+  await pool.end()
+  t.ok(lost.rowCount)
   const page = await open('/webhooks')
   await page.getByRole('button', { name: 'Backfill: endpoint 1' }).click()
   const dialog = page.getByRole('dialog', { name: 'Backfill endpoint 1' })
-  await dialog
-    .getByRole('button', { name: /count|dry|missing/i })
-    .first()
-    .click()
-  await dialog
-    .getByText(/0 deliver|missing/i)
-    .first()
-    .waitFor()
-  t.ok(endpoint.received.length > 0)
+  await dialog.getByRole('button', { name: 'Count them (dry run)' }).click()
+  const before = endpoint.received.length
+  await dialog.getByRole('button', { name: /^Create \d+ deliver/ }).click()
+  await waitFor(() => endpoint.received.length >= before + lost.rows.length, { what: 'the missing webhooks' })
 })
 
 test('a read model is verified and rebuilt', async (t, { open, system }) => {
   const page = await open('/read-models')
   for (const [action, outcome] of [
-    ['Verify', /equal|same/i],
-    ['Rebuild', /rebuilt/i],
+    ['Verify', /equal|same|match/i],
+    ['Rebuild', /payments_v2/],
   ] as const) {
     await page.getByRole('button', { name: `${action} payments`, exact: true }).click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByRole('button', { name: action }).first().click()
-    await dialog.getByText(outcome).first().waitFor()
-    await page.keyboard.press('Escape')
-    await dialog.waitFor({ state: 'hidden' })
+    await page.getByRole('dialog').getByRole('button', { name: action }).click()
+    await page.getByRole('heading', { name: 'Result' }).waitFor()
+    await page.getByText(outcome).first().waitFor()
+    await page.getByRole('link', { name: 'All jobs' }).click()
   }
   const jobs = await fetch(`${system.baseUrl}/admin/jobs`, { headers: admin })
   t.match(JSON.parse(await jobs.text()).data, [
@@ -163,7 +165,9 @@ test('a product is created, edited and synced, first as a dry run', async (t, { 
   await dialog.getByRole('button', { name: /dry run/i }).click()
   const report = dialog.getByRole('region', { name: 'Report' })
   await report.waitFor()
-  t.match(await textOf(report), new RegExp(name))
+  t.match(await textOf(report), new RegExp(`Dry run: nothing was changed1 created.*${name}`))
+  await dialog.getByRole('button', { name: 'Sync now' }).click()
+  await dialog.getByRole('heading', { name: 'Report' }).waitFor()
   const products = await fetch(`${system.baseUrl}/admin/products?search=${name.slice(7)}`, { headers: admin })
   t.match(JSON.parse(await products.text()).data, [{ name, description: 'For two', subtotal_cents: 1_250 }])
 })

@@ -23,8 +23,8 @@ export async function openPayment(
   return JSON.parse(await response.text()).data.id
 }
 
-/** The provider reports the outcome, which can be read when this returns. */
-export async function settlePayment(system: TestSystem, id: string, status = 'succeeded'): Promise<void> {
+/** The provider reports the outcome, which can be read when this returns. @param more fields of the reported object */
+export async function settlePayment(system: TestSystem, id: string, status = 'succeeded', more = {}): Promise<void> {
   const { baseUrl, sandboxSecret } = system
   const paymentNow = () => readPayment(system, id)
   const { provider_intent_id, total_cents, currency } = await waitFor(

@@ -25,6 +25,8 @@ type Opened =
   | { readonly kind: 'sync' }
   | null
 
+const countText = (total: number) => (total === 1 ? '1 product' : `${total.toLocaleString()} products`)
+
 export function ProductsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
@@ -39,14 +41,17 @@ export function ProductsPage() {
   const change = (changes: ProductsSearch) =>
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }) })
   const [opened, setOpened] = useState<Opened>(null)
-  const [selected, setSelected] = useState<readonly string[]>([])
-  const toggle = ({ id }: Product) =>
-    setSelected((ids) => (ids.includes(id) ? ids.filter((other) => other !== id) : [...ids, id]))
+  const [selected, setSelected] = useState<readonly Product[]>([])
+  const toggle = (product: Product) =>
+    setSelected((all) => {
+      const others = all.filter(({ id }) => id !== product.id)
+      return others.length < all.length ? others : [...all, product]
+    })
   const close = () => setOpened(null)
   return (
     <Page
       title="Products"
-      lead={page?.pagination && `${page.pagination.total.toLocaleString()} products`}
+      lead={page?.pagination && countText(page.pagination.total)}
       actions={
         <>
           <Button
@@ -70,7 +75,11 @@ export function ProductsPage() {
           what="products"
           query={list.query}
           rowsOf={({ data }) => data}
-          columns={productColumns({ selected, toggle, edit: ({ id }) => setOpened({ kind: 'edit', id }) })}
+          columns={productColumns({
+            selected: selected.map(rowKey),
+            toggle,
+            edit: ({ id }) => setOpened({ kind: 'edit', id }),
+          })}
           rowKey={rowKey}
           empty={{ title: 'No products', hint: 'None match these filters.' }}
         />
@@ -78,7 +87,7 @@ export function ProductsPage() {
       </div>
       {opened?.kind === 'create' && <ProductDialog id={null} close={close} />}
       {opened?.kind === 'edit' && <ProductDialog id={opened.id} close={close} />}
-      {opened?.kind === 'sync' && <SyncDialog productIds={selected} close={close} />}
+      {opened?.kind === 'sync' && <SyncDialog products={selected} close={close} />}
     </Page>
   )
 }

@@ -3,6 +3,7 @@ import { Button, Checkbox, Modal, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf } from '../../api/api.ts'
+import type { Product } from '../../api/apiTypes.ts'
 import { randomKey } from '../../format/randomKey.ts'
 import { ErrorState } from '../../parts/states.tsx'
 import { useSession } from '../../session/session.ts'
@@ -11,13 +12,7 @@ import { SyncReportView } from './SyncReportView.tsx'
 /** As long as a sync of many products may take. */
 const timeoutMs = 15 * 60_000
 
-export function SyncDialog({
-  productIds,
-  close,
-}: {
-  readonly productIds: readonly string[]
-  readonly close: () => void
-}) {
+export function SyncDialog({ products, close }: { readonly products: readonly Product[]; readonly close: () => void }) {
   const [provider, setProvider] = useState('')
   const [force, setForce] = useState(false)
   const [updatePrices, setUpdatePrices] = useState(false)
@@ -26,7 +21,7 @@ export function SyncDialog({
   const { isExpired } = useSession()
   const sync = useMutation({
     mutationFn: async (dryRun: boolean) => {
-      const body = { product_ids: [...productIds], force, updatePrices, dryRun }
+      const body = { product_ids: products.map(({ id }) => id), force, updatePrices, dryRun }
       const header = { 'idempotency-key': dryRun ? randomKey() : key }
       const named = provider.trim() === '' ? body : { ...body, provider_id: provider.trim() }
       return { dryRun, report: await dataOf(api.syncProducts({ header, body: named, timeoutMs })) }
@@ -47,7 +42,7 @@ export function SyncDialog({
       opened
       onClose={close}
       size="xl"
-      title={productIds.length === 1 ? 'Sync 1 product' : `Sync ${productIds.length} products`}
+      title={products.length === 1 ? 'Sync 1 product' : `Sync ${products.length} products`}
       closeOnEscape={canClose}
       closeOnClickOutside={canClose}
       closeButtonProps={{ 'aria-label': 'Close', disabled: !canClose }}
@@ -70,7 +65,7 @@ export function SyncDialog({
           onChange={({ currentTarget }) => change(setUpdatePrices)(currentTarget.checked)}
         />
         {sync.isError && <ErrorState error={sync.error} />}
-        {sync.data && <SyncReportView report={sync.data.report} isDryRun={sync.data.dryRun} />}
+        {sync.data && <SyncReportView products={products} report={sync.data.report} isDryRun={sync.data.dryRun} />}
         <div className="row dialogActions">
           <Button variant="default" onClick={close} disabled={!canClose}>
             Close

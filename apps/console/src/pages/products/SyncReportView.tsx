@@ -1,12 +1,18 @@
 // What a sync did, or would do.
-import type { SyncReport } from '../../api/apiTypes.ts'
+import type { Product, SyncReport } from '../../api/apiTypes.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { Dash } from '../../parts/Time.tsx'
 
 type Result = SyncReport['results'][number]
 
-export function SyncReportView({ report, isDryRun }: { readonly report: SyncReport; readonly isDryRun: boolean }) {
+/** @param props `products` are those of the sync; the report names them by id only */
+export function SyncReportView(props: {
+  readonly products: readonly Product[]
+  readonly report: SyncReport
+  readonly isDryRun: boolean
+}) {
+  const { products, report, isDryRun } = props
   const { created, updated, skipped, failed } = report.summary
   return (
     <section aria-label="Report" aria-live="polite">
@@ -16,7 +22,7 @@ export function SyncReportView({ report, isDryRun }: { readonly report: SyncRepo
       </p>
       <DataTable
         caption={isDryRun ? 'What the sync would do' : 'What the sync did'}
-        columns={columns}
+        columns={columnsOf(products)}
         rows={report.results}
         rowKey={({ product_id }) => product_id}
         isMarked={({ status }) => status === 'failed'}
@@ -25,8 +31,11 @@ export function SyncReportView({ report, isDryRun }: { readonly report: SyncRepo
   )
 }
 
-const columns: readonly Column<Result>[] = [
-  { header: 'Product', cell: ({ product_id }) => <code>{product_id}</code> },
+const columnsOf = (products: readonly Product[]): readonly Column<Result>[] => [
+  {
+    header: 'Product',
+    cell: ({ product_id }) => products.find(({ id }) => id === product_id)?.name ?? <code>{product_id}</code>,
+  },
   { header: 'Result', isShort: true, cell: ({ status }) => <Badge text={status} /> },
   {
     header: 'At the provider',
