@@ -1,10 +1,10 @@
 // The report of a job that succeeded. Its fields depend on the kind, and an older job may lack some.
-import { Alert } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Job } from '../api/apiTypes.ts'
 import { formatDuration } from '../format/time.ts'
 import { type Fact, Facts } from '../parts/Facts.tsx'
 import { JsonView } from '../parts/JsonView.tsx'
+import { Notice } from '../parts/Notice.tsx'
 import { Dash } from '../parts/Time.tsx'
 
 type Report = Readonly<Record<string, unknown>>
@@ -28,9 +28,9 @@ function BackfillResult({ result }: { readonly result: Report }) {
   const missing = Number(result.missing)
   return (
     <>
-      <Alert color={missing > 0 && isDryRun ? 'yellow' : 'green'} title={backfillTitle(missing, isDryRun)}>
+      <Notice tone={missing > 0 && isDryRun ? 'warn' : 'good'} title={backfillTitle(missing, isDryRun)}>
         {isDryRun ? 'This was a dry run: nothing was created.' : 'They are sent within seconds.'}
-      </Alert>
+      </Notice>
       <Facts
         facts={[
           ['Events read', shown(result.events)],
@@ -62,9 +62,9 @@ function RebuildResult({ result }: { readonly result: Report }) {
   return (
     <>
       {comparison === null ? (
-        <Alert color="green" title="Rebuilt">
+        <Notice tone="good" title="Rebuilt">
           There was no live table of the same schema version to compare with.
-        </Alert>
+        </Notice>
       ) : (
         <Finding
           isEqual={comparison.equal === true}
@@ -118,11 +118,11 @@ function Finding(props: {
   readonly differing: string
   readonly differs: unknown
 }) {
-  if (props.isEqual) return <Alert color="green" title={props.equal} />
+  if (props.isEqual) return <Notice tone="good" title={props.equal} />
   return (
-    <Alert color="red" title={props.differing}>
+    <Notice tone="bad" title={props.differing}>
       {props.differs === 1 ? '1 row differs.' : `${shown(props.differs)} rows differ.`}
-    </Alert>
+    </Notice>
   )
 }
 

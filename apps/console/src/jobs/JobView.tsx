@@ -1,9 +1,10 @@
 // One job: its progress and a button that cancels it, then its result or why there is none.
-import { Alert, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api, dataOf } from '../api/api.ts'
 import type { Job } from '../api/apiTypes.ts'
 import { LogProgress } from '../parts/LogProgress.tsx'
+import { Notice } from '../parts/Notice.tsx'
 import { ErrorState, LoadingState } from '../parts/states.tsx'
 import { JobResult } from './JobResult.tsx'
 import { jobQuery } from './jobQueries.ts'
@@ -32,19 +33,19 @@ function JobView({ job }: { readonly job: Job }) {
       {job.status === 'running' && <RunningJob job={job} />}
       {job.status === 'succeeded' && <JobResult job={job} />}
       {job.status === 'failed' && (
-        <Alert color="red" title="It failed">
+        <Notice tone="bad" title="It failed">
           {job.error}
-        </Alert>
+        </Notice>
       )}
       {job.status === 'canceled' && (
-        <Alert color="gray" title="It was canceled">
+        <Notice tone="quiet" title="It was canceled">
           Nothing is half done.
-        </Alert>
+        </Notice>
       )}
       {job.status === 'interrupted' && (
-        <Alert color="yellow" title="It was interrupted">
+        <Notice tone="warn" title="It was interrupted">
           Its process ended. Nothing is lost: start it again, and it continues.
-        </Alert>
+        </Notice>
       )}
     </div>
   )

@@ -1,7 +1,7 @@
 // The finding of a verification.
-import { Alert } from '@mantine/core'
 import type { Manifest } from '@paylog/event-store/export/manifest'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
+import { Notice } from '../../parts/Notice.tsx'
 import { Dash } from '../../parts/Time.tsx'
 import { type Comparison, type Finding, type FindingKind, maxListed } from './compareExport.ts'
 import { ExportedFacts } from './ExportedFacts.tsx'
@@ -36,17 +36,17 @@ function Verdict({ name, comparison }: Omit<Props, 'manifest'>) {
   const events = comparison.events === 1 ? '1 event' : `${comparison.events.toLocaleString()} events`
   if (comparison.isEqual)
     return (
-      <Alert color="green" title={`${name} matches its manifest and the log`}>
+      <Notice tone="good" title={`${name} matches its manifest and the log`}>
         {events} compared.
-      </Alert>
+      </Notice>
     )
   return (
-    <Alert color="red" title={`${name} does not match`}>
+    <Notice tone="bad" title={`${name} does not match`}>
       {comparison.manifest.length === 0
         ? 'The file matches its manifest, so the log has changed since, or is another one.'
         : 'The file was changed after its manifest was written.'}{' '}
       {events} of the log are in the file.
-    </Alert>
+    </Notice>
   )
 }
 

@@ -1,5 +1,5 @@
 // Writes a part of the log into a file, with its manifest.
-import { Alert, Button } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { type Manifest, manifestOf, manifestText } from '@paylog/event-store/export/manifest'
 import { categories } from '@paylog/event-store/streamName'
 import { useState } from 'react'
@@ -7,6 +7,7 @@ import { formatBytes } from '../../format/bytes.ts'
 import { download } from '../../parts/download.ts'
 import { ChoiceFilter, TextFilter, TimeFilter } from '../../parts/filters.tsx'
 import { LogProgress } from '../../parts/LogProgress.tsx'
+import { Notice } from '../../parts/Notice.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 import { ExportedFacts } from './ExportedFacts.tsx'
@@ -51,7 +52,7 @@ export function ExportPanel() {
           )}
           {isRunning && <ProgressOf progress={state.progress} />}
           {state.status === 'canceled' && (
-            <Alert color="gray" title="The export was canceled, and no file was written" />
+            <Notice tone="quiet" title="The export was canceled, and no file was written" />
           )}
           {state.status === 'failed' && <ErrorState error={state.error} />}
           {state.status === 'done' && state.result && <Done exported={state.result} />}
@@ -135,10 +136,10 @@ function Done({ exported }: { readonly exported: Exported }) {
   const { name, manifest } = exported
   return (
     <>
-      <Alert color="green" title={`Exported ${manifest.count.toLocaleString()} events to ${name}`}>
+      <Notice tone="good" title={`Exported ${manifest.count.toLocaleString()} events to ${name}`}>
         Its manifest was saved as <code>{manifestOf(name)}</code> with the downloads of this browser. Keep both in one
         directory; this page and <code>ops streams verify-export {name}</code> check them.
-      </Alert>
+      </Notice>
       <ExportedFacts manifest={manifest} />
       <div>
         <Button size="xs" variant="default" onClick={() => saveManifest(exported)}>

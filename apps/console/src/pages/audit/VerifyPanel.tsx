@@ -1,9 +1,10 @@
 // Compares an export with its manifest and the log. The file is read in the browser and stays there.
-import { Alert, Button, FileButton } from '@mantine/core'
+import { Button, FileButton } from '@mantine/core'
 import { fileOf, type Manifest, manifestOf, parseManifest } from '@paylog/event-store/export/manifest'
 import { type DragEvent, useState } from 'react'
 import { formatBytes } from '../../format/bytes.ts'
 import { LogProgress } from '../../parts/LogProgress.tsx'
+import { Notice } from '../../parts/Notice.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 import { ComparisonView } from './ComparisonView.tsx'
@@ -52,7 +53,7 @@ export function VerifyPanel() {
         </div>
         <div className="stack" aria-live="polite">
           {isRunning && file && <ProgressOf progress={state.progress} size={file.size} />}
-          {state.status === 'canceled' && <Alert color="gray" title="The verification was canceled" />}
+          {state.status === 'canceled' && <Notice tone="quiet" title="The verification was canceled" />}
           {state.status === 'failed' && <ErrorState error={state.error} />}
           {state.status === 'done' && <ComparisonView {...state.result} />}
         </div>

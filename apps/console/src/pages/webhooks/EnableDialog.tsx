@@ -1,9 +1,9 @@
 // Enables an endpoint that responded 410 Gone.
-import { Alert } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { api, dataOf } from '../../api/api.ts'
 import type { EndpointReport } from '../../api/apiTypes.ts'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
+import { Notice } from '../../parts/Notice.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { deliveriesText, webhookKeys } from './webhookKeys.ts'
@@ -25,9 +25,9 @@ export function EnableDialog({ endpoint, close }: { readonly endpoint: EndpointR
       submit={() => enable.mutate()}
     >
       {enable.data ? (
-        <Alert color="green" title="Enabled">
+        <Notice role="status" tone="good" title="Enabled">
           {deliveriesText(enable.data.held)} waited, and {enable.data.held === 1 ? 'is' : 'are'} sent now.
-        </Alert>
+        </Notice>
       ) : (
         <p>
           {endpoint.url ?? 'The endpoint'} responded 410 Gone and is paused since <Time value={endpoint.disabled_at} />.{' '}

@@ -1,11 +1,11 @@
 // Sends all failed deliveries of an endpoint again, after a dry run that counts them.
-import { Alert } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, dataOf } from '../../api/api.ts'
 import type { EndpointReport } from '../../api/apiTypes.ts'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { TimeFilter } from '../../parts/filters.tsx'
+import { Notice } from '../../parts/Notice.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 import { deliveriesText, webhookKeys } from './webhookKeys.ts'
 
@@ -46,17 +46,22 @@ export function RedeliverFailedDialog(props: { readonly endpoint: EndpointReport
         />
       )}
       {counted !== undefined && (
-        <Alert color={counted > 0 ? 'yellow' : 'gray'} title={`${deliveriesText(counted)} would be sent again`}>
+        <Notice
+          role="status"
+          tone={counted > 0 ? 'warn' : 'quiet'}
+          title={`${deliveriesText(counted)} would be sent again`}
+        >
           Nothing was sent yet.
-        </Alert>
+        </Notice>
       )}
       {done && (
-        <Alert
-          color={done.is_complete ? 'green' : 'yellow'}
+        <Notice
+          role="status"
+          tone={done.is_complete ? 'good' : 'warn'}
           title={`${deliveriesText(done.deliveries)} ${done.deliveries === 1 ? 'is' : 'are'} sent again`}
         >
           {!done.is_complete && 'There are more than one request handles.'}
-        </Alert>
+        </Notice>
       )}
       {redeliver.isError && <ErrorState error={redeliver.error} />}
     </ConfirmDialog>

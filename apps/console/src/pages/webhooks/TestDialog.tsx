@@ -1,5 +1,5 @@
 // Sends a test to the endpoints, and leads to its deliveries.
-import { Alert, Autocomplete, Textarea } from '@mantine/core'
+import { Autocomplete, Textarea } from '@mantine/core'
 import { canonicalNames } from '@paylog/webhooks/canonicalNames'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -8,6 +8,7 @@ import { api, dataOf } from '../../api/api.ts'
 import type { Delivery } from '../../api/apiTypes.ts'
 import { randomKey } from '../../format/randomKey.ts'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
+import { Notice } from '../../parts/Notice.tsx'
 import { ErrorState, LoadingState } from '../../parts/states.tsx'
 import { DeliveryBadges } from './deliveryColumns.tsx'
 import { parseTestData } from './testData.ts'
@@ -90,14 +91,14 @@ function SentTest({ id, planned }: { readonly id: string; readonly planned: numb
   })
   if (planned === 0)
     return (
-      <Alert color="yellow" title="No endpoint receives this event">
+      <Notice tone="warn" title="No endpoint receives this event">
         The test is recorded, and nothing is sent.
-      </Alert>
+      </Notice>
     )
   const deliveries = query.data ?? []
   return (
     <div className="stack" aria-live="polite">
-      <Alert color="green" title={planned === 1 ? 'Sent to 1 endpoint' : `Sent to ${planned} endpoints`} />
+      <Notice tone="good" title={planned === 1 ? 'Sent to 1 endpoint' : `Sent to ${planned} endpoints`} />
       {query.isError && <ErrorState error={query.error} />}
       {deliveries.length === 0 && !query.isError && <LoadingState what="its deliveries" rows={1} />}
       <ul className="plainList">
