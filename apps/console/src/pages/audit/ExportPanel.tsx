@@ -137,8 +137,10 @@ function Done({ exported }: { readonly exported: Exported }) {
   return (
     <>
       <Notice tone="good" title={`Exported ${manifest.count.toLocaleString()} events to ${name}`}>
-        Its manifest was saved as <code>{manifestOf(name)}</code> with the downloads of this browser. Keep both in one
-        directory; this page and <code>ops streams verify-export {name}</code> check them.
+        <p>
+          Its manifest was saved as <code>{manifestOf(name)}</code> with the downloads of this browser. Keep both in one
+          directory; this page and <code>ops streams verify-export {name}</code> check them.
+        </p>
       </Notice>
       <ExportedFacts manifest={manifest} />
       <div>
