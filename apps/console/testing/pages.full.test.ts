@@ -1,67 +1,12 @@
-// Each page with a thousand payments: what it shows, whether everybody can use it, and how it fits a phone. With
-// CONSOLE_SCREENSHOTS=DIRECTORY it also writes a picture of each.
 import { readdir, stat } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { accessibilityProblems, consoleTests, textOf } from './consoleHarness.ts'
-import { openPayment, settlePayment } from './payments.ts'
+import { consoleTests, textOf } from './consoleHarness.ts'
+import { lookAtPages } from './shownPages.ts'
 
 const test = await consoleTests(t, { payments: 1000 })
-const screenshots = process.env.CONSOLE_SCREENSHOTS
 
-type ShownPage = { readonly path: string; readonly heading: string; readonly shows: RegExp }
-
-const pages: readonly ShownPage[] = [
-  {
-    path: '/',
-    heading: 'Overview',
-    shows: /Success rate.*Needs attention.*Open disputes.*products.*projector.*worker/s,
-  },
-  { path: '/payments', heading: 'Payments', shows: /1,00\d payments.*customer99\d@example\.com/s },
-  {
-    path: '/payments?status=failed&currency=JPY',
-    heading: 'Payments',
-    shows: /user-\d+.*JPY.*failed/s,
-  },
-  { path: '/payments?search=customer500%40example.com', heading: 'Payments', shows: /1 payment.*Order 500/s },
-  { path: '/owners', heading: 'Customers', shows: /Whose/ },
-  { path: '/owners?user_id=user-1', heading: 'User user-1', shows: /No saved payment methods.*No addresses/s },
-  { path: '/webhooks', heading: 'Webhooks', shows: /enabled.*payment\.created/s },
-  { path: '/products', heading: 'Products', shows: /No products/ },
-  { path: '/read-models', heading: 'Read models', shows: /payments.*running.*payments_v1/s },
-  { path: '/audit', heading: 'Audit', shows: /Verify an export/ },
-]
-
-test('each page shows its part of the system, in light and dark, wide and narrow', async (t, { system, open }) => {
-  const id = await openPayment(system, { email: 'buyer@example.com', total_cents: 4_200 })
-  await settlePayment(system, id)
-  const all = [...pages, { path: `/payments/${id}`, heading: 'Tickets', shows: /Succeeded.*payment\.succeeded to 1/s }]
-  for (const colorScheme of ['light', 'dark'] as const)
-    for (const viewport of [
-      { width: 1280, height: 900 },
-      { width: 390, height: 800 },
-    ]) {
-      const page = await open('/payments', { colorScheme, viewport })
-      await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor()
-      for (const { path, heading, shows } of all) {
-        const title = `${path} ${colorScheme} at ${viewport.width} px`
-        await page.goto(`${system.baseUrl}/console${path}`)
-        await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
-        const main = page.getByRole('main')
-        await waitFor(async () => shows.test(await textOf(main)), { what: title, timeoutMs: 10_000 })
-        await page.waitForLoadState('networkidle')
-        t.same(await accessibilityProblems(page), [], `${title}: accessibility`)
-        const width = await page.evaluate('document.documentElement.scrollWidth')
-        t.ok(Number(width) <= viewport.width, `${title}: is ${width} px wide`)
-        if (screenshots !== undefined)
-          await page.screenshot({ path: `${screenshots}/${fileName(title)}`, fullPage: true })
-      }
-      await page.context().close()
-    }
-})
-
-const fileName = (title: string) => `${title.replaceAll(/[^a-z0-9]+/gi, '-')}.png`
+test('each page in light colours shows its part of the system', (t, harness) => lookAtPages(t, harness, 'light'))
 
 test('every list says that it is empty, and shows an error with its request', async (t, { system, open }) => {
   const page = await open('/payments?search=nothing-like-this', { expects: /status of 400/ })

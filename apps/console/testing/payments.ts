@@ -38,6 +38,7 @@ export async function settlePayment(system: TestSystem, id: string, status = 'su
     currency: currency.toLowerCase(),
     status,
     customer: null,
+    ...more,
   }
   const body = JSON.stringify({ id: `evt_${counter++}`, type: `payment_intent.${status}`, created, data: { object } })
   const headers = {

@@ -90,7 +90,7 @@ test('with the cookie of the identity backend nobody signs in, and the page neve
   const attacker = await context.newPage()
   await attacker.goto(evil)
   await waitFor(async () => (await attacker.title()) !== '', { what: 'the attack' })
-  t.equal(await attacker.title(), 'refused,sent,refused,refused')
+  t.equal(await attacker.title(), 'refused,refused,refused,refused')
   t.equal((await readPayment(system, id)).status, 'pending')
   await context.close()
 })

@@ -66,7 +66,7 @@ function Extent({ manifest, comparison }: Omit<Props, 'name'>) {
 }
 
 const manifestColumns: readonly Column<Comparison['manifest'][number]>[] = [
-  { header: 'Field', cell: ({ field }) => <code>{field}</code> },
+  { header: 'Field', isShort: true, cell: ({ field }) => <code>{field}</code> },
   { header: 'In the manifest', cell: ({ manifest }) => <code>{manifest}</code> },
   { header: 'In the file', cell: ({ file }) => <code>{file}</code> },
 ]

@@ -107,12 +107,12 @@ function ExportFilters(props: { readonly filters: Filters; readonly change: (cha
         change={(type) => change({ type: type ?? null })}
       />
       <TimeFilter
-        label="Recorded from"
+        label="Since"
         value={filters.since ?? undefined}
         change={(since) => change({ since: since ?? null })}
       />
       <TimeFilter
-        label="Recorded before"
+        label="Before"
         value={filters.until ?? undefined}
         change={(until) => change({ until: until ?? null })}
       />

@@ -1,12 +1,14 @@
-// Requests pages of the log, and waits when the API is busy.
+// Requests pages of the log, and waits while the API is busy or the session has expired.
 import { PaylogError } from '@paylog/client/errors'
 import { api } from '../../api/api.ts'
-import { isTemporary } from '../../api/apiErrors.ts'
+import { isTemporary, isUnauthenticated } from '../../api/apiErrors.ts'
+import { currentSession } from '../../session/session.ts'
 import type { FetchPage } from './logPages.ts'
 
 /** An export of many pages may wait for the rate limit, or for a restart. */
 const maxRetries = 12
 const pauseMs = 5_000
+const signInPollMs = 500
 const encoder = new TextEncoder()
 
 export const fetchPage: FetchPage = async (query, signal) => {
@@ -18,10 +20,19 @@ export const fetchPage: FetchPage = async (query, signal) => {
       return { bytes, next: headers.get('x-next-position'), head: headers.get('x-log-head') }
     } catch (error) {
       signal.throwIfAborted()
+      if (isUnauthenticated(error) && currentSession().isExpired) {
+        await signedInAgain(signal)
+        continue
+      }
       if (!isTemporary(error) || retries >= maxRetries) throw error
       await pause(retryAfterMs(error), signal)
     }
   }
+}
+
+/** A dialog asks for another session meanwhile. */
+async function signedInAgain(signal: AbortSignal): Promise<void> {
+  while (currentSession().isExpired) await pause(signInPollMs, signal)
 }
 
 function retryAfterMs(error: unknown): number {

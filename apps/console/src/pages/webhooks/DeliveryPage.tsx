@@ -62,6 +62,7 @@ function Delivery({ delivery }: { readonly delivery: DeliveryDetails }) {
             ['Status', <DeliveryBadges key="status" delivery={delivery} />],
             ['Id', <Identifier key="id" name="delivery id" value={id} />],
             ['About', <StreamLink key="about" stream={source.stream} />],
+            ['Stream', <code key="stream">{source.stream}</code>],
             ['Event in the log', <code key="event">{source.event_id}</code>],
             ['Mode', mode],
             ['Provider', provider],

@@ -1,5 +1,5 @@
 // The request of a delivery: address, headers and the exact body.
-import { Switch } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useState } from 'react'
 import type { DeliveryDetails } from '../../api/apiTypes.ts'
 import { Facts } from '../../parts/Facts.tsx'
@@ -15,12 +15,9 @@ export function DeliveryRequest({ delivery }: { readonly delivery: DeliveryDetai
       title="Request"
       actions={
         pretty !== undefined && (
-          <Switch
-            size="xs"
-            label="Pretty-print"
-            checked={isPretty}
-            onChange={({ currentTarget }) => setPretty(currentTarget.checked)}
-          />
+          <Button size="compact-xs" variant="default" onClick={() => setPretty(!isPretty)}>
+            {isPretty ? 'Exact body' : 'Pretty-print'}
+          </Button>
         )
       }
     >

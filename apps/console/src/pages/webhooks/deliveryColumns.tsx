@@ -9,6 +9,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   { header: 'Created', cell: ({ created_at }) => <Time value={created_at} /> },
   {
     header: 'Event',
+    isShort: true,
     cell: ({ id, event }) => (
       <Link to="/webhooks/deliveries/$id" params={{ id }} className="rowLink">
         {event}
@@ -20,7 +21,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   { header: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
   { header: 'Last response', cell: (delivery) => <LastResponse delivery={delivery} /> },
   { header: 'Next attempt', cell: ({ next_attempt_at }) => <Time value={next_attempt_at} /> },
-  { header: 'About', cell: ({ source }) => <StreamLink stream={source.stream} /> },
+  { header: 'About', isShort: true, cell: ({ source }) => <StreamLink stream={source.stream} /> },
 ]
 
 export function DeliveryBadges({ delivery }: { readonly delivery: Pick<Delivery, 'status' | 'is_test'> }) {
@@ -39,15 +40,18 @@ function LastResponse({ delivery }: { readonly delivery: Delivery }) {
   return texts.length === 0 ? <Dash /> : texts.join(', ')
 }
 
-const paymentStream = /^payment-(?<id>[0-9a-f-]{36})$/
+const streamName = /^(?<category>\w+)-(?<id>[0-9a-f-]{36})$/
 
-/** A link to the payment when the stream is one's. */
+/** The stream in short; a link to the payment when it is one's. */
 export function StreamLink({ stream }: { readonly stream: string }) {
-  const id = paymentStream.exec(stream)?.groups?.id
-  if (id === undefined) return <span className="wrap">{stream}</span>
+  const { category, id } = streamName.exec(stream)?.groups ?? {}
+  if (category === undefined || id === undefined) return <span className="wrap">{stream}</span>
+  // The end differs more than the beginning, which is the time.
+  const short = `${category} …${id.slice(-6)}`
+  if (category !== 'payment') return <span title={stream}>{short}</span>
   return (
-    <Link to="/payments/$id" params={{ id }} className="rowLink">
-      {`payment ${id}`}
+    <Link to="/payments/$id" params={{ id }} className="rowLink" title={stream}>
+      {short}
     </Link>
   )
 }

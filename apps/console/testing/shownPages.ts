@@ -1,0 +1,61 @@
+// Looks at each page with a thousand payments: what it shows, whether everybody can use it, and how it fits a phone. With
+// CONSOLE_SCREENSHOTS=DIRECTORY it also writes a picture of each.
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import { accessibilityProblems, type ConsoleHarness, textOf } from './consoleHarness.ts'
+import { openPayment, settlePayment } from './payments.ts'
+
+const screenshots = process.env.CONSOLE_SCREENSHOTS
+
+type ShownPage = { readonly path: string; readonly heading: string; readonly shows: RegExp }
+
+const pages: readonly ShownPage[] = [
+  {
+    path: '/',
+    heading: 'Overview',
+    shows: /Success rate.*Needs attention.*Open disputes.*products.*projector.*worker/s,
+  },
+  { path: '/payments', heading: 'Payments', shows: /1,00\d payments.*customer99\d@example\.com/s },
+  {
+    path: '/payments?status=failed&currency=JPY',
+    heading: 'Payments',
+    shows: /user-\d+.*JPY.*failed/s,
+  },
+  { path: '/payments?search=customer500%40example.com', heading: 'Payments', shows: /1 payment.*Order 500/s },
+  { path: '/owners', heading: 'Customers', shows: /Whose/ },
+  { path: '/owners?user_id=user-1', heading: 'User user-1', shows: /No saved payment methods.*No addresses/s },
+  { path: '/webhooks', heading: 'Webhooks', shows: /enabled.*payment\.created/s },
+  { path: '/products', heading: 'Products', shows: /No products/ },
+  { path: '/read-models', heading: 'Read models', shows: /payments.*running.*payments_v1/s },
+  { path: '/audit', heading: 'Audit', shows: /Verify an export/ },
+]
+
+/** Wide and narrow. */
+export async function lookAtPages(t: Test, { system, open }: ConsoleHarness, colorScheme: 'light' | 'dark') {
+  const id = await openPayment(system, { email: 'buyer@example.com', total_cents: 4_200 })
+  await settlePayment(system, id)
+  const all = [...pages, { path: `/payments/${id}`, heading: 'Tickets', shows: /Succeeded.*payment\.succeeded to 1/s }]
+  for (const viewport of [
+    { width: 1280, height: 900 },
+    { width: 390, height: 800 },
+  ]) {
+    const page = await open('/payments', { colorScheme, viewport })
+    await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor()
+    for (const { path, heading, shows } of all) {
+      const title = `${path} ${colorScheme} at ${viewport.width} px`
+      await page.goto(`${system.baseUrl}/console${path}`)
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+      const main = page.getByRole('main')
+      await waitFor(async () => shows.test(await textOf(main)), { what: title, timeoutMs: 10_000 })
+      await page.waitForLoadState('networkidle')
+      t.same(await accessibilityProblems(page), [], `${title}: accessibility`)
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      t.ok(Number(width) <= viewport.width, `${title}: is ${width} px wide`)
+      if (screenshots !== undefined)
+        await page.screenshot({ path: `${screenshots}/${fileName(title)}`, fullPage: true })
+    }
+    await page.context().close()
+  }
+}
+
+const fileName = (title: string) => `${title.replaceAll(/[^a-z0-9]+/gi, '-')}.png`
