@@ -1,5 +1,6 @@
 // Looks at each page with a thousand payments: what it shows, whether everybody can use it, and how it fits a phone. With
 // CONSOLE_SCREENSHOTS=DIRECTORY it also writes a picture of each.
+// biome-ignore-all lint/style/noProcessEnv: only for whoever looks at the pictures.
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { accessibilityProblems, type ConsoleHarness, textOf } from './consoleHarness.ts'
