@@ -6,6 +6,7 @@ const tones: Readonly<Record<string, Tone>> = {
   succeeded: 'good',
   ready: 'good',
   active: 'good',
+  enabled: 'good',
   won: 'good',
   created: 'good',
   updated: 'good',

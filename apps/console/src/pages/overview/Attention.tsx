@@ -9,7 +9,7 @@ import { Money } from '../../parts/Money.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
-import { PaymentBadges } from '../payments/paymentColumns.tsx'
+import { PaymentBadges, PaymentLink } from '../payments/paymentColumns.tsx'
 
 const shownRows = 5
 
@@ -47,21 +47,13 @@ function AllLink() {
 }
 
 const paymentColumns: readonly Column<ListedPayment>[] = [
-  {
-    header: 'Payment',
-    cell: ({ id, concept }) => (
-      <Link to="/payments/$id" params={{ id }} className="rowLink">
-        {concept?.trim() || id}
-      </Link>
-    ),
-  },
+  { header: 'Payment', cell: (payment) => <PaymentLink payment={payment} /> },
   {
     header: 'Amount',
     isNumber: true,
     cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
   },
   { header: 'Status', cell: (payment) => <PaymentBadges payment={payment} /> },
-  { header: 'Updated', isShort: true, cell: ({ updated_at }) => <Time value={updated_at} /> },
 ]
 
 export function OpenDisputes() {

@@ -124,5 +124,5 @@ const Age = ({ seconds }: { readonly seconds: number | null }) =>
 
 function EndpointStatus({ report }: { readonly report: EndpointReport }) {
   if (!report.is_configured) return <Badge text="not configured" />
-  return report.disabled_at === null ? <Badge text="active" /> : <Badge text="paused" tone="warn" />
+  return report.disabled_at === null ? <Badge text="enabled" /> : <Badge text="paused" tone="warn" />
 }

@@ -33,7 +33,7 @@ export function PaymentPage() {
   const entries = history.data ?? noEntries
   return (
     <Page
-      title={payment?.concept?.trim() || 'Payment'}
+      title={payment?.concept?.trim() || payment?.description?.trim() || 'Payment'}
       lead={
         <span className="row">
           <Identifier value={id} name="the payment id" />

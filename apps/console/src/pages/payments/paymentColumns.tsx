@@ -25,7 +25,7 @@ export const paymentColumns: readonly Column<ListedPayment>[] = [
   },
 ]
 
-function PaymentLink({ payment: { id, concept, description } }: { readonly payment: ListedPayment }) {
+export function PaymentLink({ payment: { id, concept, description } }: { readonly payment: ListedPayment }) {
   return (
     <Link to="/payments/$id" params={{ id }} className="rowLink">
       {concept?.trim() || description?.trim() || id}
