@@ -115,6 +115,7 @@ async function routes(t: Test, deployment: Deployment, id: string) {
   const document = await request(deployment, '/openapi.json')
   t.match(document.body.paths, { '/payments/intents': { post: Object }, '/payments/{id}': { get: Object } })
   t.match(await request(deployment, '/docs'), { status: 200, text: /swagger-ui/ })
+  t.match(await request(deployment, '/console/config.json'), { status: 200, text: '{"session_cookie":false}' })
   const system = await request(deployment, '/admin/system', { headers: admin })
   t.same(
     system.body.data.processes.map(({ name, status }: Record<string, string>) => `${name} ${status}`),
