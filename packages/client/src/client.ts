@@ -73,8 +73,9 @@ export type PaylogClient = { readonly [Id in OperationId]: Call<Id> }
  * A function for each operation, which returns the response of a success.
  *
  * A GET, and a POST with an Idempotency-Key, is sent again when there was no response, after 503 and 504, after 429 with a
- * Retry-After, and while an earlier attempt is in progress. Where the API takes a key, the client makes one for each call that has none, so that such a call is executed once.
- * Pass a key of your own (`header: { 'idempotency-key': … }`) to make the whole call repeatable, also after a crash.
+ * Retry-After, and while an earlier attempt is in progress. Where the API takes a key, the client makes one for each call
+ * that has none, so that such a call is executed once. Pass a key of your own
+ * (`header: { 'idempotency-key': … }`) to make the whole call repeatable, also after a crash.
  *
  * As Stripe's and Svix's clients do, a call throws when it does not succeed:
  * `PaylogError` for an error response, with `code`, `details` and `request_id`; `PaylogConnectionError` when there was none; the
