@@ -9,7 +9,9 @@ export const findChromium = (): Promise<string | undefined> =>
 
 /** Starts a browser, which is closed when the test ends. As root it cannot have its sandbox. */
 export async function startChromium(t: Pick<Test, 'teardown'>, executablePath: string): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 })
+  // /dev/shm is small in containers, and holds the databases of the tests.
+  const args = ['--disable-dev-shm-usage']
+  const browser = await chromium.launch({ executablePath, args, chromiumSandbox: process.getuid?.() !== 0 })
   t.teardown(() => browser.close())
   return browser
 }
