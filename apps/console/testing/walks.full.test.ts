@@ -59,7 +59,7 @@ test('an auditor sees who did what to a payment, and what it looked like before'
   const page = await open(`/payments/${id}`, { timezoneId: 'UTC' })
 
   const timeline = page.getByRole('list', { name: 'Events, the oldest first' })
-  await timeline.getByText('by provider sandbox').first().waitFor()
+  await timeline.getByText('by provider sandbox, because of').waitFor()
   t.match(await textOf(timeline), /Payment started.*by anonymous.*Succeeded.*by provider sandbox, because of/s)
 
   await page.getByLabel('Exact time').fill(before.toISOString().slice(0, 23))
