@@ -1,4 +1,4 @@
-// The operator API as its own process, with the documentation of the whole API, which no process of its own serves.
+// The operator API as a process, which also serves the documentation of all three APIs and the console.
 // biome-ignore-all lint/style/noProcessEnv: the webhook endpoints have no fixed list of variables, so all of them are passed on.
 
 import { operatorVariables } from '@paylog/operator-routes/config'

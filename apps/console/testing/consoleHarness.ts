@@ -17,7 +17,7 @@ export type ConsoleHarness = {
   readonly system: TestSystem
   readonly endpoint: Awaited<ReturnType<typeof startFakeEndpoint>>
   readonly browser: Browser
-  /** A window of its own, which is signed in unless told otherwise. Console errors and page errors fail the test. */
+  /** A new window, signed in unless the options say otherwise. Errors on its console and in its scripts fail the test. */
   open(path: string, options?: WindowOptions): Promise<Page>
 }
 

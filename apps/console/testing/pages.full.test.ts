@@ -11,6 +11,14 @@ test('each page in light colours shows its part of the system', (t, harness) => 
 test('every list says that it is empty, and shows an error with its request', async (t, { system, open }) => {
   const page = await open('/payments?search=nothing-like-this', { expects: /status of 400/ })
   await page.getByText('No payments').waitFor()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page
+    .getByText(/customer\d+@example\.com/)
+    .first()
+    .waitFor()
+  t.notMatch(page.url(), /search=/, 'without its filters the list has rows again')
+  await page.getByLabel('Order').selectOption('Highest amount first')
+  await page.waitForURL(/orderBy=amount_cents&orderDir=desc/)
   await page.goto(`${system.baseUrl}/console/payments?cursor=broken`)
   const alert = page.getByRole('alert')
   await alert.waitFor()

@@ -1,5 +1,5 @@
 // Fields that filter a list. A text applies with Enter and when the field is left, a choice at once.
-import { NativeSelect, TextInput } from '@mantine/core'
+import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { fromTimeField, toTimeField } from '../format/time.ts'
 import { usePreferences } from '../layout/Preferences.tsx'
@@ -74,6 +74,43 @@ export function TimeFilter({ label, value, change }: FilterProps) {
       onBlur={apply}
       onKeyDown={({ key }) => key === 'Enter' && apply()}
     />
+  )
+}
+
+type Order = { readonly orderBy?: string | undefined; readonly orderDir?: string | undefined }
+
+/** The order of a list, newest first by default. @param props the value of a choice is field and direction: `name asc` */
+export function OrderFilter(props: {
+  readonly choices: readonly Choice[]
+  readonly search: Order
+  readonly change: (order: Order) => void
+}) {
+  const { choices, search, change } = props
+  return (
+    <ChoiceFilter
+      label="Order"
+      any="Newest first"
+      choices={choices}
+      value={search.orderBy === undefined ? undefined : `${search.orderBy} ${search.orderDir ?? 'desc'}`}
+      change={(chosen) => change({ orderBy: chosen?.split(' ')[0], orderDir: chosen?.split(' ')[1] })}
+    />
+  )
+}
+
+/** Ends all filters with these names; nothing when none is set. */
+export function ClearFilters<const Name extends string>(props: {
+  readonly names: readonly Name[]
+  readonly search: { readonly [Key in Name]?: string | undefined }
+  readonly change: (changes: { [Key in Name]?: undefined }) => void
+}) {
+  const { names, search, change } = props
+  if (names.every((name) => search[name] === undefined)) return null
+  const cleared: { [Key in Name]?: undefined } = {}
+  for (const name of names) cleared[name] = undefined
+  return (
+    <Button size="compact-xs" variant="subtle" onClick={() => change(cleared)}>
+      Clear filters
+    </Button>
   )
 }
 

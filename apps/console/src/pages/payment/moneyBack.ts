@@ -31,7 +31,7 @@ export function refundsOf(entries: readonly HistoryEntry[]): ShownRefund[] {
     const id = text(data.refund_id)
     if (id === null) continue
     const before = refunds.get(id)
-    const told = {
+    const fields = {
       id,
       at: before?.at ?? occurred_at,
       updatedAt: occurred_at,
@@ -40,12 +40,12 @@ export function refundsOf(entries: readonly HistoryEntry[]): ShownRefund[] {
       note: text(data.note) ?? before?.note ?? null,
       failure: text(data.failure_code) ?? before?.failure ?? null,
     }
-    if (type === 'RefundRequested') refunds.set(id, { ...told, status: 'pending', failure: null })
-    if (type === 'RefundRecorded') refunds.set(id, { ...told, status: text(data.status) ?? 'pending' })
+    if (type === 'RefundRequested') refunds.set(id, { ...fields, status: 'pending', failure: null })
+    if (type === 'RefundRecorded') refunds.set(id, { ...fields, status: text(data.status) ?? 'pending' })
     // After an unknown outcome, and while the provider throttles, the refund is still on its way.
     if (type === 'ProviderCallFailed' && before) {
       refunds.set(id, {
-        ...told,
+        ...fields,
         reason: before.reason,
         status: data.outcome === 'rejected' ? 'failed' : before.status,
       })

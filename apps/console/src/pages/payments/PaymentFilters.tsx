@@ -2,7 +2,15 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { decimalOf, parseMoney } from '../../format/money.ts'
-import { ChoiceFilter, choicesOf, FlagFilter, TextFilter, TimeFilter } from '../../parts/filters.tsx'
+import {
+  ChoiceFilter,
+  ClearFilters,
+  choicesOf,
+  FlagFilter,
+  OrderFilter,
+  TextFilter,
+  TimeFilter,
+} from '../../parts/filters.tsx'
 import { type PaymentsSearch, statuses } from './paymentsSearch.ts'
 
 type Props = { readonly search: PaymentsSearch; readonly change: (changes: PaymentsSearch) => void }
@@ -24,13 +32,11 @@ const moreNames = [
   'refunded',
   'disputed',
 ] as const
-const primaryNames = ['search', 'status', 'provider_id', 'currency', 'attention'] as const
+const allNames = [...moreNames, 'search', 'status', 'provider_id', 'currency', 'attention'] as const
 
 export function PaymentFilters({ search, change }: Props) {
   const hasMore = moreNames.some((name) => search[name] !== undefined)
   const [isOpen, setOpen] = useState(hasMore)
-  const hasAny = hasMore || primaryNames.some((name) => search[name] !== undefined)
-  const clear = () => change(Object.fromEntries([...moreNames, ...primaryNames].map((name) => [name, undefined])))
   return (
     <search className="filterPanel" aria-label="Filters">
       <PrimaryFilters search={search} change={change} />
@@ -39,18 +45,13 @@ export function PaymentFilters({ search, change }: Props) {
         <Button size="compact-xs" variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           {isOpen ? 'Fewer filters' : 'More filters'}
         </Button>
-        {hasAny && (
-          <Button size="compact-xs" variant="subtle" onClick={clear}>
-            Clear filters
-          </Button>
-        )}
+        <ClearFilters names={allNames} search={search} change={change} />
       </div>
     </search>
   )
 }
 
 function PrimaryFilters({ search, change }: Props) {
-  const order = search.orderBy === undefined ? undefined : `${search.orderBy} ${search.orderDir ?? 'desc'}`
   return (
     <div className="filters">
       <TextFilter
@@ -75,13 +76,7 @@ function PrimaryFilters({ search, change }: Props) {
         change={(code) => change({ currency: code?.toUpperCase() })}
       />
       <FlagFilter label="Needs attention" value={search.attention} change={(attention) => change({ attention })} />
-      <ChoiceFilter
-        label="Order"
-        any="Newest first"
-        choices={orders}
-        value={order}
-        change={(chosen) => change({ orderBy: chosen?.split(' ')[0], orderDir: chosen?.split(' ')[1] })}
-      />
+      <OrderFilter choices={orders} search={search} change={change} />
     </div>
   )
 }

@@ -1,6 +1,5 @@
 // The filters of the catalogue.
-import { Button } from '@mantine/core'
-import { ChoiceFilter, choicesOf, FlagFilter, TextFilter } from '../../parts/filters.tsx'
+import { ChoiceFilter, ClearFilters, choicesOf, FlagFilter, OrderFilter, TextFilter } from '../../parts/filters.tsx'
 import { type ProductsSearch, productTypes } from './productsSearch.ts'
 
 const orders = [
@@ -19,8 +18,6 @@ export function ProductFilters({
   readonly search: ProductsSearch
   readonly change: (changes: ProductsSearch) => void
 }) {
-  const order = search.orderBy === undefined ? undefined : `${search.orderBy} ${search.orderDir ?? 'desc'}`
-  const hasAny = names.some((name) => search[name] !== undefined)
   return (
     <search className="filterPanel" aria-label="Filters">
       <div className="filters">
@@ -41,25 +38,11 @@ export function ProductFilters({
         <TextFilter label="Category" value={search.category_id} change={(category_id) => change({ category_id })} />
         <FlagFilter label="Recurring" value={search.is_recurring} change={(is_recurring) => change({ is_recurring })} />
         <FlagFilter label="Active" value={search.is_active} change={(is_active) => change({ is_active })} />
-        <ChoiceFilter
-          label="Order"
-          any="Newest first"
-          choices={orders}
-          value={order}
-          change={(chosen) => change({ orderBy: chosen?.split(' ')[0], orderDir: chosen?.split(' ')[1] })}
-        />
+        <OrderFilter choices={orders} search={search} change={change} />
       </div>
-      {hasAny && (
-        <div>
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            onClick={() => change(Object.fromEntries(names.map((name) => [name, undefined])))}
-          >
-            Clear filters
-          </Button>
-        </div>
-      )}
+      <div className="row">
+        <ClearFilters names={names} search={search} change={change} />
+      </div>
     </search>
   )
 }

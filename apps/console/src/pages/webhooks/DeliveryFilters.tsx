@@ -1,6 +1,5 @@
 // The filters of the deliveries.
-import { Button } from '@mantine/core'
-import { ChoiceFilter, choicesOf, FlagFilter, TextFilter } from '../../parts/filters.tsx'
+import { ChoiceFilter, ClearFilters, choicesOf, FlagFilter, TextFilter } from '../../parts/filters.tsx'
 import { deliveryStatuses, type WebhooksSearch } from './webhooksSearch.ts'
 
 const names = ['endpoint', 'status', 'event', 'payment_id', 'test'] as const
@@ -10,7 +9,6 @@ export function DeliveryFilters(props: {
   readonly change: (changes: WebhooksSearch) => void
 }) {
   const { search, change } = props
-  const hasAny = names.some((name) => search[name] !== undefined)
   return (
     <search className="filterPanel" aria-label="Filters of deliveries">
       <div className="filters">
@@ -36,17 +34,9 @@ export function DeliveryFilters(props: {
         />
         <FlagFilter label="Test" value={search.test} change={(test) => change({ test })} />
       </div>
-      {hasAny && (
-        <div className="row">
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            onClick={() => change(Object.fromEntries(names.map((name) => [name, undefined])))}
-          >
-            Clear filters
-          </Button>
-        </div>
-      )}
+      <div className="row">
+        <ClearFilters names={names} search={search} change={change} />
+      </div>
     </search>
   )
 }

@@ -1,4 +1,4 @@
-// Which key an action has, and when it may be done anew.
+// The Idempotency-Key of an action, and when it gets another one.
 import { PaylogError } from '@paylog/client/errors'
 import { statusOf } from '../../../api/apiErrors.ts'
 import { randomKey } from '../../../format/randomKey.ts'
