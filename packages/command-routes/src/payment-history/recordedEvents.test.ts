@@ -110,7 +110,15 @@ t.test('the recorded events of an unknown payment are 404, and of a wrong page 4
   for (const unknown of [randomUUID(), 'no-id', `payment-${id}`])
     for (const query of ['', '?from_revision=3'])
       t.match(await eventsOf(unknown, query), { status: 404, error: { code: 'not_found' } }, unknown)
-  for (const query of ['?limit=0', '?limit=201', '?from_revision=-1', '?from_revision=x', '?limit=1&limit=2'])
+  for (const query of [
+    '?limit=0',
+    '?limit=201',
+    '?from_revision=-1',
+    '?from_revision=x',
+    '?from_revision=1e30',
+    '?from_revision=9223372036854775808',
+    '?limit=1&limit=2',
+  ])
     t.match(await eventsOf(id, query), { status: 400, error: { code: 'invalid_request' } }, query)
 })
 

@@ -39,7 +39,7 @@ const Query = Type.Object({
 
 const example = {
   id: '018f0000-0000-7000-8000-0000000000ee',
-  type: 'PaymentFailed',
+  type: 'PaymentAttemptFailed',
   stream: `payment-${exampleId}`,
   revision: 2,
   position: '4711',
