@@ -1,0 +1,21 @@
+// The keys that personal data in events is sealed with. `packages/privacy` keeps them in Postgres.
+
+/** A key of 256 bits. Events name it by its id, a UUID that says nothing about whose it is. */
+export type DataKey = { readonly id: string; readonly bytes: Uint8Array }
+
+export type DataKeys = {
+  /**
+   * The present keys of these names, in their order. A key that does not exist is made; it is durable before this resolves.
+   * A name is an owner (`user:<id>`, `guest:<folded e-mail>`), `payment:<id>` for a payment without an owner, or a bucket
+   * (`body:<day>`, `secret:<day>`, as 2026-11-27 in UTC). Names are never stored, only their keyed hash.
+   * @throws DomainError `service_unavailable`
+   */
+  named(names: readonly string[]): Promise<readonly DataKey[]>
+  /**
+   * Makes these keys available to `known`, until more than some thousand others have been used.
+   * @throws DomainError `service_unavailable`
+   */
+  load(ids: readonly string[]): Promise<void>
+  /** The key with this id; null when it was destroyed or never existed, undefined when it has not been loaded. */
+  known(id: string): Uint8Array | null | undefined
+}
