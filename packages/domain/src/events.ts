@@ -1,5 +1,6 @@
 // The types of events: one table of schemas per stream category defines names, shapes, validation and types.
 import { type Static, type TSchema, Type } from 'typebox'
+import type { Subject } from './personalData.ts'
 
 export type DomainEvent = { readonly type: string; readonly data: object }
 
@@ -18,6 +19,8 @@ export type EventsOf<Schemas extends EventSchemas> = {
 export type Fold<State, Event extends DomainEvent> = {
   readonly initialState: State
   readonly evolve: (state: State, event: Event) => State
+  /** Whose personal data is in the stream, once this is its state. Needed when its events have sealed fields. */
+  readonly subjectOf?: (state: State) => Subject | null
 }
 
 /** The metadata of every event. */

@@ -1,16 +1,18 @@
 // Remembers valid guest tokens, so that an expired token can still identify its guest.
 import { Type } from 'typebox'
-import { foldEmail } from './actor.ts'
+import { foldEmail, guestOwner } from './actor.ts'
 import type { EventsOf } from './events.ts'
 import { Email, Instant } from './fields.ts'
+import { Sealed, type Subject, subjectNamed } from './personalData.ts'
 
 export const guestTokenEvents = {
-  GuestTokenSeen: Type.Object({ guest_email: Email, occurred_at: Instant }),
+  GuestTokenSeen: Type.Object({ guest_email: Sealed('personal', Email), occurred_at: Instant }),
 }
 export type GuestTokenEvent = EventsOf<typeof guestTokenEvents>
 
 export type SeenGuestToken = {
-  readonly guest_email: string
+  /** Null when the guest was erased. */
+  readonly guest_email: string | null
   /** When it was last seen valid. */
   readonly seen_at: string
   /** It was seen with more than one e-mail, so it no longer identifies a guest. */
@@ -27,11 +29,13 @@ export const guestTokenFold = {
       is_ambiguous: known !== null && (known.is_ambiguous || !isSeenWith(known, guest_email)),
     }
   },
+  subjectOf: (known: SeenGuestToken | null): Subject | null =>
+    subjectNamed(known?.guest_email ? guestOwner(known.guest_email) : null),
 }
 
-/** Compares e-mails regardless of case. */
-function isSeenWith(known: SeenGuestToken, guestEmail: string): boolean {
-  return foldEmail(known.guest_email) === foldEmail(guestEmail)
+/** Compares e-mails regardless of case. One that was erased is equal to any. */
+function isSeenWith({ guest_email: known }: SeenGuestToken, guestEmail: string | null): boolean {
+  return known === null || guestEmail === null || foldEmail(known) === foldEmail(guestEmail)
 }
 
 /** We do not record a token again within this time. */
@@ -51,6 +55,7 @@ export function recordGuestTokenUse(
     known === null ||
     // A wrong clock may have recorded a time far ahead, so the distance counts in both directions.
     Math.abs(Date.parse(seen.occurred_at) - Date.parse(known.seen_at)) >= freshMs ||
+    known.guest_email === null ||
     !(known.is_ambiguous || isSeenWith(known, seen.guest_email))
   return isNew ? [{ type: 'GuestTokenSeen', data: seen }] : []
 }
@@ -63,7 +68,7 @@ export function recordGuestTokenUse(
  *   e-mails
  */
 export function rememberedEmail(known: SeenGuestToken | null, now: Date, maxAgeMs: number): string | undefined {
-  if (known === null || known.is_ambiguous) return undefined
+  if (known === null || known.guest_email === null || known.is_ambiguous) return undefined
   const ageMs = now.getTime() - Date.parse(known.seen_at)
   return ageMs >= -clockSkewMs && Math.max(ageMs, 0) < maxAgeMs ? known.guest_email : undefined
 }

@@ -2,7 +2,8 @@
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from './events.ts'
 import { Id, Instant, Nullable } from './fields.ts'
-import { Payer, signedBody } from './payments/events.ts'
+import { Payer, SignedBody } from './payments/events.ts'
+import { PersonalText } from './personalData.ts'
 
 /** Used in routes, variables, patterns and events, so they are part of the contract. */
 export const providerNames = ['stripe', 'paypal', 'authorize-net', 'sandbox'] as const
@@ -44,7 +45,7 @@ export const providerNotificationEvents = {
   ProviderEventReceived: Type.Object({
     ...facts,
     received_at: Instant,
-    ...signedBody,
+    body: SignedBody,
   }),
   /** It was applied to one of our payments later, because the payment could not be found at once. */
   ProviderEventApplied: Type.Object({
@@ -63,7 +64,7 @@ export const providerNotificationEvents = {
     ...facts,
     ...subject,
     customer_id: Nullable(Type.String()),
-    customer_email: Nullable(Type.String()),
+    customer_email: PersonalText,
     subscription: Type.Optional(SubscriptionFacts),
   }),
 }

@@ -1,8 +1,10 @@
 // Requests for test webhooks and for simulated provider notifications.
 import { type Static, Type } from 'typebox'
+import { userOwner } from './actor.ts'
 import type { EventsOf, Fold } from './events.ts'
 import { Id, Instant, Nullable } from './fields.ts'
 import { requireSameRequest } from './idempotentRequest.ts'
+import { PersonalText, Sealed, subjectNamed } from './personalData.ts'
 import { SubscriptionFacts, subject } from './providerEvents.ts'
 
 /** A delivery to one endpoint, as planned when the test was requested. */
@@ -27,7 +29,7 @@ const facts = {
   webhook_test_id: Id,
   occurred_at: Instant,
   /** The user who requested it and may see its deliveries in the log. */
-  requested_by: Type.Object({ id: Type.String(), type: Type.String(), email: Nullable(Type.String()) }),
+  requested_by: Type.Object({ id: Type.String(), type: Type.String(), email: PersonalText }),
   provider_id: Type.String(),
   canonical_name: Nullable(Type.String()),
   /** The provider's name for the event type. */
@@ -35,10 +37,10 @@ const facts = {
   /** The generic name (interface, section 6.1), if any. */
   generic_type: Nullable(Type.String()),
   /** The body as the provider would send it. */
-  body: Nullable(Type.String()),
+  body: Sealed('body', Type.String()),
   ...subject,
   customer_id: Nullable(Type.String()),
-  customer_email: Nullable(Type.String()),
+  customer_email: PersonalText,
   subscription: Type.Optional(SubscriptionFacts),
   /** SHA-256 of the request's body; null without an Idempotency-Key. */
   request_fingerprint: Nullable(Type.String()),
@@ -58,6 +60,7 @@ export type WebhookTestFacts = WebhookTestEvent['data']
 export const webhookTestFold: Fold<WebhookTestFacts | null, WebhookTestEvent> = {
   initialState: null,
   evolve: (_state, event) => event.data,
+  subjectOf: (state) => subjectNamed(state && userOwner(state.requested_by.id)),
 }
 
 /**

@@ -4,9 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import { DomainError } from '@paylog/domain/errors'
 import type { DomainEvent, EventMetadata, Fold, LogCheckpoint, LogPosition } from '@paylog/domain/events'
+import type { Subject } from '@paylog/domain/personalData'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { type AppendOutcome, appendWithRetries, type Revision, withAppendSpan } from './append/append.ts'
 import { type Codec, domainCodec, type Recorded } from './codec/codec.ts'
+import type { DataKeys } from './codec/dataKeys.ts'
+import { createDecoder, type Decoder, requireReadable } from './codec/decoder.ts'
+import { createEncoding } from './codec/partKeys.ts'
 import type { CallContext } from './connection/calls.ts'
 import { connect, createReplaceableConnection, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
 import { unreadableLogError } from './connection/errors.ts'
@@ -55,6 +59,8 @@ export type StreamCommand<State, Event extends DomainEvent> = {
   /** `revision` is the stream's revision that `state` was folded from. */
   readonly decide: (state: State, revision: Revision) => readonly Event[]
   readonly metadata: EventMetadata
+  /** Whose personal data the events hold, where the fold does not say it. */
+  readonly subject?: Subject | null
   /**
    * Assumed state, which saves reading the stream: the result of an earlier call, or `newStream`. If it is wrong, the
    * append conflicts, and `decide` runs again on the state that is loaded then.
@@ -91,7 +97,7 @@ export type EventStore = {
     until?: Event['type'],
   ): Promise<LoadedState<State>>
   /** Reads a stream's events in order; none for a stream that does not exist. */
-  readStream(stream: StreamName, range?: ReadRange): Promise<Recorded[]>
+  readStream(stream: StreamName, range?: ReadRange): Promise<readonly Recorded[]>
   /**
    * Reads the events of some streams in log order, up to the current end of the log.
    * @throws UnreadableEventError, DomainError `event_store_unavailable`
@@ -136,33 +142,36 @@ const maxConflictPauseMs = 100
 
 /**
  * @param options.connectionString `esdb://…`; credentials belong here, because per-call ones select a slower call
+ * @param options.keys of the sealed parts of events
  * @param options.observe called with the outcome of each append
  * @param options.codec replaces the codec of this program version, in tests
  */
 export function createEventStore(options: {
   readonly connectionString: string
+  readonly keys: DataKeys
   readonly timing?: Partial<EventStoreTiming>
   readonly codec?: Codec
   readonly observe?: (end: AppendOutcome) => void
 }): EventStore {
-  const { connectionString, codec = domainCodec, observe } = options
+  const { connectionString, keys, codec = domainCodec, observe } = options
   const timing = { ...defaultTiming, ...options.timing }
   const closed = new AbortController()
   const closing = closed.signal
   const connectFor = (callTimeoutMs: number) => createReplaceableConnection(connectionString, callTimeoutMs)
   const appends = { connection: connectFor(timing.appendTimeoutMs), timing, closing }
-  const reads: CallContext & Pick<Codec, 'decode'> = {
+  const reads: CallContext & Decoder = {
     connection: connectFor(timing.readTimeoutMs),
     timeoutMs: timing.readTimeoutMs,
     retryTimeoutMs: () => timing.readRetryTimeoutMs,
     closing,
     failure: unreadableLogError,
-    decode: codec.decode,
+    ...createDecoder(codec, keys),
   }
   const newEvents = createNewEvents({ connect: () => connect(connectionString), closing })
   const following = { context: reads, newEvents, sharedEnds: sharedLogEnds(reads), pollMs: timing.pollMs }
+  const encoding = createEncoding(codec, keys)
   const readStream = async (stream: StreamName, range: ReadRange = {}) =>
-    (await readStreamEvents(reads, stream, range)).map(codec.decode)
+    requireReadable(await reads.decode(await readStreamEvents(reads, stream, range)))
 
   async function load<State, Event extends RecordedDomainEvent>(
     stream: StreamName,
@@ -184,7 +193,7 @@ export function createEventStore(options: {
     },
     follow: (options) => followLog(following, options),
     load,
-    async handle({ stream, fold, decide, metadata, known }) {
+    async handle({ stream, fold, decide, metadata, known, subject }) {
       const giveUpAt = Date.now() + conflictRetryTimeoutMs
       for (let decision = 1; Date.now() < giveUpAt; decision++) {
         const isAssumed = decision === 1 && known !== undefined
@@ -192,12 +201,14 @@ export function createEventStore(options: {
         const events = decide(loaded.state, loaded.revision)
         if (events.length === 0 && isAssumed) continue
         if (events.length === 0) return { ...loaded, events, firstEventId: undefined }
+        const state = events.reduce(fold.evolve, loaded.state)
+        const encode = await encoding(stream, events, subject ?? fold.subjectOf?.(state) ?? null)
         const appending = { category: categoryOf(stream), events: events.length, metadata, observe }
         const firstEventId = randomUUIDv7()
         const result = await withAppendSpan(appending, async (traced) => {
           const following = { ...traced, causationId: firstEventId }
           const encoded = events.map((event, index) =>
-            index === 0 ? codec.encode(event, firstEventId, traced) : codec.encode(event, randomUUIDv7(), following),
+            index === 0 ? encode(event, firstEventId, traced) : encode(event, randomUUIDv7(), following),
           )
           return await appendWithRetries(appends, { stream, expected: loaded.revision, events: encoded })
         })
@@ -205,7 +216,6 @@ export function createEventStore(options: {
           if (decision > 1) await sleep(Math.random() * Math.min(2 ** decision, maxConflictPauseMs))
           continue
         }
-        const state = events.reduce(fold.evolve, loaded.state)
         const position = result.position ?? (await load(stream, fold)).position
         return { state, revision: result.nextExpectedRevision, position, events, firstEventId }
       }

@@ -1,5 +1,4 @@
 // All webhook messages of one recorded event, before endpoints select theirs.
-import { gunzipSync } from 'node:zlib'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { canonicalBody, canonicalChatNotice, canonicalMessages, type EventOf, type Projects } from './canonical.ts'
 import type { CanonicalMessage } from './canonicalNames.ts'
@@ -59,6 +58,7 @@ function canonicalMessage(message: CanonicalMessage, projects: Projects): Webhoo
 }
 
 function receivedMessage(data: Received): WebhookMessage {
+  const { body } = data
   return {
     event: rawName(data),
     mode: 'raw',
@@ -67,7 +67,7 @@ function receivedMessage(data: Received): WebhookMessage {
     user_id: null,
     is_test: false,
     names: namesOf(data),
-    json: () => rawBody(data),
+    json: body === null ? null : () => rawBody({ ...data, body }),
     notice: null,
   }
 }
@@ -103,7 +103,8 @@ function namesOf(data: Pick<AppliedNotification, 'provider_id' | 'provider_type'
 }
 
 type Received = Omit<EventOf<'ProviderEventReceived'>['data'], 'received_at'>
-export type RawSource = Pick<Received, 'provider_id' | 'provider_type' | 'occurred_at' | 'body' | 'body_encoding'> & {
+export type RawSource = Pick<Received, 'provider_id' | 'provider_type' | 'occurred_at'> & {
+  readonly body: string
   readonly is_test?: boolean
 }
 
@@ -117,15 +118,10 @@ export function rawName({ provider_id, provider_type }: Pick<Received, 'provider
  * large numbers. We only replace unpaired surrogates, which cannot be encoded, and drop a byte order mark.
  */
 export function rawBody(data: RawSource): string {
-  const text = bodyText(data).replace(/^\ufeff/, '')
+  const text = data.body.replace(/^\ufeff/, '')
   const head = JSON.stringify({ event: rawName(data), provider: data.provider_id, timestamp: data.occurred_at })
   const event = isJson(text) ? text.toWellFormed() : JSON.stringify(text)
   return `${head.slice(0, -1)},"data":${event}${data.is_test === true ? ',"test":true' : ''}}`
-}
-
-/** The text that the provider signed. */
-function bodyText({ body, body_encoding }: RawSource): string {
-  return body_encoding === 'gzip' ? gunzipSync(Buffer.from(body, 'base64')).toString('utf8') : body
 }
 
 function isJson(text: string): boolean {

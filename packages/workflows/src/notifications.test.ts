@@ -179,13 +179,14 @@ t.test('a copy of a stored notification that can be completed by now is applied,
   t.same(await historyOf(id), ['RefundRecorded'])
 })
 
-t.test('a long notification is stored compressed and can be applied', async (t) => {
+t.test('a long notification is stored whole and can be applied', async (t) => {
   const { id, intent } = await opened()
   const sent = notification({ provider_intent_id: intent.id })
   complete = unreachable
-  await receive(sent, workflow, '"ü\u{1f600}'.repeat(60_000))
+  const note = '"ü\u{1f600}'.repeat(60_000)
+  await receive(sent, workflow, note)
   const [received] = await store.readStream(inboxOf(sent))
-  t.match(received?.data, { body_encoding: 'gzip' })
+  t.match(received?.data, { body: (body: string) => body.includes(JSON.stringify(note)) })
   complete = null
   t.equal(await applyStoredNotification(workflow, inboxOf(sent)), true)
   t.same(await historyOf(id), ['PaymentSucceeded'])

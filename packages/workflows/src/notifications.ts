@@ -1,10 +1,12 @@
 // Receives provider notifications. One that names our payment is one append to its stream: the notification and what follows
 // from it. Any other one has a separate stream; the provider is asked what it is about.
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { guestOwner } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import { isAppliedBefore, isForeignIntent, isIntentUndecided } from '@paylog/domain/payments/evidence'
+import { payerOf } from '@paylog/domain/payments/fold'
 import type { Payment } from '@paylog/domain/payments/payment'
+import { type Subject, subjectNamed } from '@paylog/domain/personalData'
 import { type NotificationState, notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import { causedBy, type HandledCommand, type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { providerEventStream, type StreamName } from '@paylog/event-store/streamName'
@@ -89,7 +91,8 @@ export async function applyStoredNotification(workflow: Workflow, stream: Stream
   if (!first || !last) return true
   const provider = workflow.providers.get(first.data.provider_id)
   if (!provider) return false
-  const body = decodeBody(first.data)
+  if (first.data.body === null) return true
+  const body = Buffer.from(first.data.body)
   const metadata = { correlationId: first.metadata.correlationId, causationId: first.id, actor: 'worker' }
   const { revision, position } = last
   const stored = { state: { state: events.length === 1 ? 'received' : 'settled' }, revision, position } as const
@@ -119,7 +122,7 @@ async function recordInNamedPayment(workflow: Workflow, received: Received): Pro
   const named = await ownPayment(workflow, provider, referenced_payment_id)
   if (named && isAppliedBefore({ provider_event_id }, named.state)) return true
   if (!named || isForeignIntent(report, named.state)) return false
-  return await recordInPayment(workflow, { ...received, ...encodeBody(received.body) }, named)
+  return await recordInPayment(workflow, { ...received, body: received.body.toString() }, named)
 }
 
 /**
@@ -142,6 +145,7 @@ async function settle(workflow: Workflow, received: Received, stored: Stored): P
     decide: ({ state }) => (state === 'settled' ? [] : [settled]),
     metadata,
     known: stored,
+    subject: payment ? payerOf(payment.state) : customerOf(received),
   })
 }
 
@@ -176,7 +180,13 @@ function store(
     decide: ({ state }) => (state === 'none' ? [receivedEvent(workflow, received)] : []),
     metadata: received.metadata,
     known: newStream(notificationFold),
+    subject: customerOf(received),
   })
+}
+
+/** The provider's customer, as far as the notification itself says. */
+function customerOf({ notification: { customer_email } }: Received): Subject | null {
+  return subjectNamed(customer_email === null ? null : guestOwner(customer_email))
 }
 
 /** The fields that all events about a notification share. */
@@ -186,7 +196,7 @@ function factsOf({ provider, notification }: Received) {
 }
 
 function receivedEvent({ now }: Workflow, received: Received): ProviderNotificationEvent {
-  const data = { ...factsOf(received), received_at: now().toISOString(), ...encodeBody(received.body) }
+  const data = { ...factsOf(received), received_at: now().toISOString(), body: received.body.toString() }
   return { type: 'ProviderEventReceived', data }
 }
 
@@ -203,21 +213,4 @@ function unmatchedEvent(received: Received, payment_method_id: string | null): P
   if (payment_method_id !== null) return { type: 'ProviderEventAppliedToMethod', data: { ...facts, payment_method_id } }
   const about = { amount_cents, currency, status, customer_id, customer_email, ...(subscription && { subscription }) }
   return { type: 'ProviderEventUnmatched', data: { ...facts, ...about } }
-}
-
-/** Longer bodies are compressed: JSON escaped inside JSON can double in size, and an event holds at most 1 MiB. */
-const maxUncompressedBytes = 256 * 1024
-
-/** A body as events hold it. */
-type EncodedBody = { readonly body: string; readonly body_encoding?: 'gzip' }
-
-/** @param body UTF-8 text of at most 1 MiB */
-function encodeBody(body: Buffer): EncodedBody {
-  if (body.length <= maxUncompressedBytes) return { body: body.toString('utf8') }
-  return { body: gzipSync(body).toString('base64'), body_encoding: 'gzip' }
-}
-
-/** Reverses `encodeBody`. */
-function decodeBody({ body, body_encoding }: EncodedBody): Buffer {
-  return body_encoding === 'gzip' ? gunzipSync(Buffer.from(body, 'base64')) : Buffer.from(body, 'utf8')
 }

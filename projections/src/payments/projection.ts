@@ -242,7 +242,7 @@ function initiated({ data }: PaymentInitiated): PaymentRow {
     payment_method_id: data.payment_method_id,
     is_guest_payment: data.is_guest_payment,
     guest_email: data.guest_email,
-    metadata: data.metadata,
+    metadata: data.metadata ?? {},
     created_at: data.occurred_at,
     updated_at: data.occurred_at,
     completed_at: null,

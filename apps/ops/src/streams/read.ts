@@ -1,7 +1,8 @@
 // `streams read`: prints the events of one stream.
 import type { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { type Codec, domainCodec, tryDecode } from '@paylog/event-store/codec/codec'
+import { type Codec, domainCodec } from '@paylog/event-store/codec/codec'
+import { tryDecode } from '@paylog/event-store/codec/decoder'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import { exportLine } from '@paylog/event-store/export/exportLine'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'

@@ -1,4 +1,3 @@
-import { gunzipSync } from 'node:zlib'
 import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import t from 'tap'
@@ -136,8 +135,7 @@ t.test('a notification body of nearly 1 MiB is stored byte for byte', async (t) 
   t.equal((await send(body)).statusCode, 200)
   const [, , stored] = await store.readStream(paymentStream(id))
   if (stored?.type !== received) throw new Error('not stored')
-  t.equal(stored.data.body_encoding, 'gzip')
-  t.equal(gunzipSync(Buffer.from(stored.data.body, 'base64')).toString('utf8'), body)
+  t.equal(stored.data.body, body)
 })
 
 t.test(

@@ -1,5 +1,6 @@
 // Which streams the webhooks of a payment come from.
-import { domainCodec, type Recorded, tryDecode } from '@paylog/event-store/codec/codec'
+import { domainCodec, type Recorded } from '@paylog/event-store/codec/codec'
+import { tryDecode } from '@paylog/event-store/codec/decoder'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
 

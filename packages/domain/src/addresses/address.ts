@@ -1,8 +1,10 @@
 // An address: its state, folded from its events, its commands, and its API resource.
 import { type Static, Type } from 'typebox'
+import { recordedOwner } from '../actor.ts'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../events.ts'
 import { Nullable } from '../fields.ts'
+import { subjectNamed } from '../personalData.ts'
 import { type AddressAdded, AddressContent, type AddressEvent } from './events.ts'
 
 export type Address = Omit<AddressAdded['data'], 'occurred_at' | 'is_default'> & {
@@ -31,6 +33,8 @@ export const addressFold: Fold<AddressState, AddressEvent> = {
         return { ...state, updated_at, status: 'removed' }
     }
   },
+  subjectOf: (state) =>
+    subjectNamed(state.status === 'none' ? null : (recordedOwner(state) ?? `address:${state.address_id}`)),
 }
 
 export type AddAddress = AddressAdded['data']

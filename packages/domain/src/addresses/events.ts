@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
 import { fieldsOf, Id, Instant, Nullable } from '../fields.ts'
+import { PersonalText } from '../personalData.ts'
 
 export const AddressType = Type.Enum(['billing', 'shipping'], { title: 'AddressType' })
 export type AddressType = Static<typeof AddressType>
@@ -49,6 +50,11 @@ export function addressContentOf(from: AddressContent): AddressContent {
   return { ...place, is_partial, is_business, business_name, tax_id, tax_id_type, phone, email, alias, guest_name }
 }
 
+const RecordedContent = Type.Object({
+  ...AddressContent.properties,
+  ...fieldsOf([...placeFields, ...contactFields, 'guest_name'], () => PersonalText),
+})
+
 /** Fields of every address event. */
 const facts = { address_id: Id, occurred_at: Instant }
 
@@ -58,15 +64,15 @@ export const addressEvents = {
     /** The owner; null for a guest's address. */
     user_id: Text,
     /** The owner of a guest's address; only contact data on a user's. */
-    guest_email: Text,
-    ...AddressContent.properties,
+    guest_email: PersonalText,
+    ...RecordedContent.properties,
     /** Whether the request made it the default of its type. The list's stream says whether it still is. */
     is_default: Type.Boolean(),
     /** SHA-256 of the request; null without an Idempotency-Key. */
-    request_fingerprint: Text,
+    request_fingerprint: PersonalText,
   }),
   /** Only fields with a new value. */
-  AddressChanged: Type.Object({ ...facts, changes: Type.Partial(AddressContent) }),
+  AddressChanged: Type.Object({ ...facts, changes: Type.Partial(RecordedContent) }),
   AddressRemoved: Type.Object(facts),
 }
 export type AddressEvent = EventsOf<typeof addressEvents>

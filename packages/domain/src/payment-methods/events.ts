@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
 import { fieldsOf, Id, Instant, Nullable } from '../fields.ts'
+import { PersonalText, Sealed } from '../personalData.ts'
 
 const Text = Nullable(Type.String())
 
@@ -31,6 +32,12 @@ export const BillingDetails = Type.Object(
 )
 export type BillingDetails = Static<typeof BillingDetails>
 
+/** The card itself is sealed, its kind is not. */
+const recordedDetails = {
+  ...MethodDetails.properties,
+  ...fieldsOf(['last_four', 'expiry_month', 'expiry_year'], () => PersonalText),
+}
+
 /** Fields of every event of a method. */
 const facts = { payment_method_id: Id, occurred_at: Instant }
 
@@ -41,22 +48,22 @@ export const paymentMethodEvents = {
     /** The owner; null for a guest's method. */
     user_id: Text,
     /** The owner; null for a user's method. */
-    guest_email: Text,
+    guest_email: PersonalText,
     provider_id: Type.String(),
     provider_method_id: Type.String(),
     /** Null for a guest's method, which is attached to no customer. */
     provider_customer_id: Text,
-    ...MethodDetails.properties,
+    ...recordedDetails,
     /** Free text from the client. */
-    type: Text,
-    alias: Text,
-    organization_id: Text,
+    type: PersonalText,
+    alias: PersonalText,
+    organization_id: PersonalText,
     billing_address_id: Text,
-    billing_details: Nullable(BillingDetails),
+    billing_details: Sealed('personal', BillingDetails),
   }),
-  PaymentMethodAliasChanged: Type.Object({ ...facts, alias: Text }),
+  PaymentMethodAliasChanged: Type.Object({ ...facts, alias: PersonalText }),
   /** The provider's details have changed. */
-  PaymentMethodRefreshed: Type.Object({ ...facts, ...MethodDetails.properties }),
+  PaymentMethodRefreshed: Type.Object({ ...facts, ...recordedDetails }),
   PaymentMethodRemoved: Type.Object({
     ...facts,
     /** `provider`: it was detached at the provider, not through us. */

@@ -1,8 +1,10 @@
 // A payment method: its state, folded from its events, its commands, and its API resource.
 import { type Static, Type } from 'typebox'
+import { recordedOwner } from '../actor.ts'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../events.ts'
 import { Nullable } from '../fields.ts'
+import { subjectNamed } from '../personalData.ts'
 import { BillingDetails, MethodDetails, type PaymentMethodAdded, type PaymentMethodEvent } from './events.ts'
 
 export type PaymentMethod = Omit<PaymentMethodAdded['data'], 'occurred_at'> & {
@@ -31,6 +33,8 @@ export const paymentMethodFold: Fold<PaymentMethodState, PaymentMethodEvent> = {
         return { ...state, updated_at, status: 'removed' }
     }
   },
+  subjectOf: (state) =>
+    subjectNamed(state.status === 'none' ? null : (recordedOwner(state) ?? `paymentMethod:${state.payment_method_id}`)),
 }
 
 /** Picks the provider's details. */

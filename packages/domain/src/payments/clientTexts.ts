@@ -1,6 +1,7 @@
 // The texts that a client sends with a payment. Every response returns them unchanged.
 import { Type } from 'typebox'
-import { LongText, mapFields, Nullable, Text } from '../fields.ts'
+import { LongText, mapFields, Text } from '../fields.ts'
+import { PersonalText } from '../personalData.ts'
 
 /** In every PaymentInitiated. */
 const firstTexts = { description: LongText, concept: Text, reference_code: Text, category: Text, tags: LongText }
@@ -13,8 +14,8 @@ export const clientTexts = { ...firstTexts, ...laterTexts }
 
 /** Their fields in PaymentInitiated. */
 export const recordedTexts = {
-  ...mapFields(firstTexts, () => Nullable(Type.String())),
-  ...mapFields(laterTexts, () => Type.Optional(Nullable(Type.String()))),
+  ...mapFields(firstTexts, () => PersonalText),
+  ...mapFields(laterTexts, () => Type.Optional(PersonalText)),
 }
 
 type ClientTexts = Readonly<Record<keyof typeof clientTexts, string | null>>

@@ -2,13 +2,14 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
 import { ClientObject, Id, Instant, Nullable } from '../fields.ts'
+import { PersonalText, Sealed } from '../personalData.ts'
 import { recordedTexts } from './clientTexts.ts'
 
 /** The `user` of outgoing webhooks: a session's user, or a guest without an id. */
 export const Payer = Type.Object({
   id: Nullable(Type.String()),
   type: Type.String(),
-  email: Nullable(Type.String()),
+  email: PersonalText,
 })
 export type Payer = Static<typeof Payer>
 
@@ -23,12 +24,8 @@ const facts = {
   project_id: Nullable(Type.String()),
 }
 
-/** The text that a provider signed, exactly. */
-export const signedBody = {
-  body: Type.String(),
-  /** Set for a long text: `body` is then its gzip in base64, to stay within the event store's size limit. */
-  body_encoding: Type.Optional(Type.Literal('gzip')),
-}
+/** The text that a provider signed, exactly; null once it is no longer kept. */
+export const SignedBody = Sealed('body', Type.String())
 
 /** How a create call can fail. Only `provider_unavailable` allows another attempt. */
 export const IntentRejection = Type.Union([
@@ -38,6 +35,9 @@ export const IntentRejection = Type.Union([
   Type.Literal('provider_unavailable'),
 ])
 export type IntentRejection = Static<typeof IntentRejection>
+
+/** In place of a provider's message that was erased. */
+export const erasedMessage = 'The provider rejected the request'
 
 export const CaptureMethod = Type.Enum(['automatic', 'manual'], { title: 'CaptureMethod' })
 export type CaptureMethod = Static<typeof CaptureMethod>
@@ -92,26 +92,26 @@ export const paymentEvents = {
       Type.Object({ provider_method_id: Type.String(), provider_customer_id: Nullable(Type.String()) }),
     ),
     is_guest_payment: Type.Boolean(),
-    guest_email: Nullable(Type.String()),
-    guest_name: Nullable(Type.String()),
-    guest_phone: Nullable(Type.String()),
-    metadata: ClientObject(),
+    guest_email: Sealed('guest', Type.String()),
+    guest_name: Sealed('guest', Type.String()),
+    guest_phone: Sealed('guest', Type.String()),
+    metadata: Sealed('personal', ClientObject()),
     /** Automatic when absent. With `manual` the money is authorized first, and an administrator captures it. */
     capture_method: Type.Optional(CaptureMethod),
-    return_url: Type.Optional(Nullable(Type.String())),
-    cancel_url: Type.Optional(Nullable(Type.String())),
+    return_url: Type.Optional(PersonalText),
+    cancel_url: Type.Optional(PersonalText),
     statement_descriptor: Type.Optional(Nullable(Type.String())),
     /** When the payment is canceled if nobody has paid it; never when null or absent. */
     expires_at: Type.Optional(Nullable(Instant)),
     /** SHA-256 of the request; null without an Idempotency-Key. */
-    request_fingerprint: Nullable(Type.String()),
+    request_fingerprint: PersonalText,
   }),
   ProviderIntentCreated: Type.Object({
     ...facts,
     provider_intent_id: Type.String(),
-    client_secret: Nullable(Type.String()),
+    client_secret: Sealed('secret', Type.String()),
     /** The provider's page, or ours that leads to it, where the payer pays; absent without one. */
-    redirect_url: Type.Optional(Nullable(Type.String())),
+    redirect_url: Type.Optional(Sealed('secret', Type.String())),
     attempt: Type.Integer(),
   }),
   ProviderOutcomeUnknown: Type.Object({ ...facts, attempt: Type.Integer(), reason: Type.String() }),
@@ -139,7 +139,7 @@ export const paymentEvents = {
     reported_status: Nullable(Type.String()),
     /** Set when the notification names the payment, but its intent is not the payment's. */
     is_foreign_intent: Type.Optional(Type.Literal(true)),
-    ...signedBody,
+    body: SignedBody,
   }),
   PaymentActionRequired: Type.Object({ ...facts, ...evidence }),
   PaymentProcessingStarted: Type.Object({
@@ -159,11 +159,11 @@ export const paymentEvents = {
     ...evidence,
     /** The provider's code. */
     failure_code: Type.String(),
-    failure_message: Type.String(),
+    failure_message: PersonalText,
     /** Why the provider rejected the create call, as returned to the caller. Null for failures that it reported later. */
     refusal: Nullable(IntentRejection),
   }),
-  PaymentCanceled: Type.Object({ ...facts, ...evidence, reason: Nullable(Type.String()) }),
+  PaymentCanceled: Type.Object({ ...facts, ...evidence, reason: PersonalText }),
   PaymentAmountMismatch: Type.Object({
     ...facts,
     ...evidence,
@@ -198,7 +198,7 @@ export const paymentEvents = {
   }),
 
   /** We are about to cancel the payment at the provider. */
-  PaymentCancelRequested: Type.Object({ ...facts, reason: Nullable(Type.String()), is_expiry: Type.Boolean() }),
+  PaymentCancelRequested: Type.Object({ ...facts, reason: PersonalText, is_expiry: Type.Boolean() }),
   /** We are about to capture this much of what is authorized. */
   PaymentCaptureRequested: Type.Object({ ...facts, capture_cents: Type.Integer() }),
   /** We are about to refund this much of a charge. Repeated for a call that did not reach the provider. */
@@ -207,11 +207,11 @@ export const paymentEvents = {
     refund_id: Id,
     refund_cents: Type.Integer(),
     reason: RefundReason,
-    note: Nullable(Type.String()),
+    note: PersonalText,
     /** The charge; null when the provider did not name it. */
     provider_payment_id: Nullable(Type.String()),
     /** SHA-256 of the request; null without an Idempotency-Key. */
-    request_fingerprint: Nullable(Type.String()),
+    request_fingerprint: PersonalText,
   }),
   /** A cancel, capture or refund call failed. After `unknown` and `throttled` the same call is made again. */
   ProviderCallFailed: Type.Object({
@@ -224,7 +224,7 @@ export const paymentEvents = {
     refusal: Nullable(IntentRejection),
     /** The provider's code. */
     failure_code: Type.String(),
-    failure_message: Type.String(),
+    failure_message: PersonalText,
   }),
   /** What the provider says of a refund: one of ours, or one that was made elsewhere or by the provider itself. */
   RefundRecorded: Type.Object({
@@ -239,7 +239,7 @@ export const paymentEvents = {
     /** Whether it had succeeded before it failed. */
     was_succeeded: Type.Boolean(),
     reason: RefundReason,
-    note: Nullable(Type.String()),
+    note: PersonalText,
     failure_code: Nullable(Type.String()),
     ...paymentStatus,
     ...attention(Type.Literal('refund_exceeds_payment')),

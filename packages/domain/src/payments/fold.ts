@@ -1,8 +1,10 @@
 // Folds the events of a payment into its state.
+import { guestOwner, userOwner } from '../actor.ts'
 import type { Fold } from '../events.ts'
+import type { Subject } from '../personalData.ts'
 import { attentionIn } from './attention.ts'
 import { type Chain, contentKey, isNonStatusEvent, type NonStatusEvent } from './duplicates.ts'
-import type { PaymentEvent, PaymentInitiated } from './events.ts'
+import { erasedMessage, type PaymentEvent, type PaymentInitiated } from './events.ts'
 import { noMoney, withCharge, withDispute, withFailedRefund, withRefund } from './money.ts'
 import {
   isAbsorbing,
@@ -20,6 +22,14 @@ export const paymentFold: Fold<PaymentState, PaymentEvent> = {
     if (event.type === 'PaymentInitiated') return initiated(event)
     return state.status === 'none' ? state : evolveExisting(state, event)
   },
+  subjectOf: (state) => (state.status === 'none' ? null : payerOf(state)),
+}
+
+/** Whose personal data a payment holds. A payment of a session may hold that of a guest as well. */
+export function payerOf({ payment_id, payer, guest_email }: Payment): Subject {
+  const guest = guest_email === null ? null : guestOwner(guest_email)
+  if (payer.id !== null) return { name: userOwner(payer.id), guest, email: payer.email }
+  return { name: guest ?? `payment:${payment_id}`, guest: null, email: null }
 }
 
 function initiated({ data }: PaymentInitiated): Payment {
@@ -219,7 +229,8 @@ function evolveStatus(payment: Payment, event: Exclude<PaymentEvent, PaymentInit
       return withEvidence(payment, event, 'canceled')
     case 'PaymentAttemptFailed': {
       const failed = withEvidence(payment, event, 'failed')
-      const { refusal, failure_message: message } = event.data
+      const { refusal } = event.data
+      const message = event.data.failure_message ?? erasedMessage
       if (refusal === null) return withFailure(failed, event.data.provider_payment_id)
       // The time of our own call is by our clock and must not be compared with provider times.
       return { ...failed, evidence_time: payment.evidence_time, intent_outcome: { kind: 'rejected', refusal, message } }

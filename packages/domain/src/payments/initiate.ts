@@ -26,7 +26,7 @@ export function priceOf(parts: AmountParts & { readonly currency: string }): Amo
 export function initiatePayment(command: InitiatePayment, state: PaymentState): PaymentEvent[] {
   if (state.status !== 'none') return []
   const price = priceOf(command)
-  const project = command.metadata.project_id
+  const project = command.metadata?.project_id
   return [
     {
       type: 'PaymentInitiated',

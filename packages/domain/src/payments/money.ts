@@ -1,5 +1,12 @@
 // The money of a payment, folded from its events: charges, refunds and disputes.
-import type { DisputeStatus, IntentRejection, PaymentEvent, RefundReason, RefundStatus } from './events.ts'
+import {
+  type DisputeStatus,
+  erasedMessage,
+  type IntentRejection,
+  type PaymentEvent,
+  type RefundReason,
+  type RefundStatus,
+} from './events.ts'
 
 /** Money that the provider received for a payment. */
 export type Charge = {
@@ -141,7 +148,8 @@ type CallFailed = Extract<PaymentEvent, { type: 'ProviderCallFailed' }>
 
 /** The payment's refunds after a refund call failed. A rejected one frees its amount. */
 export function withFailedRefund(refunds: readonly RefundState[], { data }: CallFailed): readonly RefundState[] {
-  const { outcome, refusal, failure_code, failure_message: message, occurred_at: updated_at } = data
+  const { outcome, refusal, failure_code, occurred_at: updated_at } = data
+  const message = data.failure_message ?? erasedMessage
   return refunds.map((refund): RefundState => {
     if (refund.refund_id !== data.refund_id || refund.call === 'ended') return refund
     if (outcome !== 'rejected') return { ...refund, call: outcome, updated_at }

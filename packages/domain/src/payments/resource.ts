@@ -95,7 +95,7 @@ export function paymentResource(payment: Payment, payment_method: PaymentMethodS
     payment_method,
     is_guest_payment: payment.is_guest_payment,
     guest_email: payment.guest_email,
-    metadata: payment.metadata,
+    metadata: payment.metadata ?? {},
     created_at: payment.created_at,
     updated_at: payment.updated_at,
     completed_at: payment.completed_at,

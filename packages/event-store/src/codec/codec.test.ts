@@ -1,11 +1,12 @@
 // Encoding and decoding of events whose shape has changed, by older and newer program versions.
 
 import type { GuestTokenEvent } from '@paylog/domain/guestToken'
-import { recordedEvents, type Upcasters, upcaster } from '@paylog/domain/recordedEvents'
+import { type RecordedDomainEvent, recordedEvents, type Upcasters, upcaster } from '@paylog/domain/recordedEvents'
 import t from 'tap'
 import { type Static, Type } from 'typebox'
 import type { RawEvent } from '../read/rawEvent.ts'
 import { createCodec } from './codec.ts'
+import type { EventTables } from './shapes.ts'
 
 const id = '0190a000-0000-7000-8000-000000000001'
 const position = { commit: 70n, prepare: 70n, eventId: id }
@@ -25,8 +26,18 @@ const toThird = ({ email, seen_at }: Static<typeof Second>) => ({ guest_email: e
 const secondSeen = { email: 'ann@example.com', seen_at: seen.data.occurred_at }
 const firstSeen = { email: 'ann@example.com', seconds: 1_767_323_045 }
 
-/** The codec of a program version with these former shapes. */
-const programWith = (former: Upcasters<typeof recordedEvents>) => createCodec({ current: recordedEvents, former })
+const key = { id: '0190a000-0000-7000-8000-00000000000a', bytes: Buffer.alloc(32, 7) }
+
+/** A program version with these tables, which seals every part with one key. */
+function program(tables: EventTables) {
+  const { encode, decode } = createCodec(tables)
+  return {
+    encode: (event: RecordedDomainEvent) =>
+      encode(event, id, metadata, { stream: 'guestToken-1', keysOf: () => [key] }),
+    decode: (event: RawEvent) => decode(event, (of) => (of === key.id ? key.bytes : undefined)),
+  }
+}
+const programWith = (former: Upcasters<typeof recordedEvents>) => program({ current: recordedEvents, former })
 const third = programWith({ GuestTokenSeen: upcaster(Second, toThird, upcaster(First, toSecond)) })
 
 /** An event as it is in the log. */
@@ -47,11 +58,12 @@ const unreadable = (problem: string) => ({ name: 'UnreadableEventError', message
 const where = (type: string) => `event ${id} (${type}, guestToken-1@3, position 70)`
 
 t.test('encode writes the newest stored type and the schema version', async (t) => {
-  const { type, data, metadata: written } = third.encode(seen, id, metadata)
-  t.same([type, data, written], ['GuestTokenSeen.v3', seen.data, storedMetadata(3)])
+  const { type, data, metadata: written } = third.encode(seen)
+  const { occurred_at } = seen.data
+  t.match([type, data, written], ['GuestTokenSeen.v3', { occurred_at }, storedMetadata(3)])
   const second = programWith({ GuestTokenSeen: upcaster(Second, toThird) })
-  t.match(second.encode(seen, id, metadata), { type: 'GuestTokenSeen.v2', metadata: { schema: 2 } })
-  t.match(programWith({}).encode(seen, id, metadata), { type: 'GuestTokenSeen', metadata: { schema: 1 } })
+  t.match(second.encode(seen), { type: 'GuestTokenSeen.v2', metadata: { schema: 2 } })
+  t.match(programWith({}).encode(seen), { type: 'GuestTokenSeen', metadata: { schema: 1 } })
 })
 
 t.test('decode upcasts an event from any stored shape to the newest', async (t) => {
@@ -64,22 +76,22 @@ t.test('decode upcasts an event from any stored shape to the newest', async (t) 
     const { type: name, data: newest, metadata: kept, ...rest } = third.decode(stored(type, { ...data }))
     t.same([name, newest], ['GuestTokenSeen', { guest_email: 'ann@example.com', occurred_at }], type)
     t.same(kept, { ...metadata, schema: 1 }, 'metadata stays as recorded')
-    t.same(rest, { id, stream: 'guestToken-1', revision: 3n, position, created: new Date(0) })
+    t.same(rest, { id, stream: 'guestToken-1', revision: 3n, position, created: new Date(0), sealed: {} })
   }
 })
 
 t.test('an encoded event decodes to the same event', async (t) => {
-  const { type, data, metadata: written } = third.encode(seen, id, metadata)
-  const recorded = stored(type, { ...seen.data }, { metadata: bytesOf(written) })
-  t.match(third.decode(recorded), { ...seen, metadata: { ...metadata, schema: 3 } })
-  t.same(data, seen.data)
+  const { type, data, metadata: written } = third.encode(seen)
+  const recorded = stored(type, data as object, { metadata: bytesOf(written) })
+  t.match(third.decode(recorded), { ...seen, metadata: { ...metadata, schema: 3 }, sealed: { personal: [key.id] } })
+  t.notMatch(JSON.stringify(data), 'ann@example.com')
 })
 
 t.test('decode checks each stored shape against its own schema', async (t) => {
   const problems = {
     GuestTokenSeen: 'does not fit its schema: data must have required properties seconds',
     'GuestTokenSeen.v2': 'does not fit its schema: data must have required properties seen_at',
-    'GuestTokenSeen.v3': 'does not fit its schema: data must have required properties guest_email, occurred_at',
+    'GuestTokenSeen.v3': 'does not fit its schema: data must have required properties occurred_at',
   }
   for (const [type, problem] of Object.entries(problems))
     t.throws(() => third.decode(stored(type, { email: 'ann@example.com' })), unreadable(`${where(type)} ${problem}`))
@@ -104,12 +116,12 @@ t.test('an event whose upcaster throws is unreadable, and the error has the caus
 
 t.test('an event whose upcaster returns invalid data is unreadable, at any step', async (t) => {
   const wrongEnd = programWith({
-    GuestTokenSeen: upcaster(Second, ({ seen_at }) => ({ guest_email: 'ann', occurred_at: seen_at })),
+    GuestTokenSeen: upcaster(Second, ({ email }) => ({ guest_email: email, occurred_at: 'never' })),
   })
   t.throws(
     () => wrongEnd.decode(stored('GuestTokenSeen', secondSeen)),
     unreadable(
-      `${where('GuestTokenSeen')} does not fit GuestTokenSeen.v2 after upcasting: /guest_email must match format "email"`,
+      `${where('GuestTokenSeen')} does not fit GuestTokenSeen.v2 after upcasting: /occurred_at must match format "date-time"`,
     ),
   )
   const Strict = Type.Object({ email: Type.String({ minLength: 1 }), seen_at: Type.String() })
@@ -163,6 +175,6 @@ t.test('createCodec rejects an event name that looks like a version of another e
 })
 
 t.test('encode rejects an event type that the program does not know', async (t) => {
-  const program = createCodec({ current: { GuestTokenLost: First }, former: {} })
-  t.throws(() => program.encode(seen, id, metadata), /GuestTokenSeen cannot be recorded: unknown event type/)
+  const other = program({ current: { GuestTokenLost: First }, former: {} })
+  t.throws(() => other.encode(seen), /GuestTokenSeen cannot be recorded: unknown event type/)
 })

@@ -2,132 +2,14 @@
 
 import { type EventData, jsonEvent } from '@eventstore/db-client'
 import { EventMetadata, type LogCheckpoint } from '@paylog/domain/events'
-import { type RecordedDomainEvent, recordedEvents, type Upcaster, upcasters } from '@paylog/domain/recordedEvents'
-import { type Static, type TSchema, Type } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
+import type { SealedPart } from '@paylog/domain/personalData'
+import { type RecordedDomainEvent, recordedEvents, upcasters } from '@paylog/domain/recordedEvents'
+import { type Static, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
 import type { RawEvent } from '../read/rawEvent.ts'
-
-/** The event schemas of one program version, by event name. */
-export type EventTables = {
-  /** The newest shape of every event. */
-  readonly current: Readonly<Record<string, TSchema>>
-  /** The latest former shape of an event, which links to earlier ones. */
-  readonly former: Readonly<Record<string, Upcaster<unknown> | undefined>>
-}
-
-/** A present or former shape of a stored event. */
-export type StoredShape = {
-  /** Event type in the log: the event's name, from version 2 on with the suffix `.v<version>`. */
-  readonly storedType: string
-  /** Event type in the domain. */
-  readonly name: string
-  /** Counted from 1. */
-  readonly version: number
-  readonly schema: TSchema
-  /** Describes why the data does not fit the schema; nothing when it does. */
-  problemOf(data: unknown): string | undefined
-  /** The next newer shape and the upcaster to it; absent for the newest. */
-  readonly next?: { readonly shape: StoredShape; readonly upcast: Upcaster<unknown>['upcast'] }
-}
-
-export type StoredShapes = {
-  readonly all: readonly StoredShape[]
-  /** The shape in which new events are written. */
-  newest(name: string): StoredShape | undefined
-  stored(storedType: string): StoredShape | undefined
-  /** For a type that only a newer program version can have written: the newest shape of that event known here. */
-  olderThan(storedType: string): StoredShape | undefined
-}
-
-const versioned = /^(?<name>.+)\.v(?<version>[1-9]\d*)$/
-
-/** @throws Error for an event name that looks like a version of another event */
-export function createStoredShapes({ current, former }: EventTables): StoredShapes {
-  const newest = new Map<string, StoredShape>()
-  const stored = new Map<string, StoredShape>()
-  for (const [name, schema] of Object.entries(current)) {
-    if (versioned.test(name))
-      throw new Error(`${name} cannot be an event name: the suffix .v<n> is reserved for versions`)
-    const shapes = shapesOf(name, schema, Object.hasOwn(former, name) ? former[name] : undefined)
-    newest.set(name, shapes[0])
-    for (const shape of shapes) stored.set(shape.storedType, shape)
-  }
-  return {
-    all: [...stored.values()],
-    newest: (name) => newest.get(name),
-    stored: (storedType) => stored.get(storedType),
-    olderThan(storedType) {
-      const { name = '', version } = versioned.exec(storedType)?.groups ?? {}
-      const shape = newest.get(name)
-      return shape && Number(version) > shape.version ? shape : undefined
-    },
-  }
-}
-
-/** Newest first. */
-function shapesOf(
-  name: string,
-  schema: TSchema,
-  former: Upcaster<unknown> | undefined,
-): [StoredShape, ...StoredShape[]] {
-  const version = countOf(former) + 1
-  const shapes: [StoredShape, ...StoredShape[]] = [storedShape(name, version, schema)]
-  let shape = shapes[0]
-  for (let earlier = former; earlier !== undefined; earlier = earlier.before) {
-    shape = { ...storedShape(name, shape.version - 1, earlier.schema), next: { shape, upcast: earlier.upcast } }
-    shapes.push(shape)
-  }
-  return shapes
-}
-
-const countOf = (former: Upcaster<unknown> | undefined): number => (former ? 1 + countOf(former.before) : 0)
-
-function storedShape(name: string, version: number, schema: TSchema): StoredShape {
-  // Compiled on first use: a process meets few of the shapes, and compiling takes about a millisecond each.
-  let validator: Validator | undefined
-  return {
-    storedType: version === 1 ? name : `${name}.v${version}`,
-    name,
-    version,
-    schema,
-    problemOf(data) {
-      validator ??= Compile(schema)
-      if (validator.Check(data)) return undefined
-      const [first] = validator.Errors(data)
-      return `${first?.instancePath || 'data'} ${first?.message ?? 'is not valid'}`
-    },
-  }
-}
-
-/**
- * Upcasts event data to its newest shape.
- * @param data as recorded; not modified
- * @throws Error that names the failed step: the data does not fit its shape, or an upcaster throws or returns data that
- *   does not fit the next shape
- */
-function upcast(shape: StoredShape, data: unknown): unknown {
-  const problem = shape.problemOf(data)
-  if (problem) throw new Error(`does not fit its schema: ${problem}`)
-  let { next } = shape
-  let upcasted = data
-  for (; next !== undefined; next = next.shape.next) {
-    const { storedType, problemOf } = next.shape
-    upcasted = upcastStep(storedType, next.upcast, upcasted)
-    const problem = problemOf(upcasted)
-    if (problem) throw new Error(`does not fit ${storedType} after upcasting: ${problem}`)
-  }
-  return upcasted
-}
-
-function upcastStep(storedType: string, upcast: Upcaster<unknown>['upcast'], data: unknown): unknown {
-  try {
-    // The data has been checked against the upcaster's schema; the table has erased its type.
-    return upcast(data as never)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`could not be upcast to ${storedType}: ${reason}`, { cause: error })
-  }
-}
+import type { DataKey, DataKeys } from './dataKeys.ts'
+import { KeysNeededError, partsIn, type SealedKeys, seal, unseal } from './sealing.ts'
+import { createStoredShapes, type EventTables, type StoredShape, type StoredShapes, upcast } from './shapes.ts'
 
 /** An event with everything that the log stores about it. */
 export type Recorded<Event = RecordedDomainEvent> = Event & {
@@ -137,6 +19,8 @@ export type Recorded<Event = RecordedDomainEvent> = Event & {
   readonly position: LogCheckpoint
   readonly created: Date
   readonly metadata: RecordedMetadata
+  /** The keys of its sealed parts, also of those that were destroyed. */
+  readonly sealed: SealedKeys
 }
 
 export type RecordedMetadata = EventMetadata & {
@@ -177,18 +61,25 @@ export class UnreadableEventError extends Error {
 
 export type EventIds = Partial<Pick<EventMetadata, 'correlationId' | 'causationId'>>
 
+/** Where an event is appended, and with which keys its parts are sealed. */
+export type Sealing = { readonly stream: string; readonly keysOf: (part: SealedPart) => readonly DataKey[] }
+
 export type Codec = {
+  /** The parts of an event that need keys to be encoded. */
+  partsOf(event: RecordedDomainEvent): readonly SealedPart[]
   /**
    * Prepares an event for an append, under its newest stored type.
    * @param id UUID of the event; the same for every attempt to append it
    * @throws Error when the data does not fit its schema: a bug of ours, never a client's mistake
    */
-  encode(event: RecordedDomainEvent, id: string, metadata: EventMetadata): EventData
+  encode(event: RecordedDomainEvent, id: string, metadata: EventMetadata, sealing: Sealing): EventData
   /**
    * Decodes a recorded event and upcasts it to the newest shape.
-   * @throws UnreadableEventError for an unknown type, and for data that does not fit its schema or cannot be upcast
+   * @param known the keys that are loaded
+   * @throws UnreadableEventError for an unknown type, and for data that does not fit its schema, cannot be opened or cannot be
+   *   upcast; KeysNeededError when one of its keys is not loaded
    */
-  decode(recorded: RawEvent): Recorded
+  decode(recorded: RawEvent, known: DataKeys['known']): Recorded
 }
 
 const metadataValidator = Compile(StoredMetadata)
@@ -196,20 +87,23 @@ const metadataValidator = Compile(StoredMetadata)
 export function createCodec(tables: EventTables): Codec {
   const shapes = createStoredShapes(tables)
   return {
-    encode({ type, data }, id, metadata) {
+    partsOf({ type, data }) {
+      return partsIn(shapes.newest(type)?.sealed ?? [], data)
+    },
+    encode({ type, data }, id, metadata, { stream, keysOf }) {
       const shape = shapes.newest(type)
       const problem = shape ? shape.problemOf(data) : 'unknown event type'
       if (shape === undefined || problem) throw new Error(`${type} cannot be recorded: ${problem}`)
       return jsonEvent({
         id,
         type: shape.storedType,
-        data,
+        data: seal(shape.sealed, data, keysOf, { stream, id, type: shape.storedType }) as typeof data,
         metadata: storedMetadata({ ...metadata, schema: shape.version }),
       })
     },
-    decode(recorded) {
+    decode(recorded, known) {
       const { id, type, stream, revision, position, created } = recorded
-      const metadata = parsed(recorded.metadata)
+      const metadata = parsedJson(recorded.metadata)
       const unreadable = (problem: string, cause?: unknown) =>
         new UnreadableEventError(
           `event ${id} (${type}, ${stream}@${revision}, position ${position.commit}) ${problem}`,
@@ -218,31 +112,21 @@ export function createCodec(tables: EventTables): Codec {
       const shape = shapes.stored(type)
       if (shape === undefined) throw unreadable(unknownType(type, shapes))
       if (recorded.contentType !== 'application/json') throw unreadable('is not JSON')
-      const data = upcastData(shape, parsed(recorded.data), unreadable)
+      const { data, sealed } = unsealedData(shape, recorded, known, unreadable)
       if (!metadataValidator.Check(metadata)) throw unreadable('has no valid metadata')
       // The data has been checked above; the compiler cannot connect a type name with its data.
       const event = { type: shape.name, data } as RecordedDomainEvent
-      return { ...event, id, stream, revision, position, created, metadata: recordedMetadata(metadata) }
+      return { ...event, id, stream, revision, position, created, metadata: recordedMetadata(metadata), sealed }
     },
   }
 }
 
 /** @returns undefined, which fits no schema, for bytes that are not JSON */
-function parsed(bytes: Uint8Array): unknown {
+export function parsedJson(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString())
   } catch {
     return undefined
-  }
-}
-
-/** Decodes an event, and returns the error instead of throwing it for one that this program cannot read. */
-export function tryDecode({ decode }: Pick<Codec, 'decode'>, event: RawEvent): Recorded | UnreadableEventError {
-  try {
-    return decode(event)
-  } catch (error) {
-    if (error instanceof UnreadableEventError) return error
-    throw error
   }
 }
 
@@ -255,14 +139,17 @@ function idsIn(metadata: unknown): EventIds {
   }
 }
 
-function upcastData(
+function unsealedData(
   shape: StoredShape,
-  data: unknown,
+  { data, id, stream, type }: RawEvent,
+  known: DataKeys['known'],
   unreadable: (problem: string, cause?: unknown) => UnreadableEventError,
-): unknown {
+): { readonly data: unknown; readonly sealed: SealedKeys } {
   try {
-    return upcast(shape, data)
+    const unsealed = unseal(shape.sealed, parsedJson(data), known, { stream, id, type })
+    return { ...unsealed, data: upcast(shape, unsealed.data) }
   } catch (error) {
+    if (error instanceof KeysNeededError) throw error
     throw unreadable(error instanceof Error ? error.message : String(error), error)
   }
 }

@@ -12,6 +12,11 @@ export type DataKeys = {
    */
   named(names: readonly string[]): Promise<readonly DataKey[]>
   /**
+   * Notes that a name was seen with an e-mail, so that its key is found by it. Makes the key too. `guest:<e-mail>` needs no call.
+   * @throws DomainError `service_unavailable`
+   */
+  seen(name: string, email: string): Promise<void>
+  /**
    * Makes these keys available to `known`, until more than some thousand others have been used.
    * @throws DomainError `service_unavailable`
    */

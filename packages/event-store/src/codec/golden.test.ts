@@ -6,10 +6,12 @@ import { type GoldenSample, goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
 import type { RawEvent } from '../read/rawEvent.ts'
 import { unusedSchemaPaths } from '../testing/schemaCoverage.ts'
-import { createStoredShapes, domainCodec } from './codec.ts'
+import { domainCodec } from './codec.ts'
+import { createStoredShapes } from './shapes.ts'
 
 const id = '0190a000-0000-7000-8000-000000000001'
 const position = { commit: 1n, prepare: 1n, eventId: id }
+const key = { id, bytes: Buffer.alloc(32, 7) }
 const samples = goldenSamples()
 const shapes = createStoredShapes({ current: recordedEvents, former: upcasters })
 
@@ -37,7 +39,7 @@ t.test('golden sample files and stored types match one to one', async (t) => {
 
 t.test('every golden sample decodes to the newest event named in its file', async (t) => {
   for (const sample of samples) {
-    const { type, data, metadata } = domainCodec.decode(recorded(sample))
+    const { type, data, metadata } = domainCodec.decode(recorded(sample), () => undefined)
     t.strictSame({ type, data }, sample.event, sample.name)
     t.strictSame(metadata, sample.metadata, `${sample.name}: metadata`)
   }
@@ -49,13 +51,13 @@ t.test('the metadata of a golden sample has the version of its stored type', asy
 })
 
 t.test('every decoded golden sample can be encoded in the newest shape', async (t) => {
-  for (const { name, event, metadata } of samples) {
+  for (const sample of samples) {
+    const { name, event, metadata } = sample
     const shape = shapes.newest(event.type)
-    t.match(
-      domainCodec.encode(event, id, metadata),
-      { type: shape?.storedType, data: event.data, metadata: { schema: shape?.version } },
-      name,
-    )
+    const { type, ...encoded } = domainCodec.encode(event, id, metadata, { stream: 'golden-1', keysOf: () => [key] })
+    t.match([type, encoded.metadata], [shape?.storedType, { schema: shape?.version }], name)
+    const log = { ...recorded(sample), type, data: Buffer.from(JSON.stringify(encoded.data)) }
+    t.strictSame(domainCodec.decode(log, () => key.bytes).data, event.data, `${name}: data`)
   }
 })
 

@@ -93,7 +93,7 @@ async function followOnce(source: FollowSource, options: FollowOptions, progress
     for (let reason: WaitReason = 'connected'; !signal.aborted; reason = await waiting.next(source.pollMs)) {
       if (reason === 'event') {
         const events = waiting.take(maxBatch).filter(({ position }) => isBehind(checkpoint, position))
-        for (const batch of decodedBatch(context, events)) await handle(batch)
+        for await (const batch of decodedBatch(context, events)) await handle(batch)
         continue
       }
       if (reason === 'connected') await requireSameLog(context, checkpoint)

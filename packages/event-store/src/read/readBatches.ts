@@ -1,12 +1,13 @@
 // Reads decoded events of some streams in the order of the log, in batches.
 import { isAfter, type LogCheckpoint, type LogPosition } from '@paylog/domain/events'
-import { type Codec, type Recorded, tryDecode, UnreadableEventError } from '../codec/codec.ts'
+import { type Recorded, UnreadableEventError } from '../codec/codec.ts'
+import type { Decoder } from '../codec/decoder.ts'
 import type { CallContext } from '../connection/calls.ts'
 import { isSystemStream, type RawEvent } from './rawEvent.ts'
 import { type LogPage, type PagesRange, readPages } from './readPage.ts'
 import { readLogEnds } from './reads.ts'
 
-export type ReadContext = CallContext & Pick<Codec, 'decode'>
+export type ReadContext = CallContext & Decoder
 
 /** Events in log order; everything up to `position` is in this batch or an earlier one. `events` may be empty. */
 export type EventBatch = { readonly events: readonly Recorded[]; readonly position: LogCheckpoint }
@@ -44,17 +45,16 @@ export async function* readToEnd(
  * @param end everything up to there is in the batch or an earlier one
  * @throws UnreadableEventError
  */
-export function* decodedBatch(
-  codec: Pick<Codec, 'decode'>,
+export async function* decodedBatch(
+  decoder: Decoder,
   raw: readonly RawEvent[],
   end: LogCheckpoint | undefined = raw.at(-1)?.position,
-): Generator<EventBatch, void> {
+): AsyncGenerator<EventBatch, void> {
   const events: Recorded[] = []
   let unreadable: UnreadableEventError | undefined
-  for (const event of raw) {
-    const readable = tryDecode(codec, event)
-    if (readable instanceof UnreadableEventError) unreadable = readable
-    else events.push(readable)
+  for (const decoded of await decoder.decode(raw)) {
+    if (decoded instanceof UnreadableEventError) unreadable = decoded
+    else events.push(decoded)
     if (unreadable !== undefined) break
   }
   const position = unreadable === undefined ? end : events.at(-1)?.position

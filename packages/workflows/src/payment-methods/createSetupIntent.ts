@@ -1,6 +1,7 @@
 // Creates a setup intent at a provider and records it. Nothing is recorded before the call: a setup intent that no client
 // knows of has no effect.
 
+import { DomainError } from '@paylog/domain/errors'
 import type { LogPosition } from '@paylog/domain/events'
 import { requireSameRequest } from '@paylog/domain/idempotentRequest'
 import { providerCustomerFold } from '@paylog/domain/providerCustomer'
@@ -20,7 +21,7 @@ export type SetupIntentRequest = RepeatableRequest & {
 }
 
 export type CreatedSetupIntent = {
-  readonly setup_intent: SetupIntent
+  readonly setup_intent: SetupIntent & { readonly client_secret: string }
   readonly position: LogPosition
   /** True when an earlier request with the same key created it. */
   readonly replayed: boolean
@@ -73,7 +74,10 @@ function toCreatedSetupIntent(
 ): CreatedSetupIntent {
   if (state === null || !position) throw new Error('the setup intent has no event')
   requireSameRequest(state, request_fingerprint)
-  return { setup_intent: state, position, replayed }
+  const { client_secret, ...rest } = state
+  if (client_secret === null)
+    throw new DomainError('idempotency_key_reused', 'The client secret is no longer kept; use a new Idempotency-Key')
+  return { setup_intent: { ...rest, client_secret }, position, replayed }
 }
 
 /** The user's customer at the provider. It is optional, so a failed lookup does not fail the request. */

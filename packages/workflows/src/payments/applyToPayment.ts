@@ -38,10 +38,10 @@ type Notified = {
  */
 export async function recordInPayment(
   workflow: Workflow,
-  received: Notified & { readonly body: string; readonly body_encoding?: 'gzip' },
+  received: Notified & { readonly body: string },
   known: OwnPayment,
 ): Promise<boolean> {
-  const { notification, body, body_encoding } = received
+  const { notification, body } = received
   const { provider_event_id, provider_type, generic_type, report } = notification
   const payment = await handle(workflow, received, known, (payment, occurred_at) => {
     if (isAppliedBefore({ provider_event_id }, payment) || (report && isIntentUndecided(report, payment))) return []
@@ -58,7 +58,6 @@ export async function recordInPayment(
       reported_status: notification.status,
       ...foreignIntentMark(report, payment),
       body,
-      ...(body_encoding && { body_encoding }),
     }
     return [{ type: 'ProviderNotificationReceived', data }, ...consequences(received, payment, occurred_at)]
   })

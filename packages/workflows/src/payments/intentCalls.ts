@@ -8,7 +8,7 @@ import {
   requestCapture,
   requestExpiry,
 } from '@paylog/domain/payments/calls'
-import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { erasedMessage, type PaymentEvent } from '@paylog/domain/payments/events'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import {
@@ -136,7 +136,7 @@ export function callError(
   }
   if (failure.outcome === 'throttled')
     return new DomainError('provider_unavailable', 'The provider is throttling requests; try again', about)
-  return new DomainError(failure.refusal ?? 'provider_rejected', failure.failure_message, about)
+  return new DomainError(failure.refusal ?? 'provider_rejected', failure.failure_message ?? erasedMessage, about)
 }
 
 /** The cancel or capture call that the payment has begun. */

@@ -1,0 +1,63 @@
+// Decodes recorded events with the keys of their sealed parts.
+import type { RawEvent } from '../read/rawEvent.ts'
+import { type Codec, parsedJson, type Recorded, UnreadableEventError } from './codec.ts'
+import type { DataKeys } from './dataKeys.ts'
+import { KeysNeededError, keyIdsIn } from './sealing.ts'
+
+/** What decodes recorded events: a codec, with the keys of their sealed parts. */
+export type Decoder = {
+  /**
+   * Decodes events, with the error in the place of one that this program cannot read.
+   * @throws DomainError `service_unavailable` when keys cannot be loaded
+   */
+  decode(events: readonly RawEvent[]): Promise<readonly (Recorded | UnreadableEventError)[]>
+}
+
+export function createDecoder(codec: Pick<Codec, 'decode'>, keys: Pick<DataKeys, 'known' | 'load'>): Decoder {
+  async function loadKeysOf(events: readonly RawEvent[]): Promise<void> {
+    await keys.load([...new Set(events.flatMap(({ data }) => keyIdsIn(parsedJson(data))))])
+  }
+  return {
+    async decode(events) {
+      const decoded: (Recorded | UnreadableEventError)[] = []
+      let loadedFor = -1
+      while (decoded.length < events.length) {
+        try {
+          for (const event of events.slice(decoded.length)) decoded.push(tryDecode(codec, event, keys.known))
+        } catch (error) {
+          if (!(error instanceof KeysNeededError) || loadedFor === decoded.length) throw error
+          // Most keys are loaded already, so the ids are looked for only when one is missing.
+          loadedFor = decoded.length
+          await loadKeysOf(events.slice(loadedFor))
+        }
+      }
+      return decoded
+    },
+  }
+}
+
+/** @throws UnreadableEventError the first one, if any */
+export function requireReadable(decoded: readonly (Recorded | UnreadableEventError)[]): readonly Recorded[] {
+  return decoded.map((event) => {
+    if (event instanceof UnreadableEventError) throw event
+    return event
+  })
+}
+
+/**
+ * Decodes an event, with the error in the place of one that this program cannot read.
+ * @param known by default no key, so that sealed fields are null
+ * @throws KeysNeededError
+ */
+export function tryDecode(
+  codec: Pick<Codec, 'decode'>,
+  event: RawEvent,
+  known: DataKeys['known'] = () => null,
+): Recorded | UnreadableEventError {
+  try {
+    return codec.decode(event, known)
+  } catch (error) {
+    if (error instanceof UnreadableEventError) return error
+    throw error
+  }
+}

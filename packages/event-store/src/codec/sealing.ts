@@ -1,0 +1,221 @@
+// Seals the marked fields of an event, and opens them again. One sealed text for each part of an event: the fields' values as
+// JSON, encrypted with AES-256-GCM and bound to the event, so that it cannot be moved to another one.
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { type SealedPart, sealedKeyword, sealedParts } from '@paylog/domain/personalData'
+import type { TSchema } from 'typebox'
+import type { DataKey, DataKeys } from './dataKeys.ts'
+
+/** A field of an event's data, such as `payer.email`. */
+export type SealedField = {
+  readonly path: readonly string[]
+  readonly part: SealedPart
+  /** Whether the field may be absent. */
+  readonly isOptional: boolean
+}
+
+/** The sealed parts of a stored event. */
+export const sealedProperty = '$sealed'
+
+/** `text`: base64 of nonce, ciphertext and tag. All keys are needed to open it. */
+type SealedText = { readonly keys: readonly string[]; readonly text: string }
+type Fields = Record<string, unknown>
+
+/** The event that a sealed text belongs to. `type` is the stored type. */
+export type EventIdentity = { readonly stream: string; readonly id: string; readonly type: string }
+
+/** Which keys each sealed part of an event needs; empty for an event without sealed parts. */
+export type SealedKeys = Readonly<Partial<Record<SealedPart, readonly string[]>>>
+
+/** A key of a sealed part must be loaded before the event can be decoded. */
+export class KeysNeededError extends Error {
+  override readonly name = 'KeysNeededError'
+}
+
+/** A sealed text was changed, or belongs to another event. */
+export class SealBrokenError extends Error {
+  override readonly name = 'SealBrokenError'
+}
+
+/** The fields that a schema marks as sealed. */
+export function sealedFieldsOf(
+  schema: TSchema,
+  path: readonly string[] = [],
+  isOptional = false,
+): readonly SealedField[] {
+  const {
+    [sealedKeyword]: part,
+    properties,
+    required,
+  } = schema as TSchema & {
+    readonly [sealedKeyword]?: SealedPart
+    readonly properties?: Readonly<Record<string, TSchema>>
+    readonly required?: readonly string[]
+  }
+  if (part !== undefined) return [{ path, part, isOptional }]
+  return Object.entries(properties ?? {}).flatMap(([name, field]) =>
+    sealedFieldsOf(field, [...path, name], !required?.includes(name)),
+  )
+}
+
+/** The parts of an event that have values to seal. A null is a value where the field could be absent as well. */
+export function partsIn(fields: readonly SealedField[], data: object): readonly SealedPart[] {
+  const hasValue = ({ path, isOptional }: SealedField) => {
+    const value = valueAt(data, path)
+    return value !== undefined && (value !== null || isOptional)
+  }
+  const found = new Set(fields.filter(hasValue).map(({ part }) => part))
+  return sealedParts.filter((part) => found.has(part))
+}
+
+/**
+ * The data as it is stored: without the sealed fields, and with a sealed text for each part that has values.
+ * @param keysOf the keys of each part
+ */
+export function seal(
+  fields: readonly SealedField[],
+  data: object,
+  keysOf: (part: SealedPart) => readonly DataKey[],
+  event: EventIdentity,
+): object {
+  if (fields.length === 0) return data
+  const parts = partsIn(fields, data)
+  const open = fields.reduce((rest, { path }) => without(rest, path), data as Fields)
+  if (parts.length === 0) return open
+  const sealed = parts.map((part) => {
+    const values: Fields = {}
+    for (const field of fields) {
+      const value = field.part === part ? valueAt(data, field.path) : undefined
+      if (value !== undefined) put(values, field.path, value)
+    }
+    const keys = keysOf(part)
+    const text = encrypt(Buffer.from(JSON.stringify(values)), keyOf(keys), associatedData(event, part))
+    return [part, { keys: keys.map(({ id }) => id), text }] satisfies [SealedPart, SealedText]
+  })
+  return { ...open, [sealedProperty]: Object.fromEntries(sealed) }
+}
+
+/**
+ * The data with its sealed fields: null for those without a value or whose key was destroyed. Such optional fields are absent.
+ * @param data as stored
+ * @throws KeysNeededError for a key that has not been loaded; SealBrokenError
+ */
+export function unseal(
+  fields: readonly SealedField[],
+  data: unknown,
+  known: DataKeys['known'],
+  event: EventIdentity,
+): { readonly data: unknown; readonly sealed: SealedKeys } {
+  if (fields.length === 0 || !isObject(data)) return { data, sealed: {} }
+  const { [sealedProperty]: stored, ...opened } = data
+  const sealed: Partial<Record<SealedPart, readonly string[]>> = {}
+  for (const [part, text] of Object.entries(isObject(stored) ? stored : {})) {
+    if (!isPart(part) || !isSealedText(text)) throw new SealBrokenError(`has a sealed part ${part} that is not valid`)
+    sealed[part] = text.keys
+    const values = openedPart(part, text, known, event)
+    if (values !== null) merge(opened, values)
+  }
+  for (const { path, isOptional } of fields)
+    if (!isOptional && valueAt(opened, path) === undefined) put(opened, path, null)
+  return { data: opened, sealed }
+}
+
+/** The ids of the keys that an event's data names. */
+export function keyIdsIn(data: unknown): readonly string[] {
+  const stored = isObject(data) ? data[sealedProperty] : undefined
+  return isObject(stored) ? Object.values(stored).flatMap((text) => (isSealedText(text) ? text.keys : [])) : []
+}
+
+/** @returns null when a key was destroyed */
+function openedPart(part: SealedPart, { keys, text }: SealedText, known: DataKeys['known'], event: EventIdentity) {
+  const bytes = keys.map((id) => ({ id, bytes: known(id) }))
+  if (bytes.some((key) => key.bytes === undefined)) throw new KeysNeededError()
+  const usable = bytes.flatMap(({ id, bytes }) => (bytes ? [{ id, bytes }] : []))
+  if (usable.length < keys.length) return null
+  try {
+    const values: unknown = JSON.parse(
+      decrypt(Buffer.from(text, 'base64'), keyOf(usable), associatedData(event, part)).toString(),
+    )
+    return isObject(values) ? values : null
+  } catch (cause) {
+    throw new SealBrokenError(`has a sealed part ${part} that cannot be opened`, { cause })
+  }
+}
+
+const isPart = (part: string): part is SealedPart => sealedParts.some((known) => known === part)
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isSealedText = (value: unknown): value is SealedText =>
+  isObject(value) &&
+  typeof value.text === 'string' &&
+  Array.isArray(value.keys) &&
+  value.keys.length > 0 &&
+  value.keys.every((id) => typeof id === 'string')
+
+function valueAt(data: object, path: readonly string[]): unknown {
+  let value: unknown = data
+  for (const name of path) value = isObject(value) ? value[name] : undefined
+  return value
+}
+
+/** A copy without the field. */
+function without(data: Fields, [name = '', ...rest]: readonly string[]): Fields {
+  if (!(name in data)) return data
+  const { [name]: value, ...others } = data
+  return rest.length === 0 || !isObject(value) ? others : { ...data, [name]: without(value, rest) }
+}
+
+/** Sets a field; the objects that it is in are made, unless they are missing from an optional one. */
+function put(data: Fields, [name = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) data[name] = value
+  else {
+    if (!isObject(data[name])) data[name] = {}
+    put(data[name] as Fields, rest, value)
+  }
+}
+
+function merge(into: Fields, from: Fields): void {
+  for (const [name, value] of Object.entries(from)) {
+    const present = into[name]
+    if (isObject(value) && isObject(present)) merge(present, value)
+    else into[name] = value
+  }
+}
+
+const associatedData = ({ stream, id, type }: EventIdentity, part: SealedPart) =>
+  Buffer.from(JSON.stringify([stream, id, type, part]))
+
+/** With several keys all are needed, so destroying one of them is enough. */
+function keyOf([first, ...others]: readonly DataKey[]): Uint8Array {
+  if (first === undefined) throw new Error('A sealed part needs a key')
+  return others.reduce((key, { bytes }) => createHmac('sha256', key).update(bytes).digest(), first.bytes)
+}
+
+const algorithm = 'aes-256-gcm'
+const nonceBytes = 12
+const tagBytes = 16
+/** A long text is compressed, because base64 adds a third and an append has a maximum size. */
+const compressedFromBytes = 16_384
+const plain = Buffer.of(0)
+const gzip = Buffer.of(1)
+
+function encrypt(content: Buffer, key: Uint8Array, associated: Buffer): string {
+  const isLong = content.length >= compressedFromBytes
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv(algorithm, key, nonce).setAAD(associated)
+  const parts = [nonce, cipher.update(isLong ? gzip : plain), cipher.update(isLong ? gzipSync(content) : content)]
+  cipher.final()
+  return Buffer.concat([...parts, cipher.getAuthTag()]).toString('base64')
+}
+
+/** @throws when it was not encrypted with this key and data */
+function decrypt(sealed: Buffer, key: Uint8Array, associated: Buffer): Buffer {
+  const tagAt = sealed.length - tagBytes
+  const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, nonceBytes)).setAAD(associated)
+  decipher.setAuthTag(sealed.subarray(tagAt))
+  const content = decipher.update(sealed.subarray(nonceBytes, tagAt))
+  decipher.final()
+  return content[0] === gzip[0] ? gunzipSync(content.subarray(1)) : content.subarray(1)
+}

@@ -1,0 +1,130 @@
+// The present and former shapes of stored events, and how data of a former shape becomes that of the newest.
+import type { Upcaster } from '@paylog/domain/recordedEvents'
+import type { TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { type SealedField, sealedFieldsOf } from './sealing.ts'
+
+/** The event schemas of one program version, by event name. */
+export type EventTables = {
+  /** The newest shape of every event. */
+  readonly current: Readonly<Record<string, TSchema>>
+  /** The latest former shape of an event, which links to earlier ones. */
+  readonly former: Readonly<Record<string, Upcaster<unknown> | undefined>>
+}
+
+/** A present or former shape of a stored event. */
+export type StoredShape = {
+  /** Event type in the log: the event's name, from version 2 on with the suffix `.v<version>`. */
+  readonly storedType: string
+  /** Event type in the domain. */
+  readonly name: string
+  /** Counted from 1. */
+  readonly version: number
+  readonly schema: TSchema
+  /** The fields that are stored sealed. */
+  readonly sealed: readonly SealedField[]
+  /** Describes why the data does not fit the schema; nothing when it does. */
+  problemOf(data: unknown): string | undefined
+  /** The next newer shape and the upcaster to it; absent for the newest. */
+  readonly next?: { readonly shape: StoredShape; readonly upcast: Upcaster<unknown>['upcast'] }
+}
+
+export type StoredShapes = {
+  readonly all: readonly StoredShape[]
+  /** The shape in which new events are written. */
+  newest(name: string): StoredShape | undefined
+  stored(storedType: string): StoredShape | undefined
+  /** For a type that only a newer program version can have written: the newest shape of that event known here. */
+  olderThan(storedType: string): StoredShape | undefined
+}
+
+const versioned = /^(?<name>.+)\.v(?<version>[1-9]\d*)$/
+
+/** @throws Error for an event name that looks like a version of another event */
+export function createStoredShapes({ current, former }: EventTables): StoredShapes {
+  const newest = new Map<string, StoredShape>()
+  const stored = new Map<string, StoredShape>()
+  for (const [name, schema] of Object.entries(current)) {
+    if (versioned.test(name))
+      throw new Error(`${name} cannot be an event name: the suffix .v<n> is reserved for versions`)
+    const shapes = shapesOf(name, schema, Object.hasOwn(former, name) ? former[name] : undefined)
+    newest.set(name, shapes[0])
+    for (const shape of shapes) stored.set(shape.storedType, shape)
+  }
+  return {
+    all: [...stored.values()],
+    newest: (name) => newest.get(name),
+    stored: (storedType) => stored.get(storedType),
+    olderThan(storedType) {
+      const { name = '', version } = versioned.exec(storedType)?.groups ?? {}
+      const shape = newest.get(name)
+      return shape && Number(version) > shape.version ? shape : undefined
+    },
+  }
+}
+
+/** Newest first. */
+function shapesOf(
+  name: string,
+  schema: TSchema,
+  former: Upcaster<unknown> | undefined,
+): [StoredShape, ...StoredShape[]] {
+  const version = countOf(former) + 1
+  const shapes: [StoredShape, ...StoredShape[]] = [storedShape(name, version, schema)]
+  let shape = shapes[0]
+  for (let earlier = former; earlier !== undefined; earlier = earlier.before) {
+    shape = { ...storedShape(name, shape.version - 1, earlier.schema), next: { shape, upcast: earlier.upcast } }
+    shapes.push(shape)
+  }
+  return shapes
+}
+
+const countOf = (former: Upcaster<unknown> | undefined): number => (former ? 1 + countOf(former.before) : 0)
+
+function storedShape(name: string, version: number, schema: TSchema): StoredShape {
+  // Compiled on first use: a process meets few of the shapes, and compiling takes about a millisecond each.
+  let validator: Validator | undefined
+  return {
+    storedType: version === 1 ? name : `${name}.v${version}`,
+    name,
+    version,
+    schema,
+    sealed: sealedFieldsOf(schema),
+    problemOf(data) {
+      validator ??= Compile(schema)
+      if (validator.Check(data)) return undefined
+      const [first] = validator.Errors(data)
+      return `${first?.instancePath || 'data'} ${first?.message ?? 'is not valid'}`
+    },
+  }
+}
+
+/**
+ * Upcasts event data to its newest shape.
+ * @param data as recorded; not modified
+ * @throws Error that names the failed step: the data does not fit its shape, or an upcaster throws or returns data that
+ *   does not fit the next shape
+ */
+export function upcast(shape: StoredShape, data: unknown): unknown {
+  const problem = shape.problemOf(data)
+  if (problem) throw new Error(`does not fit its schema: ${problem}`)
+  let { next } = shape
+  let upcasted = data
+  for (; next !== undefined; next = next.shape.next) {
+    const { storedType, problemOf } = next.shape
+    upcasted = upcastStep(storedType, next.upcast, upcasted)
+    const problem = problemOf(upcasted)
+    if (problem) throw new Error(`does not fit ${storedType} after upcasting: ${problem}`)
+  }
+  return upcasted
+}
+
+function upcastStep(storedType: string, upcast: Upcaster<unknown>['upcast'], data: unknown): unknown {
+  try {
+    // The data has been checked against the upcaster's schema; the table has erased its type.
+    return upcast(data as never)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`could not be upcast to ${storedType}: ${reason}`, { cause: error })
+  }
+}
