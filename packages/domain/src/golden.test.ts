@@ -5,6 +5,7 @@ import { addressFold } from './addresses/address.ts'
 import { addressEvents } from './addresses/events.ts'
 import { findCardData } from './cardNumber.ts'
 import { defaultChoiceEvents, defaultChoiceFold } from './defaultChoice.ts'
+import { erasureEvents, erasureFold } from './erasures.ts'
 import type { Fold } from './events.ts'
 import { guestTokenEvents, guestTokenFold } from './guestToken.ts'
 import { idempotentRequestEvents, idempotentRequestFold } from './idempotentRequest.ts'
@@ -36,6 +37,7 @@ const categories = [
   category(productEvents, productFold),
   category(idempotentRequestEvents, idempotentRequestFold),
   category(webhookTestEvents, webhookTestFold),
+  category(erasureEvents, erasureFold),
 ]
 
 function category<State, Event extends RecordedDomainEvent>(

@@ -2,6 +2,7 @@ import t from 'tap'
 import { Compile } from 'typebox/compile'
 import { addressEvents } from './addresses/events.ts'
 import { defaultChoiceEvents } from './defaultChoice.ts'
+import { erasureEvents } from './erasures.ts'
 import { EventMetadata } from './events.ts'
 import { guestTokenEvents } from './guestToken.ts'
 import { idempotentRequestEvents } from './idempotentRequest.ts'
@@ -37,6 +38,7 @@ t.test('recordedEvents contains every category, and no two categories share an e
     productEvents,
     idempotentRequestEvents,
     webhookTestEvents,
+    erasureEvents,
   ]
   t.same(Object.keys(recordedEvents).toSorted(), categories.flatMap((events) => Object.keys(events)).toSorted())
 })

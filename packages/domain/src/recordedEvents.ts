@@ -2,6 +2,7 @@
 import type { Static, TSchema } from 'typebox'
 import { addressEvents } from './addresses/events.ts'
 import { defaultChoiceEvents } from './defaultChoice.ts'
+import { erasureEvents } from './erasures.ts'
 import type { EventsOf } from './events.ts'
 import { guestTokenEvents } from './guestToken.ts'
 import { idempotentRequestEvents } from './idempotentRequest.ts'
@@ -25,6 +26,7 @@ export const recordedEvents = {
   ...productEvents,
   ...idempotentRequestEvents,
   ...webhookTestEvents,
+  ...erasureEvents,
 }
 export type RecordedDomainEvent = EventsOf<typeof recordedEvents>
 

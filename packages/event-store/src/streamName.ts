@@ -12,6 +12,7 @@ export const categories = [
   'guestToken',
   'webhookTest',
   'idempotentRequest',
+  'erasure',
 ] as const
 type Category = (typeof categories)[number]
 
@@ -53,6 +54,8 @@ export const webhookTestStream = (testId: string) => streamName('webhookTest', t
 
 /** @param requestId derived from an Idempotency-Key */
 export const idempotentRequestStream = (requestId: string) => streamName('idempotentRequest', requestId)
+
+export const erasureStream = (erasureId: string) => streamName('erasure', erasureId)
 
 /** Percent-encodes, so that stream names are ASCII for every provider id, even one with lone surrogates. */
 const encoded = (id: string) => encodeURIComponent(id.toWellFormed())
