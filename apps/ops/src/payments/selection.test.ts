@@ -60,7 +60,8 @@ function chosen(events: readonly PaymentEvent[], options: { since?: number; all?
     const position = positionAt(BigInt(number))
     const metadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous', schema: 1 }
     const stream = `payment-${event.data.payment_id}`
-    const recorded: Recorded = { ...event, id: '', stream, revision: 0n, position, created: new Date(), metadata }
+    const at = { id: '', stream, revision: 0n, position, created: new Date(), metadata, sealed: {} }
+    const recorded: Recorded = { ...event, ...at }
     apply(recorded)
   })
   return [...payments].map(([id, provider]) => `${provider} ${id}`)

@@ -159,6 +159,7 @@ export function recordedEvent<Type extends FollowedEvent['type']>(
     position: positionAt(position),
     created: new Date(at),
     metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous', schema: 1 },
+    sealed: {},
   }
 }
 

@@ -40,5 +40,6 @@ function webhookTestRequested(userId: string, commit: bigint): Recorded {
     position: positionAt(commit),
     created: new Date('2026-01-02T03:04:05.000Z'),
     metadata: { correlationId: 'request-1', causationId: 'request-1', actor: `session:${userId}`, schema: 1 },
+    sealed: {},
   }
 }

@@ -191,6 +191,7 @@ function paymentSucceeded(commit: bigint): Recorded {
     position: positionAt(commit),
     created: new Date('2026-01-02T03:04:05.000Z'),
     metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
+    sealed: {},
   }
 }
 
@@ -221,5 +222,6 @@ export function notificationReceived(commit: bigint, body: string): Recorded {
     position: positionAt(commit, commit - 1n),
     created: new Date('2026-01-02T03:04:05.000Z'),
     metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
+    sealed: {},
   }
 }
