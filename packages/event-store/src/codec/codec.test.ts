@@ -1,5 +1,6 @@
 // Encoding and decoding of events whose shape has changed, by older and newer program versions.
 
+import { createSecretKey } from 'node:crypto'
 import type { GuestTokenEvent } from '@paylog/domain/guestToken'
 import { type RecordedDomainEvent, recordedEvents, type Upcasters, upcaster } from '@paylog/domain/recordedEvents'
 import t from 'tap'
@@ -26,7 +27,7 @@ const toThird = ({ email, seen_at }: Static<typeof Second>) => ({ guest_email: e
 const secondSeen = { email: 'ann@example.com', seen_at: seen.data.occurred_at }
 const firstSeen = { email: 'ann@example.com', seconds: 1_767_323_045 }
 
-const key = { id: '0190a000-0000-7000-8000-00000000000a', bytes: Buffer.alloc(32, 7) }
+const key = { id: '0190a000-0000-7000-8000-00000000000a', key: createSecretKey(Buffer.alloc(32, 7)) }
 
 /** A program version with these tables, which seals every part with one key. */
 function program(tables: EventTables) {
@@ -34,7 +35,7 @@ function program(tables: EventTables) {
   return {
     encode: (event: RecordedDomainEvent) =>
       encode(event, id, metadata, { stream: 'guestToken-1', keysOf: () => [key] }),
-    decode: (event: RawEvent) => decode(event, (of) => (of === key.id ? key.bytes : undefined)),
+    decode: (event: RawEvent) => decode(event, (of) => (of === key.id ? key.key : undefined)),
   }
 }
 const programWith = (former: Upcasters<typeof recordedEvents>) => program({ current: recordedEvents, former })

@@ -1,7 +1,11 @@
 // The keys that personal data in events is sealed with. `packages/privacy` keeps them in Postgres.
+import type { KeyObject } from 'node:crypto'
 
-/** A key of 256 bits. Events name it by its id, a UUID that says nothing about whose it is. */
-export type DataKey = { readonly id: string; readonly bytes: Uint8Array }
+/**
+ * A secret key of 256 bits. Events name it by its id, a UUID that says nothing about whose it is. A KeyObject, because Node
+ * needs several times as long to encrypt with bytes.
+ */
+export type DataKey = { readonly id: string; readonly key: KeyObject }
 
 export type DataKeys = {
   /**
@@ -22,5 +26,5 @@ export type DataKeys = {
    */
   load(ids: readonly string[]): Promise<void>
   /** The key with this id; null when it was destroyed or never existed, undefined when it has not been loaded. */
-  known(id: string): Uint8Array | null | undefined
+  known(id: string): KeyObject | null | undefined
 }

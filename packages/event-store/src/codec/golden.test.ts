@@ -1,5 +1,6 @@
 // Every stored event stays readable: each stored type and version has golden samples that decode.
 
+import { createSecretKey } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { recordedEvents, upcasters } from '@paylog/domain/recordedEvents'
 import { type GoldenSample, goldenSamples } from '@paylog/testing/goldenSamples'
@@ -11,7 +12,7 @@ import { createStoredShapes } from './shapes.ts'
 
 const id = '0190a000-0000-7000-8000-000000000001'
 const position = { commit: 1n, prepare: 1n, eventId: id }
-const key = { id, bytes: Buffer.alloc(32, 7) }
+const key = { id, key: createSecretKey(Buffer.alloc(32, 7)) }
 const samples = goldenSamples()
 const shapes = createStoredShapes({ current: recordedEvents, former: upcasters })
 
@@ -57,7 +58,7 @@ t.test('every decoded golden sample can be encoded in the newest shape', async (
     const { type, ...encoded } = domainCodec.encode(event, id, metadata, { stream: 'golden-1', keysOf: () => [key] })
     t.match([type, encoded.metadata], [shape?.storedType, { schema: shape?.version }], name)
     const log = { ...recorded(sample), type, data: Buffer.from(JSON.stringify(encoded.data)) }
-    t.strictSame(domainCodec.decode(log, () => key.bytes).data, event.data, `${name}: data`)
+    t.strictSame(domainCodec.decode(log, () => key.key).data, event.data, `${name}: data`)
   }
 })
 

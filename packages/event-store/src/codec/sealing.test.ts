@@ -1,11 +1,11 @@
 // Sealing the marked fields of an event, and opening them with the keys that are still there.
-import { createHash } from 'node:crypto'
+import { createHash, createSecretKey, type KeyObject } from 'node:crypto'
 import { PersonalText, Sealed } from '@paylog/domain/personalData'
 import t from 'tap'
 import { Type } from 'typebox'
 import { KeysNeededError, keyIdsIn, SealBrokenError, seal, sealedFieldsOf, unseal } from './sealing.ts'
 
-const keyOf = (id: string) => ({ id, bytes: createHash('sha256').update(id).digest() })
+const keyOf = (id: string) => ({ id, key: createSecretKey(createHash('sha256').update(id).digest()) })
 const [person, day] = [keyOf('key-1'), keyOf('key-of-the-day')]
 const event = { stream: 'payment-1', id: 'event-1', type: 'Example' }
 
@@ -32,9 +32,9 @@ const full = {
 }
 
 const sealed = (data: object) => seal(fields, data, (part) => (part === 'body' ? [person, day] : [person]), event)
-const opened = (data: unknown, known: (id: string) => Uint8Array | null | undefined, of = event) =>
+const opened = (data: unknown, known: (id: string) => KeyObject | null | undefined, of = event) =>
   unseal(fields, JSON.parse(JSON.stringify(data)), known, of)
-const all = (id: string) => keyOf(id).bytes
+const all = (id: string) => keyOf(id).key
 const without = (lost: string) => (id: string) => (id === lost ? null : all(id))
 
 t.test('a sealed event shows none of the marked values and opens to the same data', async (t) => {

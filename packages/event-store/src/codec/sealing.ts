@@ -1,6 +1,6 @@
 // Seals the marked fields of an event, and opens them again. One sealed text for each part of an event: the fields' values as
 // JSON, encrypted with AES-256-GCM and bound to the event, so that it cannot be moved to another one.
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type SealedPart, sealedKeyword, sealedParts } from '@paylog/domain/personalData'
 import type { TSchema } from 'typebox'
@@ -89,7 +89,11 @@ export function seal(
       if (value !== undefined) put(values, field.path, value)
     }
     const keys = keysOf(part)
-    const text = encrypt(Buffer.from(JSON.stringify(values)), keyOf(keys), associatedData(event, part))
+    const text = encrypt(
+      Buffer.from(JSON.stringify(values)),
+      combined(keys.map(({ key }) => key)),
+      associatedData(event, part),
+    )
     return [part, { keys: keys.map(({ id }) => id), text }] satisfies [SealedPart, SealedText]
   })
   return { ...open, [sealedProperty]: Object.fromEntries(sealed) }
@@ -128,13 +132,13 @@ export function keyIdsIn(data: unknown): readonly string[] {
 
 /** @returns null when a key was destroyed */
 function openedPart(part: SealedPart, { keys, text }: SealedText, known: DataKeys['known'], event: EventIdentity) {
-  const bytes = keys.map((id) => ({ id, bytes: known(id) }))
-  if (bytes.some((key) => key.bytes === undefined)) throw new KeysNeededError()
-  const usable = bytes.flatMap(({ id, bytes }) => (bytes ? [{ id, bytes }] : []))
-  if (usable.length < keys.length) return null
+  const all = keys.map(known)
+  if (all.includes(undefined)) throw new KeysNeededError()
+  const present = all.filter((key) => key instanceof Object)
+  if (present.length < keys.length) return null
   try {
     const values: unknown = JSON.parse(
-      decrypt(Buffer.from(text, 'base64'), keyOf(usable), associatedData(event, part)).toString(),
+      decrypt(Buffer.from(text, 'base64'), combined(present), associatedData(event, part)).toString(),
     )
     return isObject(values) ? values : null
   } catch (cause) {
@@ -187,10 +191,22 @@ function merge(into: Fields, from: Fields): void {
 const associatedData = ({ stream, id, type }: EventIdentity, part: SealedPart) =>
   Buffer.from(JSON.stringify([stream, id, type, part]))
 
+/** Combined keys, for as long as both of their parts are in use. */
+const combinations = new WeakMap<KeyObject, WeakMap<KeyObject, KeyObject>>()
+
 /** With several keys all are needed, so destroying one of them is enough. */
-function keyOf([first, ...others]: readonly DataKey[]): Uint8Array {
+function combined([first, ...others]: readonly KeyObject[]): KeyObject {
   if (first === undefined) throw new Error('A sealed part needs a key')
-  return others.reduce((key, { bytes }) => createHmac('sha256', key).update(bytes).digest(), first.bytes)
+  return others.reduce(combinedTwo, first)
+}
+
+function combinedTwo(one: KeyObject, other: KeyObject): KeyObject {
+  const known = combinations.get(one) ?? new WeakMap<KeyObject, KeyObject>()
+  combinations.set(one, known)
+  const key =
+    known.get(other) ?? createSecretKey(createHash('sha256').update(one.export()).update(other.export()).digest())
+  known.set(other, key)
+  return key
 }
 
 const algorithm = 'aes-256-gcm'
@@ -201,7 +217,7 @@ const compressedFromBytes = 16_384
 const plain = Buffer.of(0)
 const gzip = Buffer.of(1)
 
-function encrypt(content: Buffer, key: Uint8Array, associated: Buffer): string {
+function encrypt(content: Buffer, key: KeyObject, associated: Buffer): string {
   const isLong = content.length >= compressedFromBytes
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv(algorithm, key, nonce).setAAD(associated)
@@ -211,7 +227,7 @@ function encrypt(content: Buffer, key: Uint8Array, associated: Buffer): string {
 }
 
 /** @throws when it was not encrypted with this key and data */
-function decrypt(sealed: Buffer, key: Uint8Array, associated: Buffer): Buffer {
+function decrypt(sealed: Buffer, key: KeyObject, associated: Buffer): Buffer {
   const tagAt = sealed.length - tagBytes
   const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, nonceBytes)).setAAD(associated)
   decipher.setAuthTag(sealed.subarray(tagAt))
