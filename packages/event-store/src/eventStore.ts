@@ -15,10 +15,19 @@ import type { CallContext } from './connection/calls.ts'
 import { connect, createReplaceableConnection, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
 import { unreadableLogError } from './connection/errors.ts'
 import { type ExportPage, type ExportPageRequest, readExportPage } from './export/exportPage.ts'
-import { type FollowOptions, followLog } from './follow/followLog.ts'
+import { type FollowerOptions, type FollowOptions, type FollowSource, followLog } from './follow/followLog.ts'
 import { type Lag, type LagLimits, measureLag } from './follow/lag.ts'
 import { createNewEvents } from './follow/newEvents.ts'
-import { type BatchRange, type EventBatch, type LogRange, readBatches } from './read/readBatches.ts'
+import type { RawEvent } from './read/rawEvent.ts'
+import {
+  type Batching,
+  type BatchRange,
+  decodedBatch,
+  type EventBatch,
+  type LogRange,
+  rawBatch,
+  readBatches,
+} from './read/readBatches.ts'
 import { type RawPage, readPage } from './read/readPage.ts'
 import {
   isInLog,
@@ -78,6 +87,8 @@ export type EventStore = {
   readonly client: EventStoreDBClient
   /** See `followLog`. */
   follow(options: FollowOptions): Promise<void>
+  /** Like `follow`, for the events of all streams but the server's, as recorded: unreadable ones too. */
+  followRaw(options: FollowerOptions<RawEvent>): Promise<void>
   /**
    * Loads, folds, decides and appends; decides again on a conflict with another writer.
    * @throws DomainError `event_store_unavailable` (the outcome is unknown; the same command may be repeated),
@@ -191,7 +202,7 @@ export function createEventStore(options: {
     get client() {
       return reads.connection.current()
     },
-    follow: (options) => followLog(following, options),
+    ...follows(following, reads),
     load,
     async handle({ stream, fold, decide, metadata, known, subject }) {
       const giveUpAt = Date.now() + conflictRetryTimeoutMs
@@ -231,6 +242,16 @@ export function createEventStore(options: {
       closed.abort(new Error('The event store was closed'))
       await Promise.all([appends.connection.close(), reads.connection.close()])
     },
+  }
+}
+
+function follows(source: FollowSource, decoder: Decoder): Pick<EventStore, 'follow' | 'followRaw'> {
+  const batching: Batching<Recorded> = (raw, end) => decodedBatch(decoder, raw, end)
+  return {
+    follow({ streamPrefixes, ...options }) {
+      return followLog(source, options, { filter: { streamPrefixes }, batching })
+    },
+    followRaw: (options) => followLog(source, options, { filter: 'own', batching: rawBatch }),
   }
 }
 

@@ -194,3 +194,31 @@ t.test('a stopped follower leaves no timer', async (t) => {
   })
   t.pass('no timer is left')
 })
+
+t.test("a raw follower gets past and live events of all streams but the server's, unreadable ones too", async (t) => {
+  const prefix = freshPrefix()
+  const from = await store.head()
+  await append(`${prefix}a`, 3)
+  await store.client.appendToStream(`${prefix}b`, jsonEvent({ type: 'Unknown', data: {} }))
+  await store.client.setStreamMetadata(`${prefix}b`, { note: 'a system event' })
+  const seen: string[] = []
+  const stop = new AbortController()
+  const running = store.followRaw({
+    name: 'raw',
+    start: async () => from,
+    handle: async ({ events }) => {
+      seen.push(...events.map(({ stream, revision, type }) => `${stream}@${revision} ${type}`))
+    },
+    maxBatch: 2,
+    signal: stop.signal,
+    log: { warn: (detail) => t.fail(JSON.stringify(detail)) },
+  })
+  await waitFor(async () => seen.length === 4, { timeoutMs: 10_000, what: 'past events' })
+  await append(`${prefix}c`, 2)
+  await store.client.appendToStream(`${prefix}b`, jsonEvent({ type: 'Unknown', data: {} }))
+  await waitFor(async () => seen.length === 7, { timeoutMs: 10_000, what: 'live events' })
+  stop.abort()
+  await running
+  const own = (stream: string, count: number) => expected(stream, count).map((name) => `${name} GuestTokenSeen`)
+  t.same(seen, [...own(`${prefix}a`, 3), `${prefix}b@0 Unknown`, ...own(`${prefix}c`, 2), `${prefix}b@1 Unknown`])
+})

@@ -1,10 +1,12 @@
 // Follows the log from a checkpoint: reads page after page, and from its end on takes new events from a subscription.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
-import { UnreadableEventError } from '../codec/codec.ts'
+import { type Recorded, UnreadableEventError } from '../codec/codec.ts'
+import type { CallContext } from '../connection/calls.ts'
 import type { RawEvent } from '../read/rawEvent.ts'
-import { decodedBatch, type EventBatch, type ReadContext, readToEnd } from '../read/readBatches.ts'
+import { type Batching, type EventBatch, readToEnd } from '../read/readBatches.ts'
 import { type LogEnds, readEventAt, readLogEnds } from '../read/reads.ts'
+import type { LogFilter } from '../read/requests.ts'
 import type { NewEvents } from './newEvents.ts'
 
 /** The part of a logger that a follower needs. */
@@ -12,20 +14,21 @@ export type FollowerLog = { warn(detail: object, message: string): void }
 
 /** What a follower needs of the event store. */
 export type FollowSource = {
-  readonly context: ReadContext
+  readonly context: CallContext
   readonly newEvents: NewEvents
   /** Reads the ends of the log, once for callers of the same moment. */
   readonly sharedEnds: () => Promise<LogEnds>
   readonly pollMs: number
 }
 
-export type FollowOptions = {
+export type FollowOptions = FollowerOptions<Recorded> & { readonly streamPrefixes: readonly string[] }
+
+export type FollowerOptions<Event> = {
   readonly name: string
-  readonly streamPrefixes: readonly string[]
   /** The stored checkpoint (exclusive start); undefined for the start of the log. */
   readonly start: () => Promise<LogCheckpoint | undefined>
   /** Handles a batch and stores its checkpoint. An error is treated as transient: the batch is delivered again. */
-  readonly handle: (batch: EventBatch) => Promise<void>
+  readonly handle: (batch: EventBatch<Event>) => Promise<void>
   /** Events per batch, which are full while the follower is behind the end of the log. */
   readonly maxBatch: number
   /** Emits `awaited` when a caller waits for the checkpoint to reach the end of the log. */
@@ -35,6 +38,9 @@ export type FollowOptions = {
   readonly signal: AbortSignal
   readonly log: FollowerLog
 }
+
+/** Which events a follower gets, and how they are decoded. */
+export type Selection<Event> = { readonly filter: LogFilter; readonly batching: Batching<Event> }
 
 /**
  * The log is not the one that the checkpoint belongs to: it was cut, restored from a backup or replaced. To go on would skip
@@ -56,7 +62,11 @@ const maxPauseMs = 5_000
  * @throws LogMismatchError; UnreadableEventError when the log holds an event that the codec cannot read: skipping it would
  *   corrupt state
  */
-export async function followLog(source: FollowSource, options: FollowOptions): Promise<void> {
+export async function followLog<Event>(
+  source: FollowSource,
+  options: FollowerOptions<Event>,
+  selection: Selection<Event>,
+): Promise<void> {
   const { name, connected, log } = options
   const signal = AbortSignal.any([options.signal, source.context.closing])
   let pauseMs = firstPauseMs
@@ -65,7 +75,7 @@ export async function followLog(source: FollowSource, options: FollowOptions): P
   }
   while (!signal.aborted) {
     try {
-      await followOnce(source, { ...options, signal }, progressed)
+      await followOnce(source, { ...options, ...selection, signal }, progressed)
     } catch (error) {
       connected?.(false)
       if (signal.aborted) return
@@ -78,14 +88,18 @@ export async function followLog(source: FollowSource, options: FollowOptions): P
   connected?.(false)
 }
 
-async function followOnce(source: FollowSource, options: FollowOptions, progressed: () => void): Promise<void> {
-  const { streamPrefixes, maxBatch, start, signal } = options
+async function followOnce<Event>(
+  source: FollowSource,
+  options: FollowerOptions<Event> & Selection<Event>,
+  progressed: () => void,
+): Promise<void> {
+  const { filter, batching, maxBatch, start, signal } = options
   // A stop also ends reads in progress.
   const context = { ...source.context, closing: signal }
   const waiting = createWaiting(options, source.newEvents)
   try {
     let checkpoint = await start()
-    const handle = async (batch: EventBatch) => {
+    const handle = async (batch: EventBatch<Event>) => {
       await options.handle(batch)
       checkpoint = batch.position
       progressed()
@@ -93,7 +107,7 @@ async function followOnce(source: FollowSource, options: FollowOptions, progress
     for (let reason: WaitReason = 'connected'; !signal.aborted; reason = await waiting.next(source.pollMs)) {
       if (reason === 'event') {
         const events = waiting.take(maxBatch).filter(({ position }) => isBehind(checkpoint, position))
-        for await (const batch of decodedBatch(context, events)) await handle(batch)
+        for await (const batch of batching(events)) await handle(batch)
         continue
       }
       if (reason === 'connected') await requireSameLog(context, checkpoint)
@@ -101,7 +115,7 @@ async function followOnce(source: FollowSource, options: FollowOptions, progress
       const ends = await readEnds(reason === 'poll' ? source.sharedEnds : () => readLogEnds(context), checkpoint)
       if (source.newEvents.isConfirmed()) options.connected?.(true)
       if (isBehind(checkpoint, ends.end?.position)) {
-        for await (const batch of readToEnd(context, { prefixes: streamPrefixes, from: checkpoint, maxBatch })) {
+        for await (const batch of readToEnd(context, { filter, after: checkpoint, maxEvents: maxBatch }, batching)) {
           if (signal.aborted) return
           // It may have been read after a restart, from another log.
           if (waiting.isInterrupted()) break
@@ -120,7 +134,7 @@ async function followOnce(source: FollowSource, options: FollowOptions, progress
 }
 
 /** @throws LogMismatchError when the log has no such event */
-async function requireSameLog(context: ReadContext, checkpoint: LogCheckpoint | undefined): Promise<void> {
+async function requireSameLog(context: CallContext, checkpoint: LogCheckpoint | undefined): Promise<void> {
   if (checkpoint === undefined) return
   const found = await readEventAt(context, checkpoint)
   if (found?.id === checkpoint.eventId) return
@@ -156,7 +170,10 @@ const strength: Readonly<Record<WaitReason, number>> = { event: 0, poll: 1, awai
 const maxWaitingBytes = 8 << 20
 
 /** Collects new events, and the reasons to read the log, also while a batch is handled. */
-function createWaiting({ streamPrefixes, maxBatch, awaited, signal }: FollowOptions, newEvents: NewEvents) {
+function createWaiting(
+  { filter, maxBatch, awaited, signal }: FollowerOptions<never> & Pick<Selection<never>, 'filter'>,
+  newEvents: NewEvents,
+) {
   let events: RawEvent[] = []
   let bytes = 0
   let pending: WaitReason | undefined
@@ -170,7 +187,7 @@ function createWaiting({ streamPrefixes, maxBatch, awaited, signal }: FollowOpti
     bytes = 0
   }
   const remove = newEvents.add({
-    prefixes: streamPrefixes,
+    filter,
     onConnection: () => add('connected'),
     onEvent(event) {
       // The log is read in any case, up to this event or beyond.

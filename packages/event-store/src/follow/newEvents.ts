@@ -4,7 +4,7 @@ import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { callOnce } from '../connection/calls.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type RawEvent, streamOf, toRawEvent } from '../read/rawEvent.ts'
-import { newEvents } from '../read/requests.ts'
+import { type LogFilter, newEvents, passes } from '../read/requests.ts'
 
 export type NewEvents = {
   /** @returns a function that removes the follower; the last one closes the subscription */
@@ -16,8 +16,8 @@ export type NewEvents = {
 }
 
 export type NewEventsFollower = {
-  readonly prefixes: readonly string[]
-  /** Called with every event of streams with these prefixes, in order. */
+  readonly filter: LogFilter
+  /** Called with every event that passes the filter, in order. */
   readonly onEvent: (event: RawEvent) => void
   /**
    * Called when the subscription begins and when it was interrupted: events may have been missed, and the log may be
@@ -43,10 +43,10 @@ export function createNewEvents(options: {
     if (reply.hasConfirmation()) announceConnection(true)
     const recorded = reply.getEvent()?.getEvent()
     if (recorded === undefined) return
-    const stream = streamOf(recorded)
+    const properties = { stream: streamOf(recorded), type: recorded.getMetadataMap().get('type') ?? '' }
     let event: RawEvent | undefined
-    for (const { prefixes, onEvent } of followers) {
-      if (!prefixes.some((prefix) => stream.startsWith(prefix))) continue
+    for (const { filter, onEvent } of followers) {
+      if (!passes(filter, properties)) continue
       event ??= toRawEvent(recorded)
       onEvent(event)
     }

@@ -10,7 +10,13 @@ import { readLogEnds } from './reads.ts'
 export type ReadContext = CallContext & Decoder
 
 /** Events in log order; everything up to `position` is in this batch or an earlier one. `events` may be empty. */
-export type EventBatch = { readonly events: readonly Recorded[]; readonly position: LogCheckpoint }
+export type EventBatch<Event = Recorded> = { readonly events: readonly Event[]; readonly position: LogCheckpoint }
+
+/** Makes batches of raw events. @param end everything up to there is in the events or in earlier ones */
+export type Batching<Event> = (
+  raw: readonly RawEvent[],
+  end?: LogCheckpoint,
+) => Iterable<EventBatch<Event>> | AsyncIterable<EventBatch<Event>>
 
 export type LogRange = {
   /** Prefixes of the wanted streams. */
@@ -30,14 +36,23 @@ export type BatchRange = LogRange & {
 const defaultMaxBatch = 100
 
 /**
- * The events up to the end that the log has when it is reached. Events before an unreadable one are returned first.
- * @throws UnreadableEventError, DomainError `event_store_unavailable`
+ * The events up to the end that the log has when it is reached.
+ * @throws DomainError `event_store_unavailable`, and the errors of `batching`
  */
-export async function* readToEnd(
-  context: ReadContext,
-  range: Omit<BatchRange, 'until'>,
-): AsyncGenerator<EventBatch, void> {
-  for await (const page of readPages(context, pagesOf(range))) yield* decodedBatch(context, page.events, endOf(page))
+export async function* readToEnd<Event>(
+  context: CallContext,
+  range: PagesRange,
+  batching: Batching<Event>,
+): AsyncGenerator<EventBatch<Event>, void> {
+  for await (const page of readPages(context, range)) yield* batching(page.events, endOf(page))
+}
+
+/** One batch, as recorded. */
+export function* rawBatch(
+  events: readonly RawEvent[],
+  position: LogCheckpoint | undefined = events.at(-1)?.position,
+): Generator<EventBatch<RawEvent>, void> {
+  if (position !== undefined) yield { events, position }
 }
 
 /**

@@ -122,7 +122,9 @@ export async function readLogPage(
 ): Promise<LogPage> {
   // One event more, because a read starts with the event at its position.
   const count = after === undefined ? maxEvents : maxEvents + 1
-  const request = logRead(after ?? 'start', count, { filter: isFilteredHere ? undefined : filter })
+  const request = logRead(after ?? 'start', count, {
+    filter: isFilteredHere || filter === 'own' ? undefined : filter,
+  })
   const page = await readPage(context, request)
   const read = after === undefined ? page.events : page.events.filter(({ position }) => isAfter(position, after))
   if (read.length === 0 && !page.isLast && !page.isSilent) throw noProgress(context, after)

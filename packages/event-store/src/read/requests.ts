@@ -2,6 +2,7 @@
 import shared, { type StreamIdentifier } from '@eventstore/db-client/generated/shared_pb.js'
 import streams, { type ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import type { LogPosition } from '@paylog/domain/events'
+import { isSystemStream } from './rawEvent.ts'
 
 const { Options } = streams.ReadReq
 
@@ -9,11 +10,15 @@ const { Options } = streams.ReadReq
 const searchWindow = 1_000
 
 /** The server filters by prefixes only, because servers differ in their regular expressions. */
-export type LogFilter = { readonly streamPrefixes: readonly string[] } | { readonly typePrefix: string }
+export type ServerFilter = { readonly streamPrefixes: readonly string[] } | { readonly typePrefix: string }
+
+/** `own`: the events of all streams but the server's, which are filtered here. */
+export type LogFilter = ServerFilter | 'own'
 
 /** Whether an event passes the filter. System events pass only without one. */
 export function passes(filter: LogFilter | undefined, { stream, type }: { stream: string; type: string }): boolean {
   if (filter === undefined) return true
+  if (filter === 'own') return !isSystemStream(stream)
   if ('typePrefix' in filter) return type.startsWith(filter.typePrefix)
   return filter.streamPrefixes.some((prefix) => stream.startsWith(prefix))
 }
@@ -25,7 +30,7 @@ export type ReadStart = LogPosition | 'start' | 'end'
 export function logRead(
   from: ReadStart,
   count: number,
-  { filter, backwards = false }: { readonly filter?: LogFilter | undefined; readonly backwards?: boolean } = {},
+  { filter, backwards = false }: { readonly filter?: ServerFilter | undefined; readonly backwards?: boolean } = {},
 ): ReadReq {
   const options = readOptions(backwards).setAll(allFrom(from)).setCount(String(count))
   if (filter !== undefined) options.setFilter(filterOptions(filter))
@@ -69,7 +74,7 @@ function allFrom(from: ReadStart): ReadReq.Options.AllOptions {
   return all.setPosition(position)
 }
 
-function filterOptions(filter: LogFilter): ReadReq.Options.FilterOptions {
+function filterOptions(filter: ServerFilter): ReadReq.Options.FilterOptions {
   const options = new Options.FilterOptions().setMax(searchWindow)
   const expression = new Options.FilterOptions.Expression()
   return 'typePrefix' in filter
