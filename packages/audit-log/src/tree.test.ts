@@ -86,6 +86,16 @@ t.test('the trees of Certificate Transparency have the published roots', async (
   t.equal(emptyRoot.toString('hex'), ctRoots[0])
 })
 
+t.test('a copy of a frontier grows apart from the original', (t) => {
+  const frontier = createFrontier()
+  for (const hash of ct.hashes.slice(0, 3)) frontier.append(hash)
+  const copy = frontier.copy()
+  for (const hash of ct.hashes.slice(3)) copy.append(hash)
+  t.same([frontier.size(), frontier.root().toString('hex')], [3, ctRoots[3]])
+  t.same([copy.size(), copy.root().toString('hex')], [8, ctRoots[8]])
+  t.end()
+})
+
 t.test('the trees of Certificate Transparency have the published proofs', async (t) => {
   for (const [index, size, proof] of ctInclusion) t.same(texts(await inclusionProof(index, size, ct.read)), proof)
   for (const [oldSize, newSize, proof] of ctConsistency)

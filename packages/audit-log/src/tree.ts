@@ -77,11 +77,20 @@ export function completeHash(hashes: readonly Buffer[]): Buffer {
   return root
 }
 
+export type Frontier = {
+  size(): number
+  append(leafHash: Buffer): void
+  root(): Buffer
+  /** Another tree that begins with the same leaves. */
+  copy(): Frontier
+}
+
 /** The root of a tree to which leaves are appended, without storing the tree: one hash per bit of its size. */
-export function createFrontier(): { size(): number; append(leafHash: Buffer): void; root(): Buffer } {
-  // By level. A complete subtree, or nothing.
-  const subtrees: (Buffer | undefined)[] = []
-  let size = 0
+export const createFrontier = (): Frontier => frontierOf([], 0)
+
+/** @param subtrees by level: a complete subtree, or nothing */
+function frontierOf(subtrees: (Buffer | undefined)[], leaves: number): Frontier {
+  let size = leaves
   return {
     size: () => size,
     append(leafHash) {
@@ -95,5 +104,6 @@ export function createFrontier(): { size(): number; append(leafHash: Buffer): vo
       size++
     },
     root: () => (size === 0 ? emptyRoot : foldHashes(subtrees.filter((hash) => hash !== undefined).reverse())),
+    copy: () => frontierOf([...subtrees], size),
   }
 }
