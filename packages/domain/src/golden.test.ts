@@ -3,6 +3,7 @@ import { goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
 import { addressFold } from './addresses/address.ts'
 import { addressEvents } from './addresses/events.ts'
+import { auditTrailEvents, auditTrailFold } from './auditTrail.ts'
 import { findCardData } from './cardNumber.ts'
 import { defaultChoiceEvents, defaultChoiceFold } from './defaultChoice.ts'
 import { erasureEvents, erasureFold } from './erasures.ts'
@@ -38,6 +39,7 @@ const categories = [
   category(idempotentRequestEvents, idempotentRequestFold),
   category(webhookTestEvents, webhookTestFold),
   category(erasureEvents, erasureFold),
+  category(auditTrailEvents, auditTrailFold),
 ]
 
 function category<State, Event extends RecordedDomainEvent>(

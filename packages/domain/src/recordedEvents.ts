@@ -1,6 +1,7 @@
 // All event types in the log, and upcasters from earlier schemas. The codec accepts no other types.
 import type { Static, TSchema } from 'typebox'
 import { addressEvents } from './addresses/events.ts'
+import { auditTrailEvents } from './auditTrail.ts'
 import { defaultChoiceEvents } from './defaultChoice.ts'
 import { erasureEvents } from './erasures.ts'
 import type { EventsOf } from './events.ts'
@@ -27,6 +28,7 @@ export const recordedEvents = {
   ...idempotentRequestEvents,
   ...webhookTestEvents,
   ...erasureEvents,
+  ...auditTrailEvents,
 }
 export type RecordedDomainEvent = EventsOf<typeof recordedEvents>
 

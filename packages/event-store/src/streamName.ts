@@ -13,6 +13,7 @@ export const categories = [
   'webhookTest',
   'idempotentRequest',
   'erasure',
+  'auditTrail',
 ] as const
 type Category = (typeof categories)[number]
 
@@ -56,6 +57,9 @@ export const webhookTestStream = (testId: string) => streamName('webhookTest', t
 export const idempotentRequestStream = (requestId: string) => streamName('idempotentRequest', requestId)
 
 export const erasureStream = (erasureId: string) => streamName('erasure', erasureId)
+
+/** @param actionId id of what an administrator did */
+export const auditTrailStream = (actionId: string) => streamName('auditTrail', actionId)
 
 /** Percent-encodes, so that stream names are ASCII for every provider id, even one with lone surrogates. */
 const encoded = (id: string) => encodeURIComponent(id.toWellFormed())

@@ -1,0 +1,71 @@
+// The audit trail: what administrators did, or asked for, beyond their own data.
+import { type Static, Type } from 'typebox'
+import type { EventsOf, Fold } from './events.ts'
+import { ClientObject, Id, Instant, Nullable, RequiredText } from './fields.ts'
+
+/** What is recorded of administrators. A name is never given another meaning, because the log keeps it. */
+export const auditedActions = [
+  ...(['refund_payment', 'capture_payment', 'cancel_payment', 'refresh_payment'] as const),
+  ...(['show_payment', 'read_stream', 'reconcile_payments', 'export_log'] as const),
+  ...(['redeliver_webhook', 'redeliver_failed_webhooks', 'backfill_webhooks'] as const),
+  ...(['enable_webhook_endpoint', 'start_webhooks'] as const),
+  ...(['rebuild_projection', 'verify_projection', 'prune_projections', 'cancel_job'] as const),
+  ...(['sync_products', 'import_products'] as const),
+  ...(['erase_person', 'export_person', 'rotate_keys'] as const),
+] as const
+export type AuditedAction = (typeof auditedActions)[number]
+
+/** The longest reason, in UTF-16 units. */
+export const maxReasonLength = 500
+
+export const AuditTarget = Type.Object(
+  {
+    kind: Type.String({ description: 'Such as payment, webhook_endpoint or projection' }),
+    id: Type.String({ description: 'Never an e-mail: a person has a user id, or the id of the erasure' }),
+  },
+  { title: 'AuditTarget' },
+)
+export type AuditTarget = Static<typeof AuditTarget>
+
+export const auditTrailEvents = {
+  /** Recorded before the deed is done. Whether it succeeded is in what it changed. */
+  AdministratorActed: Type.Object({
+    action_id: Id,
+    occurred_at: Instant,
+    /** One of `auditedActions`; any text, so that a program can read the actions of a later one. */
+    action: RequiredText,
+    target: Nullable(AuditTarget),
+    /** As in the metadata of events, for a command with the user of the operating system: `operator:ann`. */
+    actor: RequiredText,
+    /** In the administrator's words. Personal data of payers does not belong here: an erasure does not reach it. */
+    reason: Nullable(Type.String({ maxLength: maxReasonLength })),
+    /** What was asked for, without personal data. The fields depend on the action. */
+    details: ClientObject(),
+  }),
+}
+export type AuditTrailEvent = EventsOf<typeof auditTrailEvents>
+
+/** Folds to what was done; null when nothing was. */
+export const auditTrailFold: Fold<AuditTrailEvent['data'] | null, AuditTrailEvent> = {
+  initialState: null,
+  evolve: (_state, event) => event.data,
+}
+
+export type Deed = Omit<AuditTrailEvent['data'], 'action'> & { readonly action: AuditedAction }
+
+/** Records a deed once. Texts in its target and details that may be an e-mail are left out. */
+export function recordDeed(deed: Deed, recorded: AuditTrailEvent['data'] | null): AuditTrailEvent[] {
+  if (recorded !== null) return []
+  const { target, details } = deed
+  const data = {
+    ...deed,
+    target: target && { ...target, id: withoutEmail(target.id) },
+    details: Object.fromEntries(Object.entries(details).map(([name, value]) => [name, withoutEmail(value)])),
+  }
+  return [{ type: 'AdministratorActed', data }]
+}
+
+/** Typed filters and names of streams may be anything; none of ours has an at sign. */
+function withoutEmail<Value>(value: Value): Value | string {
+  return typeof value === 'string' && value.includes('@') ? '(left out)' : value
+}
