@@ -9,7 +9,9 @@ import { recordedEventJson } from '@paylog/event-store/export/exportLine'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { errorResponses } from '@paylog/runtime/http/openApiSchemas'
+import { ReasonHeaders } from '@paylog/runtime/http/reason'
 import { Type } from 'typebox'
+import { auditPayment } from '../payments/changes.ts'
 import type { CommandDependencies } from '../requestContext.ts'
 
 const RecordedEvent = Type.Object(
@@ -78,29 +80,30 @@ const schema = {
   description:
     'For administrators. The events as the event store has them, notifications of the provider included, in the fields and ' +
     'digits of the time when they were recorded. They contain client secrets, e-mail addresses and whatever else the ' +
-    'provider sent: personal data. GET /admin/payments/{id}/history explains the events.',
+    'provider sent: personal data. GET /admin/payments/{id}/history explains the events. ' +
+    'Each page is recorded in the audit trail: do not poll.',
   params: Type.Object({ id: Type.String({ description: 'The id of the payment' }) }),
   querystring: Query,
+  headers: ReasonHeaders,
   security: [{ session: [] }],
   // The route serialises the response itself: parsing would round large numbers.
   response: { 200: Type.Unsafe<string>(Response) },
 }
 
 export const recordedEventsRoutes =
-  ({ workflow: { store }, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
-    app.get(
-      '/admin/payments/:id/events',
-      { onRequest: callers.administrator, schema },
-      async ({ params, query: { from_revision, limit } }, reply) => {
-        const id = recordedId(params.id)
-        const page = id === null ? undefined : await eventsPage(store, id, from_revision, limit)
-        if (page === undefined) throw new DomainError('not_found', 'No payment with this id')
-        const meta = JSON.stringify({ limit, next_revision: page.next })
-        reply.type('application/json; charset=utf-8')
-        return `{"success":true,"data":[${page.events.map(recordedEventJson).join(',')}],"meta":${meta}}`
-      },
-    )
+    app.get('/admin/payments/:id/events', { onRequest: callers.administrator, schema }, async (request, reply) => {
+      const { from_revision, limit } = request.query
+      const id = recordedId(request.params.id)
+      const page = id === null ? undefined : await eventsPage(workflow.store, id, from_revision, limit)
+      if (id === null || page === undefined) throw new DomainError('not_found', 'No payment with this id')
+      // Not only the first page: any other one shows as much.
+      await auditPayment(workflow, request, 'show_payment', id, { from_revision })
+      const meta = JSON.stringify({ limit, next_revision: page.next })
+      reply.type('application/json; charset=utf-8')
+      return `{"success":true,"data":[${page.events.map(recordedEventJson).join(',')}],"meta":${meta}}`
+    })
   }
 
 type EventsPage = { readonly events: readonly RawEvent[]; readonly next: number | null }

@@ -7,6 +7,7 @@ import { Nullable } from '@paylog/domain/fields'
 import { PaymentResource } from '@paylog/domain/payments/resource'
 import { callerSecurity, optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
+import { ReasonHeaders } from '@paylog/runtime/http/reason'
 import { cancelPayment, capturePayment } from '@paylog/workflows/payments/intentCalls'
 import { shownPayment } from '@paylog/workflows/payments/readPayment'
 import { createRefresh } from '@paylog/workflows/payments/refreshPayment'
@@ -17,6 +18,7 @@ import { createCardNumberCheck } from '../requestBody.ts'
 import { type CommandDependencies, metadataOf } from '../requestContext.ts'
 import { replyWith, responseHeaders, responsesWith, writeErrors } from '../responses.ts'
 import {
+  auditPayment,
   changeErrorHeaders,
   maxReasonLength,
   PaymentParams,
@@ -24,7 +26,7 @@ import {
   rejectMisspeltAmount,
   setPositionOnError,
 } from './changes.ts'
-import { changeablePaymentId, pathId } from './ownedPayment.ts'
+import { changeablePayment, pathId } from './ownedPayment.ts'
 
 const callErrors: readonly ErrorCode[] = [
   'not_found',
@@ -33,6 +35,7 @@ const callErrors: readonly ErrorCode[] = [
   'provider_outcome_unknown',
 ]
 const shown = responsesWith(examplePayment)
+const MatchAndReasonHeaders = Type.Interface([IfMatchHeaders, ReasonHeaders], {})
 
 const cancelSchema = {
   ...writeErrors(['forbidden', 'precondition_failed', 'payment_not_cancelable', ...callErrors], changeErrorHeaders),
@@ -44,7 +47,7 @@ const cancelSchema = {
     'For the owner and administrators. Cancels a payment that is pending, failed but could still be paid, or authorized and not captured, so that it can never be paid. A payer who was faster wins: then it is 409. The request can be repeated. With If-Match the payment is canceled only if the ETag still matches. A guest who may only read the payment of a session gets 403.',
   security: callerSecurity,
   params: PaymentParams,
-  headers: IfMatchHeaders,
+  headers: MatchAndReasonHeaders,
   body: Type.Object(
     {
       reason: Type.Optional(
@@ -76,6 +79,7 @@ const refreshSchema = {
     "For the owner and administrators. Asks the provider for the payment's state now, captures an approved order, and makes a new hosted page when the old one has expired. The provider is asked about a payment at most once in 5 s; in between, the response is the payment as recorded. A guest who may only read the payment of a session gets 403.",
   security: callerSecurity,
   params: PaymentParams,
+  headers: ReasonHeaders,
   response: { 200: shown(PaymentResource, 'The payment as it is now', responseHeaders.changed) },
 }
 
@@ -97,7 +101,7 @@ const captureSchema = {
     'For administrators. Captures all that is authorized, or a part of it; the rest is released. The total of the payment stays as it is, amount_received_cents says what was captured. A payment is captured once: a repeated request is 409. With If-Match it is captured only if the ETag still matches.',
   security: [{ session: [] }],
   params: PaymentParams,
-  headers: IfMatchHeaders,
+  headers: MatchAndReasonHeaders,
   body: Type.Object(
     { amount_cents: PositiveAmount('At most what is authorized; all of it if omitted') },
     { examples: [{ amount_cents: 2599 }] },
@@ -131,9 +135,10 @@ export const paymentChangeRoutes =
       '/payments/:id/cancel',
       { onRequest: [callers.sessionOrGuest, allowEmptyBody], preValidation: defaultBody, schema: cancelSchema },
       async (request, reply) => {
-        const payment_id = await changeablePaymentId(workflow, request, request.params.id)
+        const { payment_id, isOwn } = await changeablePayment(workflow, request, request.params.id)
         rejectCardNumbers(request)
         const { reason = null } = request.body
+        if (!isOwn) await auditPayment(workflow, request, 'cancel_payment', payment_id)
         const canceled = await setPositionOnError(workflow, reply, payment_id, () =>
           cancelPayment(workflow, { ...callOn(request, payment_id), reason }),
         )
@@ -145,7 +150,8 @@ export const paymentChangeRoutes =
       '/payments/:id/refresh',
       { onRequest: [callers.sessionOrGuest, allowEmptyBody], schema: refreshSchema },
       async (request, reply) => {
-        const payment_id = await changeablePaymentId(workflow, request, request.params.id)
+        const { payment_id, isOwn } = await changeablePayment(workflow, request, request.params.id)
+        if (!isOwn) await auditPayment(workflow, request, 'refresh_payment', payment_id)
         const refreshed = await setPositionOnError(workflow, reply, payment_id, () =>
           refresh(payment_id, metadataOf(request)),
         )
@@ -163,6 +169,7 @@ export const paymentChangeRoutes =
       async (request, reply) => {
         const payment_id = pathId(request.params.id)
         const { amount_cents } = request.body
+        await auditPayment(workflow, request, 'capture_payment', payment_id, { amount_cents: amount_cents ?? null })
         const captured = await setPositionOnError(workflow, reply, payment_id, () =>
           capturePayment(workflow, { ...callOn(request, payment_id), amount_cents }),
         )

@@ -1,9 +1,11 @@
 // What the routes share that change a payment: parameters, amounts, and the headers of their errors.
+import type { AuditedAction } from '@paylog/domain/auditTrail'
 import { DomainError, type ErrorCode } from '@paylog/domain/errors'
 import { maxAmountCents } from '@paylog/domain/money'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { invalidInput } from '@paylog/runtime/http/validation'
+import { auditRequest } from '@paylog/workflows/auditTrail'
 import type { Workflow } from '@paylog/workflows/context'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -34,6 +36,18 @@ export async function rejectMisspeltAmount({ body }: FastifyRequest): Promise<vo
   const isMisspelt = Object.keys(body).some((name) => /amount/i.test(name) && name !== 'amount_cents')
   if (isMisspelt) throw invalidInput('body', [{ field: 'amount_cents', message: 'must be spelled exactly like this' }])
 }
+
+/**
+ * Records what an administrator is about to do with a payment.
+ * @throws the errors of `auditRequest`
+ */
+export const auditPayment = (
+  workflow: Workflow,
+  request: FastifyRequest,
+  action: AuditedAction,
+  payment_id: string,
+  details: Readonly<Record<string, unknown>> = {},
+): Promise<void> => auditRequest(workflow, request, { action, target: { kind: 'payment', id: payment_id }, details })
 
 /** The errors of calls that may have begun: then something of them is recorded. */
 const afterBegin: ReadonlySet<ErrorCode> = new Set([

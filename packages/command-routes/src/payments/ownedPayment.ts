@@ -9,22 +9,24 @@ import { knownActor } from '@paylog/runtime/http/callers'
 import type { Workflow } from '@paylog/workflows/context'
 import type { FastifyRequest } from 'fastify'
 
+/** A payment that the caller may change. Administrators may change everybody's. */
+export type ChangeablePayment = { readonly payment_id: string; readonly isOwn: boolean }
+
 /**
  * @param id from the path
- * @returns the id of a payment that the caller may change
  * @throws DomainError `not_found`, with the same message for a malformed id, an unknown one, and somebody else's;
  *   `forbidden` for a guest who may only read the payment of a session; `event_store_unavailable`
  */
-export async function changeablePaymentId(
+export async function changeablePayment(
   { store }: Workflow,
   request: Pick<FastifyRequest, 'actor'>,
   id: string,
-): Promise<string> {
+): Promise<ChangeablePayment> {
   const actor = knownActor(request.actor)
   const payment_id = pathId(id)
   const { payer, guest_email } = existingPayment((await store.load(paymentStream(payment_id), paymentFold)).state)
-  if (actor.kind === 'session' && actor.is_administrator) return payment_id
-  if (recordedOwner({ user_id: payer.id, guest_email }) === ownerOf(actor)) return payment_id
+  if (recordedOwner({ user_id: payer.id, guest_email }) === ownerOf(actor)) return { payment_id, isOwn: true }
+  if (actor.kind === 'session' && actor.is_administrator) return { payment_id, isOwn: false }
   const canRead = actor.kind === 'guest' && recordedOwner({ user_id: null, guest_email }) === ownerOf(actor)
   if (canRead) throw new DomainError('forbidden', 'The session that created the payment is required')
   throw noPayment()

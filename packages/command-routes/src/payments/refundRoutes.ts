@@ -8,6 +8,7 @@ import { existingPayment } from '@paylog/domain/payments/payment'
 import { RefundResource, refundResource } from '@paylog/domain/payments/refunds'
 import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
+import { ReasonHeaders } from '@paylog/runtime/http/reason'
 import { refundPayment } from '@paylog/workflows/payments/refundPayment'
 import { Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
@@ -15,6 +16,7 @@ import { createCardNumberCheck } from '../requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
 import { idempotencyErrors, replyWith, responseHeaders, responsesWith, writeErrors } from '../responses.ts'
 import {
+  auditPayment,
   changeErrorHeaders,
   maxReasonLength,
   PaymentParams,
@@ -74,7 +76,7 @@ const refundSchema = {
     'For administrators. Gives back what the payment received, or a part of it. Pending and succeeded refunds together never exceed what was received, however many are requested at once; a failed refund frees its amount. The status is pending until the provider has decided. After 504 the refund stays pending, with its amount reserved, until the provider says what became of it; `details.refund_id` is its id. With an Idempotency-Key the request can be repeated safely.',
   security: [{ session: [] }],
   params: PaymentParams,
-  headers: IdempotencyHeaders,
+  headers: Type.Interface([IdempotencyHeaders, ReasonHeaders], {}),
   body: RefundBody,
   response: {
     201: responsesWith(exampleRefund)(RefundResource, 'The refund was requested', responseHeaders.begun),
@@ -98,6 +100,8 @@ export const refundRoutes =
         const payment_id = pathId(request.params.id)
         rejectCardNumbers(request)
         const { amount_cents, reason = 'other', note = null } = request.body
+        const asked = { refund_id, amount_cents: amount_cents ?? null, reason }
+        await auditPayment(workflow, request, 'refund_payment', payment_id, asked)
         const refunded = await setPositionOnError(workflow, reply, payment_id, () =>
           refundPayment(workflow, { payment_id, refund_id, request_fingerprint, metadata, amount_cents, reason, note }),
         )

@@ -5,6 +5,8 @@ import { DomainError } from '@paylog/domain/errors'
 import { RequiredText } from '@paylog/domain/fields'
 import { SyncReport } from '@paylog/domain/products/syncReport'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
+import { ReasonHeaders } from '@paylog/runtime/http/reason'
+import { auditRequest } from '@paylog/workflows/auditTrail'
 import { syncTimeoutMs } from '@paylog/workflows/product-sync/syncProduct'
 import { requestSync } from '@paylog/workflows/product-sync/syncProducts'
 import type { FastifyRequest } from 'fastify'
@@ -107,7 +109,7 @@ const syncSchema = {
   security: [{ session: [] }],
   summary: 'Sync products to a provider',
   description,
-  headers: IdempotencyHeaders,
+  headers: Type.Interface([IdempotencyHeaders, ReasonHeaders], {}),
   body: SyncBody,
   response: {
     200: dataResponse(SyncReport, {
@@ -142,6 +144,10 @@ export const productSyncRoutes =
         const { actor, body } = request
         const { product_ids, force = false, dryRun = false, updatePrices = false } = body
         const identity = requestIdentity(request.headers['idempotency-key'], actor, `POST ${route}`, body)
+        if (!dryRun) {
+          const details = { products: product_ids.length, provider_id: body.provider_id ?? null, force, updatePrices }
+          await auditRequest(workflow, request, { action: 'sync_products', target: null, details })
+        }
         const { report, position, replayed } = await requestSync(workflow, {
           request_id: identity.id,
           request_fingerprint: identity.fingerprint,

@@ -41,6 +41,7 @@ const requestHeaders = [
   'If-Match',
   'X-Guest-Token',
   'X-Read-After',
+  'X-Reason',
   'X-Session-ID',
 ]
 const preflightSeconds = 600

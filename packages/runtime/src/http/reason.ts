@@ -1,0 +1,44 @@
+// X-Reason: why an administrator does something, in their words, for the audit trail.
+import type { IncomingHttpHeaders } from 'node:http'
+import { maxReasonLength } from '@paylog/domain/auditTrail'
+import { Type } from 'typebox'
+import { invalidInput } from './validation.ts'
+
+/** The headers of an operation that is recorded in the audit trail. */
+export const ReasonHeaders = Type.Object({
+  'x-reason': Type.Optional(
+    Type.String({
+      description:
+        `Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most ${maxReasonLength} characters. ` +
+        'No personal data of payers: it stays when they are erased.',
+    }),
+  ),
+})
+
+/**
+ * The reason that a request gives; null without one.
+ * @throws DomainError `invalid_request`
+ */
+export function reasonOf(headers: IncomingHttpHeaders): string | null {
+  const text = headers['x-reason']
+  if (text === undefined) return null
+  const reason = typeof text === 'string' ? decoded(text)?.trim() : undefined
+  // Control characters are unreadable in a list, and Postgres rejects NUL.
+  if (reason === undefined || /\p{Cc}/u.test(reason))
+    throw invalidInput('headers', [{ field: 'x-reason', message: 'must be percent-encoded UTF-8 on one line' }])
+  if (reason.length > maxReasonLength)
+    throw invalidInput('headers', [
+      { field: 'x-reason', message: `must have at most ${maxReasonLength} characters, decoded` },
+    ])
+  return reason === '' ? null : reason
+}
+
+/** Undefined for text that is not encoded: Node reads each byte of a header as one character. */
+function decoded(text: string): string | undefined {
+  if (!/^[\x20-\x7e]*$/.test(text)) return undefined
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}

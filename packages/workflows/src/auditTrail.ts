@@ -1,0 +1,51 @@
+// Records what administrators do, before they do it: a deed that cannot be recorded is not done.
+import { randomUUIDv7 } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Actor, actorName } from '@paylog/domain/actor'
+import { auditTrailFold, type Deed, recordDeed } from '@paylog/domain/auditTrail'
+import type { EventMetadata } from '@paylog/domain/events'
+import { newStream } from '@paylog/event-store/eventStore'
+import { auditTrailStream } from '@paylog/event-store/streamName'
+import { reasonOf } from '@paylog/runtime/http/reason'
+import type { Workflow } from './context.ts'
+
+type AuditLog = Pick<Workflow, 'store' | 'now'>
+
+/** What is about to be done, to what. */
+export type IntendedDeed = Pick<Deed, 'action' | 'target'> & Partial<Pick<Deed, 'details'>>
+
+/** Who does it, and why. */
+export type DeedContext = Pick<Deed, 'actor' | 'reason'> & { readonly metadata: EventMetadata }
+
+/**
+ * Records a deed. Call it before the deed is done.
+ * @throws DomainError `event_store_unavailable`: the deed must not be done, and may be recorded all the same
+ */
+export async function auditDeed(
+  { store, now }: AuditLog,
+  { action, target, details = {} }: IntendedDeed,
+  { actor, reason, metadata }: DeedContext,
+): Promise<void> {
+  const action_id = randomUUIDv7()
+  const deed = { action_id, occurred_at: now().toISOString(), action, target, actor, reason, details }
+  await store.handle({
+    stream: auditTrailStream(action_id),
+    fold: auditTrailFold,
+    decide: (recorded) => recordDeed(deed, recorded),
+    metadata,
+    known: newStream(auditTrailFold),
+  })
+}
+
+type AdministratorRequest = { readonly id: string; readonly actor: Actor; readonly headers: IncomingHttpHeaders }
+
+/**
+ * Records what the caller of a request is about to do, with the reason of its `X-Reason`.
+ * @throws DomainError `invalid_request` for a malformed reason, and the errors of `auditDeed`
+ */
+export async function auditRequest(log: AuditLog, request: AdministratorRequest, deed: IntendedDeed): Promise<void> {
+  const { id: requestId, headers } = request
+  const actor = actorName(request.actor)
+  const metadata = { correlationId: requestId, causationId: requestId, actor, requestId }
+  await auditDeed(log, deed, { actor, reason: reasonOf(headers), metadata })
+}
