@@ -3,6 +3,7 @@ import type { ErrorCode } from '@paylog/domain/errors'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Callers } from '@paylog/runtime/http/callers'
 import { errorResponses } from '@paylog/runtime/http/openApiSchemas'
+import { ReasonHeaders } from '@paylog/runtime/http/reason'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Projects } from '@paylog/webhooks/canonical'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
@@ -48,4 +49,10 @@ export const administratorSchema = (
   summary,
   description: 'For administrators.',
   security: [{ session: [] }],
+})
+
+/** As `administratorSchema`, for a route that is recorded in the audit trail before it does anything. */
+export const auditedSchema = (...[tag, operationId, summary, ...codes]: Parameters<typeof administratorSchema>) => ({
+  ...administratorSchema(tag, operationId, summary, ...codes, 'event_store_unavailable'),
+  headers: ReasonHeaders,
 })

@@ -1,13 +1,15 @@
 // GET /admin/events: the log as ndjson, page by page, in the lines of `ops streams export`.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { actorName } from '@paylog/domain/actor'
 import type { LogPosition } from '@paylog/domain/events'
 import { isAfter } from '@paylog/domain/events'
 import { exampleId } from '@paylog/domain/examples'
 import { Instant } from '@paylog/domain/fields'
 import { type ExportSelection, selectionProblem } from '@paylog/event-store/export/selection'
 import { invalidInput } from '@paylog/runtime/http/validation'
+import { auditRequest } from '@paylog/workflows/auditTrail'
 import { type Static, Type } from 'typebox'
-import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
+import { auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
 
 const maxLimit = 5_000
 
@@ -38,14 +40,15 @@ const exampleLine =
 const positionHeader = (description: string) => Type.String({ pattern: '^[0-9]+$', description })
 
 const schema = {
-  ...administratorSchema('system', 'exportEvents', 'Export recorded events', 'event_store_unavailable'),
+  ...auditedSchema('system', 'exportEvents', 'Export recorded events'),
   description: [
     'For administrators. The lines of `ops streams export`, byte for byte: one event per line, in the order of the log, with data and ' +
       'metadata as recorded. The pages of one selection, one after the other, are the file.',
     'A page reads a bounded part of the log in bounded time. It may therefore be shorter than `limit`, and even empty, while ' +
       'more follow: the export is complete when `X-Next-Position` is missing. Send it as `after`, and the `X-Log-Head` of the first page as ' +
       '`head`, so that events recorded meanwhile do not prolong the export.',
-    'Events contain client secrets and personal data. System streams, whose names begin with $, are never exported.',
+    'Events contain client secrets and personal data. System streams, whose names begin with $, are never exported. ' +
+      'The audit trail has each export once.',
   ].join('\n\n'),
   querystring: Query,
   produces: ['application/x-ndjson'],
@@ -64,19 +67,54 @@ const schema = {
   },
 }
 
-export function eventRoutes({ store, administrator, now }: OperatorDependencies): FastifyPluginAsyncTypebox {
+export function eventRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
+  const { store, administrator, now } = dependencies
+  const continuations = createContinuations()
   return async (http) => {
-    http.get('/admin/events', { onRequest: administrator, schema }, async ({ query }, reply) => {
+    http.get('/admin/events', { onRequest: administrator, schema }, async (request, reply) => {
+      const { query, actor } = request
       const selection = toSelection(query, now().getTime())
       const head = positionAt(query.head)
       if (head !== undefined && isAfter(head, (await store.head()) ?? positionAt('0')))
         throw invalidQuery('head', 'must not be after the end of the log')
+      const exported = JSON.stringify([actorName(actor), selection])
+      if (!continuations.has(exported, query.after)) {
+        const { stream } = selection
+        const target = stream === undefined ? null : { kind: 'stream', id: stream }
+        await auditRequest(dependencies, request, { action: 'export_log', target, details: filtersOf(query) })
+      }
       const page = await store.exportPage({ selection, after: positionAt(query.after), head, limit: query.limit })
-      if (page.next !== undefined) reply.header('x-next-position', String(page.next.commit))
+      if (page.next !== undefined) {
+        const next = String(page.next.commit)
+        continuations.add(exported, next)
+        reply.header('x-next-position', next)
+      }
       if (page.head !== undefined) reply.header('x-log-head', String(page.head.commit))
       reply.type('application/x-ndjson')
       return page.lines.map((line) => `${line}\n`).join('')
     })
+  }
+}
+
+/** What a request asks for besides the page. */
+const filtersOf = ({ limit: _limit, head: _head, ...filters }: Static<typeof Query>) => filters
+
+const maxContinuations = 1_000
+
+/**
+ * Remembers the pages that come next, so that the audit trail has an export once and no page without one. A page of an
+ * export that another process began, or that was forgotten, counts as an export.
+ */
+function createContinuations() {
+  const places = new Set<string>()
+  const placeOf = (exported: string, after: string | undefined) => `${after} ${exported}`
+  return {
+    has: (exported: string, after: string | undefined) => places.has(placeOf(exported, after)),
+    add(exported: string, after: string) {
+      const [oldest] = places
+      if (places.size >= maxContinuations && oldest !== undefined) places.delete(oldest)
+      places.add(placeOf(exported, after))
+    },
   }
 }
 

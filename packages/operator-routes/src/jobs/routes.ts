@@ -4,8 +4,9 @@ import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
+import { auditRequest } from '@paylog/workflows/auditTrail'
 import { Type } from 'typebox'
-import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
+import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
 import { exampleJob, Job } from './job.ts'
 
 const JobParams = Type.Object({ id: Type.String({ description: 'The id of the job' }) })
@@ -14,7 +15,8 @@ const JobParams = Type.Object({ id: Type.String({ description: 'The id of the jo
 export const jobResponse = (description: string) =>
   dataResponse(Job, { description, headers: {}, examples: [{ success: true, data: exampleJob }] })
 
-export function jobRoutes({ jobs, administrator }: OperatorDependencies): FastifyPluginAsyncTypebox {
+export function jobRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
+  const { jobs, administrator } = dependencies
   return async (http) => {
     http.get(
       '/admin/jobs',
@@ -53,14 +55,20 @@ export function jobRoutes({ jobs, administrator }: OperatorDependencies): Fastif
       {
         onRequest: administrator,
         schema: {
-          ...administratorSchema('system', 'cancelJob', 'Cancel a job', 'not_found'),
+          ...auditedSchema('system', 'cancelJob', 'Cancel a job', 'not_found'),
           description:
             'For administrators. A running job ends within seconds, and leaves nothing half done. A job that has ended stays as it is.',
           params: JobParams,
           response: { 200: jobResponse('The job, which may still be running') },
         },
       },
-      async ({ params: { id }, actor, log }) => {
+      async (request) => {
+        const { params, actor, log } = request
+        const { id, kind, subject } = await found(params.id, jobs.get)
+        await auditRequest(dependencies, request, {
+          ...{ action: 'cancel_job', target: { kind: 'job', id } },
+          details: { kind, subject },
+        })
         const job = await found(id, jobs.cancel)
         log.info(
           { job: job.id, status: job.status, requestedBy: actorName(actor) },

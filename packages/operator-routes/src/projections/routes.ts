@@ -6,9 +6,10 @@ import { listProjections } from '@paylog/projections/listProjections'
 import type { Projection } from '@paylog/projections/projection'
 import { projections } from '@paylog/projections/registry'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
+import { auditRequest } from '@paylog/workflows/auditTrail'
 import { Type } from 'typebox'
 import { jobResponse } from '../jobs/routes.ts'
-import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
+import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
 import { exampleProjection, ProjectionState, projectionState } from './projectionState.ts'
 import { replayJobs, requireIdle } from './replayJobs.ts'
 
@@ -56,16 +57,19 @@ export function projectionRoutes(dependencies: OperatorDependencies): FastifyPlu
         {
           onRequest: administrator,
           schema: {
-            ...administratorSchema('system', operationId, summary, 'not_found', 'job_running'),
+            ...auditedSchema('system', operationId, summary, 'not_found', 'job_running'),
             description,
             params: ProjectionParams,
             response: { 202: jobResponse('The job, which has started') },
           },
         },
-        async ({ params: { name }, actor }, reply) => {
+        async (request, reply) => {
+          const { name } = request.params
           const projection = known(name)
           await requireIdle(pool, kind, projection)
-          const wanted = { kind, subject: name, requestedBy: actorName(actor) }
+          const wanted = { kind, subject: name, requestedBy: actorName(request.actor) }
+          const target = { kind: 'projection', id: name }
+          await auditRequest(dependencies, request, { action: `${kind}_projection`, target })
           const job = await jobs.start(wanted, replayJobs[kind](dependencies, projection))
           reply.code(202)
           return { success: true as const, data: job }

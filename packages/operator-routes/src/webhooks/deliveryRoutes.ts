@@ -9,7 +9,7 @@ import {
   listedStatuses,
 } from '@paylog/deliveries/operations/deliveryList'
 import { paymentStreams } from '@paylog/deliveries/operations/paymentStreams'
-import { redeliver } from '@paylog/deliveries/operations/redelivery'
+import { findDeliveries, redeliver } from '@paylog/deliveries/operations/redelivery'
 import { contentHeaders } from '@paylog/deliveries/send/contentHeaders'
 import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
@@ -20,8 +20,9 @@ import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody } from '@paylog/runtime/http/optionalBody'
 import { redactedUrl } from '@paylog/webhooks/endpoints/endpointUrl'
 import { messageHeaders } from '@paylog/webhooks/signing'
+import { auditRequest } from '@paylog/workflows/auditTrail'
 import { type Static, Type } from 'typebox'
-import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
+import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
 
 const Time = Type.String({ format: 'date-time' })
 
@@ -171,9 +172,13 @@ export function deliveryRoutes(dependencies: OperatorDependencies): FastifyPlugi
     http.post(
       '/admin/webhook-deliveries/:id/redeliver',
       { onRequest: [administrator, allowEmptyBody], schema: redeliverSchema },
-      async ({ params, actor, log }) => {
+      async (request) => {
+        const { params, actor, log } = request
         const id = recordedId(params.id)
-        const [redelivered] = id === null ? [] : await redeliver(pool, [id], now())
+        if (id === null || (await findDeliveries(pool, [id])).length === 0) throw unknownDelivery()
+        const target = { kind: 'webhook_delivery', id }
+        await auditRequest(dependencies, request, { action: 'redeliver_webhook', target })
+        const [redelivered] = await redeliver(pool, [id], now())
         if (redelivered === undefined) throw unknownDelivery()
         log.info({ deliveryId: id, node: redelivered.node, requestedBy: actorName(actor) }, 'webhook redelivered')
         return { success: true as const, data: await detailsOf(dependencies, redelivered.id) }
@@ -206,7 +211,7 @@ const getSchema = {
 }
 
 const redeliverSchema = {
-  ...administratorSchema('webhooks', 'redeliverWebhook', 'Send a webhook again', 'not_found'),
+  ...auditedSchema('webhooks', 'redeliverWebhook', 'Send a webhook again', 'not_found'),
   description:
     'For administrators. Sends a delivery of any status within seconds, with the same id and body and a new retry schedule. One that is ' +
     'pending is not duplicated: its next attempt comes now. While its endpoint is paused or not configured, it waits.',

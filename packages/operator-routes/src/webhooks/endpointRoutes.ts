@@ -7,8 +7,14 @@ import {
   recentActivity,
   recentHours,
 } from '@paylog/deliveries/operations/endpointList'
-import { enableEndpoint, findFailed, redeliverAllFailed } from '@paylog/deliveries/operations/redelivery'
+import {
+  enableEndpoint,
+  type FoundFailed,
+  findFailed,
+  redeliverAllFailed,
+} from '@paylog/deliveries/operations/redelivery'
 import { actorName } from '@paylog/domain/actor'
+import type { AuditedAction } from '@paylog/domain/auditTrail'
 import { DomainError } from '@paylog/domain/errors'
 import { Instant, Nullable } from '@paylog/domain/fields'
 import { dataResponse, optionalBody } from '@paylog/runtime/http/openApiSchemas'
@@ -16,9 +22,11 @@ import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
 import { invalidInput } from '@paylog/runtime/http/validation'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { redactedUrl } from '@paylog/webhooks/endpoints/endpointUrl'
+import { auditRequest } from '@paylog/workflows/auditTrail'
+import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { jobResponse } from '../jobs/routes.ts'
-import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
+import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
 import { backfillWork, startOf } from './backfillJob.ts'
 
 const Time = Type.String({ format: 'date-time' })
@@ -117,6 +125,8 @@ const maxRedeliveryMs = 10_000
 
 export function endpointRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
   const { pool, administrator, endpoints, jobs, now } = dependencies
+  const audit = (request: FastifyRequest, action: AuditedAction, id: string, details: object = {}) =>
+    auditRequest(dependencies, request, { action, target: { kind: 'webhook_endpoint', id }, details: { ...details } })
   return async (http) => {
     http.get('/admin/webhook-endpoints', { onRequest: administrator, schema: listSchema }, async () => {
       const [listed, activity] = await Promise.all([listEndpoints(pool), recentActivity(pool, now())])
@@ -140,7 +150,11 @@ export function endpointRoutes(dependencies: OperatorDependencies): FastifyPlugi
     http.post(
       '/admin/webhook-endpoints/:endpoint/enable',
       { onRequest: [administrator, allowEmptyBody], schema: enableSchema },
-      async ({ params: { endpoint }, actor, log }) => {
+      async (request) => {
+        const { actor, log } = request
+        const { endpoint } = request.params
+        if ((await listEndpoints(pool, endpoint)).length === 0) throw unknownEndpoint()
+        await audit(request, 'enable_webhook_endpoint', endpoint)
         const enabled = await enableEndpoint(pool, endpoint, now())
         if (enabled === undefined) throw unknownEndpoint()
         log.info({ node: endpoint, ...enabled, requestedBy: actorName(actor) }, 'webhook endpoint enabled')
@@ -152,10 +166,16 @@ export function endpointRoutes(dependencies: OperatorDependencies): FastifyPlugi
     http.post(
       '/admin/webhook-endpoints/:endpoint/redeliver',
       { onRequest: [administrator, allowEmptyBody], preValidation: defaultBody, schema: redeliverSchema },
-      async ({ params: { endpoint }, body, actor, log }) => {
+      async (request) => {
+        const { body, actor, log } = request
+        const { endpoint } = request.params
         const since = body.since === undefined ? undefined : timeOf(body.since)
         const dryRun = body.dry_run === true
-        const data = await redeliverFailed(dependencies, { node: endpoint, since, dryRun })
+        const failed = await findFailed(pool, { node: endpoint, since })
+        if (failed === undefined) throw unknownEndpoint()
+        const { count: deliveries } = failed
+        if (!dryRun) await audit(request, 'redeliver_failed_webhooks', endpoint, { since: body.since, deliveries })
+        const data = await redeliverFailed(dependencies, failed, { node: endpoint, since, dryRun })
         if (!dryRun) log.info({ node: endpoint, ...data, requestedBy: actorName(actor) }, 'failed webhooks redelivered')
         return { success: true as const, data }
       },
@@ -164,11 +184,13 @@ export function endpointRoutes(dependencies: OperatorDependencies): FastifyPlugi
     http.post(
       '/admin/webhook-endpoints/:endpoint/backfill',
       { onRequest: [administrator, allowEmptyBody], preValidation: defaultBody, schema: backfillSchema },
-      async ({ params, body, actor }, reply) => {
+      async (request, reply) => {
+        const { params, body, actor } = request
         const endpoint = endpoints.find(({ name }) => name === params.endpoint)
         if (endpoint === undefined) throw unknownEndpoint()
         const options = { endpoint, from: await startOf(dependencies, body.from), dryRun: body.dry_run === true }
         const wanted = { kind: 'backfill', subject: endpoint.name, requestedBy: actorName(actor) } as const
+        if (!options.dryRun) await audit(request, 'backfill_webhooks', endpoint.name, { from: body.from ?? '0' })
         const data = await jobs.start(wanted, backfillWork(dependencies, options))
         reply.code(202)
         return { success: true as const, data }
@@ -189,7 +211,7 @@ const listSchema = {
 }
 
 const enableSchema = {
-  ...administratorSchema('webhooks', 'enableWebhookEndpoint', 'Enable a paused webhook endpoint', 'not_found'),
+  ...auditedSchema('webhooks', 'enableWebhookEndpoint', 'Enable a paused webhook endpoint', 'not_found'),
   description:
     'For administrators. An endpoint that responded 410 Gone is paused. Enabling it sends the deliveries that have waited within ' +
     'seconds, each with a new retry schedule. An endpoint that is not paused stays as it is.',
@@ -204,7 +226,7 @@ const enableSchema = {
 }
 
 const redeliverSchema = {
-  ...administratorSchema('webhooks', 'redeliverFailedWebhooks', 'Send all failed deliveries again', 'not_found'),
+  ...auditedSchema('webhooks', 'redeliverFailedWebhooks', 'Send all failed deliveries again', 'not_found'),
   ...optionalBody,
   description:
     'For administrators. Sends the deliveries of an endpoint that failed and are not retried any more again, with the same ids and ' +
@@ -221,13 +243,12 @@ const redeliverSchema = {
 }
 
 const backfillSchema = {
-  ...administratorSchema(
+  ...auditedSchema(
     'webhooks',
     'backfillWebhooks',
     'Create the deliveries that an endpoint never got',
     'not_found',
     'job_running',
-    'event_store_unavailable',
   ),
   ...optionalBody,
   description:
@@ -251,14 +272,12 @@ function configurationOf(endpoint: WebhookEndpoint | undefined) {
 
 const unknownEndpoint = () => new DomainError('not_found', 'No webhook endpoint with this name')
 
-/** @throws DomainError `not_found`; database errors */
+/** @throws database errors */
 async function redeliverFailed(
   { pool, now }: Pick<OperatorDependencies, 'pool' | 'now'>,
+  { count, until }: FoundFailed,
   { node, since, dryRun }: { readonly node: string; readonly since: Date | undefined; readonly dryRun: boolean },
 ): Promise<Static<typeof Redelivered>> {
-  const failed = await findFailed(pool, { node, since })
-  if (failed === undefined) throw unknownEndpoint()
-  const { count, until } = failed
   if (dryRun || until === null) return { deliveries: count, is_complete: true }
   const startedAt = performance.now()
   let deliveries = 0
