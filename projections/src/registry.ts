@@ -2,6 +2,7 @@
 
 import type { ClientBase } from 'pg'
 import { addresses } from './addresses/projection.ts'
+import { auditTrail } from './audit-trail/projection.ts'
 import { defaults } from './defaults/projection.ts'
 import { disputes } from './disputes/projection.ts'
 import { paymentMethods } from './payment-methods/projection.ts'
@@ -19,6 +20,7 @@ export const projections: readonly Projection[] = [
   addresses,
   defaults,
   products,
+  auditTrail,
 ]
 
 /** For the runtime's `migrate`: numbered SQL files, applied once and only forward, then the tables of new projections. */

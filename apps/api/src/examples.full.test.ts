@@ -60,7 +60,7 @@ const scenario = [
   ...['getSystem', 'listProjections', 'rebuildProjection', 'verifyProjection', 'getJob', 'listJobs', 'cancelJob'],
   ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
   ...['listWebhookEndpoints', 'enableWebhookEndpoint', 'redeliverFailedWebhooks', 'backfillWebhooks'],
-  ...['listWebhookDeliveries', 'getWebhookDelivery', 'redeliverWebhook', 'exportEvents'],
+  ...['listWebhookDeliveries', 'getWebhookDelivery', 'redeliverWebhook', 'exportEvents', 'listAuditTrail'],
   ...['deletePaymentMethod', 'deleteAddress'],
 ]
 

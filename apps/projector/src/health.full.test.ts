@@ -35,7 +35,16 @@ t.test('the health page shows the position and lag of each projection', async (t
     { what: 'the page to be ready without lag' },
   )
   const running = { ok: true, role: 'running', connected: true, version: 1, lag_events: 0, lag_seconds: 0 }
-  for (const name of ['payments', 'refunds', 'disputes', 'payment_methods', 'addresses', 'defaults', 'products'])
+  for (const name of [
+    'payments',
+    'refunds',
+    'disputes',
+    'payment_methods',
+    'addresses',
+    'defaults',
+    'products',
+    'audit_trail',
+  ])
     t.match(checks[`projection ${name}`], running, name)
   t.match(checks['projection payments'], { position: /^\d+$/ })
   const metrics = await readMetrics()

@@ -45,6 +45,7 @@ export const operationRoutes = {
   listAnyAddresses: { method: 'get', path: '/admin/addresses', takesKey: false },
   listWebhookLogs: { method: 'get', path: '/webhooks/logs', takesKey: false },
   getWebhookLog: { method: 'get', path: '/webhooks/logs/{id}', takesKey: false },
+  listAuditTrail: { method: 'get', path: '/admin/audit-trail', takesKey: false },
   getSystem: { method: 'get', path: '/admin/system', takesKey: false },
   listProjections: { method: 'get', path: '/admin/projections', takesKey: false },
   rebuildProjection: { method: 'post', path: '/admin/projections/{name}/rebuild', takesKey: false },

@@ -213,7 +213,7 @@ export interface paths {
         };
         /**
          * List the recorded events of a payment
-         * @description For administrators. The events as the event store has them, notifications of the provider included, in the fields and digits of the time when they were recorded. They contain client secrets, e-mail addresses and whatever else the provider sent: personal data. GET /admin/payments/{id}/history explains the events.
+         * @description For administrators. The events as the event store has them, notifications of the provider included, in the fields and digits of the time when they were recorded. They contain client secrets, e-mail addresses and whatever else the provider sent: personal data. GET /admin/payments/{id}/history explains the events. Each page is recorded in the audit trail: do not poll.
          */
         get: operations["listRecordedEvents"];
         put?: never;
@@ -764,6 +764,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/audit-trail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what administrators did
+         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why. An entry is recorded before the deed, so it is also there when the deed then failed.
+         */
+        get: operations["listAuditTrail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/system": {
         parameters: {
             query?: never;
@@ -917,7 +937,7 @@ export interface paths {
          *
          *     A page reads a bounded part of the log in bounded time. It may therefore be shorter than `limit`, and even empty, while more follow: the export is complete when `X-Next-Position` is missing. Send it as `after`, and the `X-Log-Head` of the first page as `head`, so that events recorded meanwhile do not prolong the export.
          *
-         *     Events contain client secrets and personal data. System streams, whose names begin with $, are never exported.
+         *     Events contain client secrets and personal data. System streams, whose names begin with $, are never exported. The audit trail has each export once.
          */
         get: operations["exportEvents"];
         put?: never;
@@ -1545,6 +1565,31 @@ export interface components {
             /** Format: date-time */
             occurred_at: string;
             message: string;
+        };
+        AuditTarget: {
+            /** @description Such as payment, webhook_endpoint or projection */
+            kind: string;
+            /** @description Never an e-mail: a person has a user id, or the id of the erasure */
+            id: string;
+        };
+        AuditTrailEntry: {
+            /** Format: uuid */
+            id: string;
+            /** @description What was done, or asked for, such as refund_payment */
+            action: string;
+            target: components["schemas"]["AuditTarget"] | null;
+            /** @description `session:<user id>`, or `operator:<user>` for a command */
+            actor: string;
+            reason: string | null;
+            /** @description What was asked for; the fields depend on the action */
+            details: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description Just before it was done
+             */
+            created_at: string;
         };
         BillingDetails: {
             name: string | null;
@@ -2955,6 +3000,8 @@ export interface operations {
             header?: {
                 /** @description The ETag that the client has read */
                 "if-match"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
             };
             path: {
                 /** @description The id of the payment */
@@ -2988,7 +3035,10 @@ export interface operations {
     refreshPayment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path: {
                 /** @description The id of the payment */
                 id: string;
@@ -3018,6 +3068,8 @@ export interface operations {
             header?: {
                 /** @description The ETag that the client has read */
                 "if-match"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
             };
             path: {
                 /** @description The id of the payment */
@@ -3088,6 +3140,8 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 printable characters. A request that is repeated with the same key is executed once. */
                 "idempotency-key"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
             };
             path: {
                 /** @description The id of the payment */
@@ -3184,7 +3238,10 @@ export interface operations {
                 /** @description Events per page */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path: {
                 /** @description The id of the payment */
                 id: string;
@@ -3773,6 +3830,8 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 printable characters. A request that is repeated with the same key is executed once. */
                 "idempotency-key"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
             };
             path?: never;
             cookie?: never;
@@ -4408,6 +4467,52 @@ export interface operations {
             };
         };
     };
+    listAuditTrail: {
+        parameters: {
+            query?: {
+                /** @description Only this action, such as refund_payment */
+                action?: string;
+                /** @description Only what this actor did, such as session:<user id> */
+                actor?: string;
+                /** @description Only what was done to the target with this id */
+                target?: string;
+                /** @description Only what was done after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only what was done before this time, with a UTC offset (encode + as %2B) */
+                created_at_to?: string;
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the audit trail, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AuditTrailEntry"][];
+                        meta: {
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
     getSystem: {
         parameters: {
             query?: never;
@@ -4459,7 +4564,10 @@ export interface operations {
     rebuildProjection: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path: {
                 /** @description The name of the projection */
                 name: string;
@@ -4486,7 +4594,10 @@ export interface operations {
     verifyProjection: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path: {
                 /** @description The name of the projection */
                 name: string;
@@ -4567,7 +4678,10 @@ export interface operations {
     cancelJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path: {
                 /** @description The id of the job */
                 id: string;
@@ -4611,7 +4725,10 @@ export interface operations {
                 /** @description Lines per page */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4655,7 +4772,10 @@ export interface operations {
     enableWebhookEndpoint: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path: {
                 /** @description The name of the endpoint */
                 endpoint: string;
@@ -4682,7 +4802,10 @@ export interface operations {
     redeliverFailedWebhooks: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path: {
                 /** @description The name of the endpoint */
                 endpoint: string;
@@ -4724,7 +4847,10 @@ export interface operations {
     backfillWebhooks: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path: {
                 /** @description The name of the endpoint */
                 endpoint: string;
@@ -4836,7 +4962,10 @@ export interface operations {
     redeliverWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path: {
                 /** @description The id of the delivery */
                 id: string;

@@ -45,6 +45,21 @@ export const auditTrailEvents = {
 }
 export type AuditTrailEvent = EventsOf<typeof auditTrailEvents>
 
+/** A deed as the API lists it. */
+export const AuditTrailEntry = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    action: Type.String({ description: 'What was done, or asked for, such as refund_payment' }),
+    target: Nullable(AuditTarget),
+    actor: Type.String({ description: '`session:<user id>`, or `operator:<user>` for a command' }),
+    reason: Nullable(Type.String({ description: 'In the words of the actor' })),
+    details: ClientObject({ description: 'What was asked for; the fields depend on the action' }),
+    created_at: Type.With(Instant, { description: 'Just before it was done' }),
+  },
+  { title: 'AuditTrailEntry' },
+)
+export type AuditTrailEntry = Static<typeof AuditTrailEntry>
+
 /** Folds to what was done; null when nothing was. */
 export const auditTrailFold: Fold<AuditTrailEvent['data'] | null, AuditTrailEvent> = {
   initialState: null,

@@ -13,6 +13,7 @@ import { addressRoutes } from './addresses/routes.ts'
 import { ownerRoutes } from './admin-owners/routes.ts'
 import { adminPaymentRoutes } from './admin-payments/routes.ts'
 import { statisticsRoutes } from './admin-payments/statisticsRoutes.ts'
+import { auditTrailRoutes } from './audit-trail/routes.ts'
 import type { QueryConfig } from './config.ts'
 import { disputeRoutes } from './disputes/routes.ts'
 import { paymentMethodRoutes } from './payment-methods/routes.ts'
@@ -35,6 +36,7 @@ const resources = [
   ownerRoutes,
   productRoutes,
   webhookLogRoutes,
+  auditTrailRoutes,
 ]
 
 /**

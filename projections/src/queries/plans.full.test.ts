@@ -4,6 +4,7 @@ import { guestOwner, userOwner } from '@paylog/domain/actor'
 import type { Pool, PoolClient } from 'pg'
 import t from 'tap'
 import { getAddress, listAddresses } from '../addresses/queries.ts'
+import { listAuditTrail } from '../audit-trail/queries.ts'
 import { listDisputes } from '../disputes/queries.ts'
 import { getPaymentMethod, listPaymentMethods } from '../payment-methods/queries.ts'
 import { type AnyPaymentsQuery, listAnyPayments } from '../payments/adminQueries.ts'
@@ -55,6 +56,22 @@ const queries: [name: string, run: (db: Queryable) => Promise<unknown>, indexes:
     'disputes with a status after a position',
     (db) => listDisputes(db, { limit: 20, status: 'open', after: position }),
     [/Index Scan Backward using disputes_v1_by_status/],
+  ],
+  ['the audit trail', (db) => listAuditTrail(db, { limit: 20 }), [/audit_trail_v1_by_creation/]],
+  [
+    'the audit trail of a target after a position',
+    (db) => listAuditTrail(db, { limit: 20, target: 'payment', after: position }),
+    [/audit_trail_v1_by_target/],
+  ],
+  [
+    'the audit trail of an actor',
+    (db) => listAuditTrail(db, { limit: 20, actor: 'operator' }),
+    [/audit_trail_v1_by_actor/],
+  ],
+  [
+    'the audit trail of an action',
+    (db) => listAuditTrail(db, { limit: 20, action: 'export_log' }),
+    [/audit_trail_v1_by_action/],
   ],
   [
     'statistics',

@@ -1,5 +1,6 @@
 // The expected rows of the read models, from the domain's folds and without the projections.
 import { addressFold } from '@paylog/domain/addresses/address'
+import { type AuditTrailEvent, auditTrailFold } from '@paylog/domain/auditTrail'
 import { type DefaultChoiceEvent, defaultChoiceFold } from '@paylog/domain/defaultChoice'
 import type { DomainEvent, Fold } from '@paylog/domain/events'
 import { paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
@@ -21,6 +22,17 @@ const rowOfDefaults: Fold<State, DefaultChoiceEvent> = {
   initialState: { status: 'none' },
   evolve: (_row, event) =>
     ({ status: 'kept', list: event.data.list, chosen_id: defaultChoiceFold.evolve(null, event) }) as State,
+}
+
+/** The row of a deed, which happens once. */
+const rowOfDeed: Fold<State, AuditTrailEvent> = {
+  initialState: { status: 'none' },
+  evolve(_row, event) {
+    const deed = auditTrailFold.evolve(null, event)
+    const target = deed?.target
+    const row = { target_kind: target?.kind ?? null, target_id: target?.id ?? null, created_at: deed?.occurred_at }
+    return { status: 'kept', ...deed, ...row } as State
+  },
 }
 
 /** What the columns show of a payment besides its fields. */
@@ -63,6 +75,7 @@ const folds: Readonly<
   addresses: oneRow(addressFold as AnyFold),
   defaults: oneRow(rowOfDefaults as AnyFold),
   products: oneRow(productFold as AnyFold),
+  audit_trail: oneRow(rowOfDeed as AnyFold),
 }
 
 /** The id, revision and shared columns of each row. */

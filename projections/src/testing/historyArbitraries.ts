@@ -1,4 +1,4 @@
-// Random histories of payments, methods, addresses, defaults and products.
+// Random histories of payments, methods, addresses, defaults, products and the audit trail.
 
 import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
 import type { Fold } from '@paylog/domain/events'
@@ -17,6 +17,7 @@ import { startSync } from '@paylog/domain/products/sync'
 import fc from 'fast-check'
 import {
   addAddressTo,
+  addDeedTo,
   addMethodTo,
   addPaymentTo,
   addProductTo,
@@ -188,10 +189,20 @@ const productStep: fc.Arbitrary<HistoryStep> = fc
       })
   })
 
-/** A log of up to this many operations on a few payments, methods, addresses, defaults and products. */
+const deedStep: fc.Arbitrary<HistoryStep> = fc
+  .record({
+    action_id: id(6),
+    target: fc.option(fc.record({ kind: text, id: text })),
+    reason: nullable,
+    details: fc.dictionary(text, text),
+    occurred_at: instant,
+  })
+  .map((facts) => (log) => void addDeedTo(log, facts))
+
+/** A log of up to this many operations on a few payments, methods, addresses, defaults, products and deeds. */
 export const histories = (maxLength = 60): fc.Arbitrary<LogFixture> =>
   fc
-    .array(fc.oneof(paymentStep, moneyStep, moneyStep, methodStep, addressStep, defaultStep, productStep), {
+    .array(fc.oneof(paymentStep, moneyStep, moneyStep, methodStep, addressStep, defaultStep, productStep, deedStep), {
       minLength: 1,
       maxLength,
     })

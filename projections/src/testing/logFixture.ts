@@ -1,8 +1,9 @@
-// A log in memory with sample events of payments, methods, addresses, their defaults and products.
+// A log in memory with sample events of payments, methods, addresses, their defaults, products and the audit trail.
 
 import { randomUUID } from 'node:crypto'
 import { type AddAddress, addAddress, addressFold } from '@paylog/domain/addresses/address'
 import { emptyAddressContent } from '@paylog/domain/addresses/events'
+import { auditTrailFold, type Deed, recordDeed } from '@paylog/domain/auditTrail'
 import { defaultChoiceFold, type SetDefault, setDefault } from '@paylog/domain/defaultChoice'
 import type { Fold, LogCheckpoint } from '@paylog/domain/events'
 import {
@@ -184,6 +185,19 @@ export function addProductTo(log: LogFixture, facts: Partial<ProductAdded['data'
 /** Changes a product like an administrator. */
 export function changeProductIn(log: LogFixture, product_id: string, command: ChangeProduct): void {
   log.record(productFold, product_id, (state) => changeProduct(command, state))
+}
+
+/** Records what an administrator did. @returns the id of the deed */
+export function addDeedTo(log: LogFixture, facts: Partial<Deed> = {}): string {
+  const action_id = facts.action_id ?? randomUUID()
+  const deed: Deed = {
+    occurred_at,
+    ...{ action: 'export_log', target: null, actor: 'operator:ann', reason: null, details: {} },
+    ...facts,
+    action_id,
+  }
+  log.record(auditTrailFold, action_id, (recorded) => recordDeed(deed, recorded))
+  return action_id
 }
 
 /** The default fields of a product. */

@@ -41,6 +41,7 @@ t.test('a second rebuild of the same projection fails, one of another projection
       ['addresses', true, true, false],
       ['defaults', true, false, false],
       ['products', true, false, false],
+      ['audit_trail', true, false, false],
     ],
   )
 

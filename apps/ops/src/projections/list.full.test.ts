@@ -66,6 +66,7 @@ t.test('list, rebuild and verify name an unreadable event, and the live table st
       ['addresses', 'failed'],
       ['defaults', 'rebuilt'],
       ['products', 'rebuilt'],
+      ['audit_trail', 'rebuilt'],
     ],
   )
   t.same(await harness.tables('addresses'), ['addresses_v1 live', 'addresses_v2 building'])

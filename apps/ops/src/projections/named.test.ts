@@ -10,7 +10,8 @@ import { projectionsVerify } from './verify.ts'
 const context = contextOf({ environment: {}, print: async () => {} })
 
 t.test('projections commands reject invalid arguments', async (t) => {
-  const known = 'Known projections: payments, refunds, disputes, payment_methods, addresses, defaults, products.'
+  const known =
+    'Known projections: payments, refunds, disputes, payment_methods, addresses, defaults, products, audit_trail.'
   const wrong = [
     { command: projectionsRebuild, args: ['payment'], expected: `Unknown projection payment. ${known}` },
     { command: projectionsVerify, args: ['payments', 'none'], expected: `Unknown projection none. ${known}` },
@@ -32,6 +33,15 @@ t.test('projections commands reject invalid arguments', async (t) => {
 t.test('chosenProjections returns the named projections once each and in order, or all', (t) => {
   const names = (given: readonly string[], isAll: boolean) => chosenProjections(given, isAll).map(({ name }) => name)
   t.same(names(['products', 'payments', 'products'], false), ['products', 'payments'])
-  t.same(names([], true), ['payments', 'refunds', 'disputes', 'payment_methods', 'addresses', 'defaults', 'products'])
+  t.same(names([], true), [
+    'payments',
+    'refunds',
+    'disputes',
+    'payment_methods',
+    'addresses',
+    'defaults',
+    'products',
+    'audit_trail',
+  ])
   t.end()
 })

@@ -7,6 +7,7 @@ import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import {
   addressStream,
+  auditTrailStream,
   defaultChoiceStream,
   paymentMethodStream,
   paymentStream,
@@ -17,6 +18,7 @@ import { projections } from '@paylog/projections/registry'
 import { listTables, liveTable, tableName } from '@paylog/projections/tables/tables'
 import {
   addAddressTo,
+  addDeedTo,
   addMethodTo,
   addPaymentTo,
   addProductTo,
@@ -55,6 +57,7 @@ export const changedColumns = {
   addresses: 'city',
   defaults: 'chosen_id',
   products: 'name',
+  audit_trail: 'actor',
 } as const
 
 export type ProjectionName = keyof typeof changedColumns
@@ -90,6 +93,7 @@ export async function projectionsHarness(t: Test) {
         addPaymentTo(log, user('u1'))
         addMethodTo(log)
         setDefaultIn(log, { list: 'billing_addresses', chosen_id: addAddressTo(log) })
+        addDeedTo(log)
         const product = addProductTo(log)
         const changes = { description: `number ${made}` }
         changeProductIn(log, product, { occurred_at: '2026-03-02T10:00:00.000Z', changes })
@@ -223,6 +227,7 @@ function streamOf(type: string) {
   if (type.startsWith('PaymentMethod')) return paymentMethodStream
   if (type.startsWith('Address')) return addressStream
   if (type.startsWith('Default')) return defaultChoiceStream
+  if (type.startsWith('Administrator')) return auditTrailStream
   return type.startsWith('Product') ? productStream : paymentStream
 }
 

@@ -31,6 +31,7 @@ export const apiPaths: Readonly<Record<string, readonly string[]>> = {
   '/admin/payment-methods': ['GET'],
   '/admin/addresses': ['GET'],
   '/admin/stats': ['GET'],
+  '/admin/audit-trail': ['GET'],
   '/admin/disputes': ['GET'],
   '/admin/products': ['GET', 'POST'],
   '/admin/products/{id}': ['GET', 'PUT'],

@@ -117,6 +117,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /admin/payments': { access: 'administrator', status: 200 },
   'GET /admin/stats': { access: 'administrator', status: 400 },
   'GET /admin/disputes': { access: 'administrator', status: 200 },
+  'GET /admin/audit-trail': { access: 'administrator', status: 200 },
   'GET /admin/payments/{id}': anyPayment,
   'GET /admin/payments/{id}/history': anyPayment,
   'GET /admin/payments/{id}/events': anyPayment,

@@ -1,0 +1,62 @@
+import { addDeedTo } from '@paylog/projections/testing/logFixture'
+import t from 'tap'
+import { asAda, asAdmin, asGuest, queryApiHarness } from '../testing/queryApiHarness.ts'
+
+const { get, log, project } = await queryApiHarness(t)
+const at = (minute: number) => `2026-03-01T12:0${minute}:00.000Z`
+const payment = { kind: 'payment', id: '018f0000-0000-7000-8000-000000000001' }
+const ann = 'operator:ann'
+const bea = 'session:bea'
+
+const refund = { action: 'refund_payment', target: payment, actor: bea, reason: 'Ticket 4711' } as const
+const ids = [
+  addDeedTo(log, { ...refund, details: { amount_cents: 500, note: null }, occurred_at: at(0) }),
+  addDeedTo(log, { action: 'export_log', actor: ann, occurred_at: at(1) }),
+  addDeedTo(log, { action: 'capture_payment', target: payment, actor: ann, occurred_at: at(2) }),
+]
+await project()
+
+const list = async (query = '') => (await get(`/admin/audit-trail${query}`, asAdmin)).json()
+const found = async (query: string) => (await list(query)).data.map(({ id }: { id: string }) => ids.indexOf(id))
+
+t.test('the audit trail is listed newest first, with target, actor, reason and details', async (t) => {
+  const { data, meta } = await list()
+  t.same(meta, { limit: 20, next_cursor: null })
+  t.same(
+    data.map(({ id }: { id: string }) => ids.indexOf(id)),
+    [2, 1, 0],
+  )
+  t.same(data[2], { id: ids[0], ...refund, details: { amount_cents: 500, note: null }, created_at: at(0) })
+  t.match(data[1], { target: null, reason: null, details: {} })
+})
+
+t.test('each filter of the audit trail reaches the query', async (t) => {
+  const expected = {
+    '?action=export_log': [1],
+    [`?actor=${ann}`]: [2, 1],
+    [`?target=${payment.id}`]: [2, 0],
+    [`?created_at_from=${at(0)}`]: [2, 1],
+    [`?created_at_to=${at(1)}`]: [0],
+    [`?actor=${ann}&target=${payment.id}&created_at_from=${at(1)}&created_at_to=${at(3)}`]: [2],
+    '?action=nothing': [],
+  }
+  for (const [query, places] of Object.entries(expected)) t.same(await found(query), places, query)
+})
+
+t.test('the pages of the audit trail have each entry once, and a cursor is tied to its filters', async (t) => {
+  const first = await list(`?actor=${ann}&limit=1`)
+  const cursor = first.meta.next_cursor
+  t.same(await found(`?actor=${ann}&limit=1&cursor=${cursor}`), [1])
+  t.equal((await list(`?actor=${ann}&limit=1&cursor=${cursor}`)).meta.next_cursor, null)
+  for (const other of [`?cursor=${cursor}`, `?actor=${bea}&cursor=${cursor}`, '?limit=101', '?created_at_to=x'])
+    t.match(await list(other), { error: { code: 'invalid_request' } }, other)
+})
+
+t.test('the audit trail is for administrators only', async (t) => {
+  for (const [headers, status] of [
+    [{}, 401],
+    [asAda, 403],
+    [asGuest, 403],
+  ] as const)
+    t.equal((await get('/admin/audit-trail', { ...headers })).statusCode, status)
+})

@@ -1,0 +1,41 @@
+// The projection of the audit trail: one row for each deed of an administrator.
+import { auditTrailEvents } from '@paylog/domain/auditTrail'
+import { jsonOf, nullable, type RecordOf, text, time } from '../columns.ts'
+import { defineProjection } from '../projection.ts'
+
+export const auditTrailColumns = {
+  action: text,
+  target_kind: nullable(text),
+  target_id: nullable(text),
+  actor: text,
+  reason: nullable(text),
+  details: jsonOf<Readonly<Record<string, unknown>>>(),
+  created_at: time,
+}
+
+/** A row of the view `audit_trail`. */
+export type AuditTrailRecord = RecordOf<typeof auditTrailColumns>
+
+export const auditTrail = defineProjection({
+  name: 'audit_trail',
+  schemaVersion: 1,
+  streamPrefixes: ['auditTrail-'],
+  columns: auditTrailColumns,
+  indexes: (table) => `
+    create index if not exists ${table}_by_creation on ${table} (created_at, id);
+    create index if not exists ${table}_by_action on ${table} (action, created_at, id);
+    create index if not exists ${table}_by_actor on ${table} (actor, created_at, id);
+    create index if not exists ${table}_by_target on ${table} (target_id, created_at, id);`,
+  idOf: ({ data }) => data.action_id,
+  events: auditTrailEvents,
+  on: {
+    AdministratorActed: ({ data: { action, target, actor, reason, details, occurred_at } }) => ({
+      insert: {
+        ...{ action, actor, reason, details },
+        target_kind: target?.kind ?? null,
+        target_id: target?.id ?? null,
+        created_at: occurred_at,
+      },
+    }),
+  },
+})
