@@ -1,6 +1,8 @@
 // An event store for tests: the embedded event store as a real process with its own database.
+import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import pg from 'pg'
 import type { Test } from 'tap'
+import { startTestKeys } from './dataKeys.ts'
 import { createMigratedDatabase } from './migratedDatabase.ts'
 import { freePort, startProcess, type TestProcess } from './processes.ts'
 
@@ -11,6 +13,8 @@ export type TestEventStore = {
   readonly connectionString: string
   /** The database also has the apps' tables. */
   readonly databaseUrl: string
+  /** For `createEventStore`; in this database. */
+  readonly keys: PersonalDataKeys
   /** Sends SIGKILL. */
   kill(): Promise<void>
   start(): Promise<void>
@@ -31,6 +35,7 @@ export async function startEventStore(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<TestEventStore> {
   const { databaseUrl } = await createMigratedDatabase(t)
+  const keys = await startTestKeys(t, databaseUrl)
   const port = await freePort()
   const env = { ...settings, DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: String(port), LOG_LEVEL: 'warn' }
   let server = await startProcess(t, { script, env })
@@ -45,6 +50,7 @@ export async function startEventStore(
   return {
     connectionString: `esdb://127.0.0.1:${port}?tls=false`,
     databaseUrl,
+    keys,
     kill: () => server.kill('SIGKILL'),
     process: () => server,
     cut: (events) =>

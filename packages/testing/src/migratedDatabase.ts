@@ -1,7 +1,8 @@
-// Test databases with all tables: those of the log, the read models, the webhooks and the operations.
+// Test databases with all tables: those of the log, the read models, the webhooks, the operations and the keys of personal data.
 
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { migrateOperations } from '@paylog/operator-routes/migrate'
+import { migratePrivacy } from '@paylog/privacy/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
@@ -28,6 +29,7 @@ async function migrateEverything(databaseUrl: string): Promise<void> {
     await migrate(pool, readModelMigrations)
     await migrateWebhooks(pool)
     await migrateOperations(pool)
+    await migratePrivacy(pool)
     // As a worker does at its first start, which tests may delay.
     await pool.query("insert into webhooks.checkpoints (name, updated_at) values ('webhooks', now())")
   } finally {

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { findFreePort, type PortRange } from '@paylog/runtime/process/ports'
 import type { Test } from 'tap'
+import { testMasterKey } from './dataKeys.ts'
 import { compileCache } from './testEnvironment.ts'
 
 const readyTimeoutMs = 30_000
@@ -15,7 +16,12 @@ export const withoutLimits = {
 /**
  * Tests end with open requests, so stopping must be quick; load shedding would fail tests on a busy machine.
  */
-const testSettings = { STOP_TIMEOUT: '8s', SHED_EVENT_LOOP_DELAY: '0', ...withoutLimits }
+const testSettings = {
+  STOP_TIMEOUT: '8s',
+  SHED_EVENT_LOOP_DELAY: '0',
+  ...withoutLimits,
+  PII_MASTER_KEY: testMasterKey,
+}
 const takenPorts = new Set<number>()
 /**
  * A port is chosen some time before it is used, so files that run in parallel have separate ranges. `npm start` uses

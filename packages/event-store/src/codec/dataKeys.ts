@@ -28,3 +28,14 @@ export type DataKeys = {
   /** The key with this id; null when it was destroyed or never existed, undefined when it has not been loaded. */
   known(id: string): KeyObject | null | undefined
 }
+
+/** For a process that reads raw events only. Decoding a sealed event with them fails. */
+export const noDataKeys: DataKeys = {
+  named: async () => withoutKeys(),
+  load: async () => withoutKeys(),
+  known: () => withoutKeys(),
+}
+
+function withoutKeys(): never {
+  throw new Error('This process has no keys of personal data')
+}

@@ -1,0 +1,94 @@
+// Returns keys from memory, or from Postgres in as few statements as possible.
+import { DomainError } from '@paylog/domain/errors'
+import type { DataKey } from '@paylog/event-store/codec/dataKeys'
+import type { Pool } from 'pg'
+import { createBatches } from './batches.ts'
+import type { KeyCache } from './keyCache.ts'
+import { provideKeys, readKeys, type Sighting } from './keyRows.ts'
+import type { LookupHash } from './lookupSecret.ts'
+import { type MasterKeys, unwrap, type WrappedSecret } from './masterKeys.ts'
+
+/** How long a command waits for Postgres. */
+export const waitMs = 2_500
+const maxNamesInStatement = 500
+const maxIdsInStatement = 5_000
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** @param options `refresh` resolves when the cached keys are recent enough to seal with */
+export function createCachedKeys({
+  pool,
+  masterKeys,
+  hash,
+  cache,
+  refresh,
+}: {
+  readonly pool: Pool
+  readonly masterKeys: MasterKeys
+  readonly hash: LookupHash
+  readonly cache: KeyCache
+  readonly refresh: () => Promise<void>
+}) {
+  const provide = createBatches(
+    (sightings: readonly Sighting[]) =>
+      provideKeys(pool, { hash, masterKeys }, sightings, (id) => cache.known(id) === null),
+    { maxItems: maxNamesInStatement, waitMs },
+  )
+  const read = createBatches(async (ids: readonly string[]) => await readKeys(pool, [...new Set(ids)]), {
+    maxItems: maxIdsInStatement,
+    waitMs,
+  })
+
+  async function keysOf(sightings: readonly Sighting[]): Promise<readonly DataKey[]> {
+    await orUnavailable(refresh())
+    const cached = sightings.map(({ name, email }) =>
+      email === undefined || cache.wasSeen(name, email) ? cache.named(name) : undefined,
+    )
+    const missing = sightings.filter((_, index) => cached[index] === undefined)
+    if (missing.length === 0) return cached.filter((key) => key !== undefined)
+    const rows = await orUnavailable(provide(missing))
+    return sightings.map(({ name, email }, index) => {
+      const key = cached[index] ?? add(name, rows.get(name))
+      if (email !== undefined) cache.addSeen(name, email, key.id)
+      return key
+    })
+  }
+
+  function add(name: string, row: WrappedSecret | undefined): DataKey {
+    if (row === undefined) throw new Error('a name has no key')
+    const bytes = open(row)
+    cache.add(row.id, bytes, name)
+    return { id: row.id, bytes }
+  }
+
+  /** A key that this process cannot open is unavailable: another process may have a newer master key. */
+  function open(row: WrappedSecret): Buffer {
+    try {
+      return unwrap(masterKeys, row)
+    } catch (error) {
+      throw unavailable(error)
+    }
+  }
+
+  async function load(ids: readonly string[]): Promise<void> {
+    const missing = [...new Set(ids)].filter((id) => cache.known(id) === undefined)
+    if (missing.length === 0) return
+    const valid = missing.filter((id) => uuid.test(id))
+    const rows = valid.length === 0 ? [] : await orUnavailable(read(valid))
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    for (const id of missing) if (!byId.has(id)) cache.add(id, null)
+    for (const row of missing.flatMap((id) => byId.get(id) ?? [])) cache.add(row.id, open(row))
+  }
+
+  return { keysOf, load }
+}
+
+const orUnavailable = <Value>(work: Promise<Value>): Promise<Value> =>
+  work.catch((error: unknown) => {
+    throw unavailable(error)
+  })
+
+const unavailable = (cause: unknown) =>
+  new DomainError('service_unavailable', 'The keys of personal data are not available at the moment', undefined, {
+    cause,
+  })

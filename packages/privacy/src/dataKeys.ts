@@ -1,0 +1,118 @@
+// The keys of personal data: kept in Postgres, wrapped by the master key, cached in memory.
+import { foldEmail, guestOwner, userOwner } from '@paylog/domain/actor'
+import type { DataKeys } from '@paylog/event-store/codec/dataKeys'
+import { listen } from '@paylog/runtime/postgres/listen'
+import { createPool } from '@paylog/runtime/postgres/pool'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import { createCachedKeys, waitMs } from './cachedKeys.ts'
+import { destroyedKeysChannel } from './destroyKeys.ts'
+import { createKeyCache } from './keyCache.ts'
+import { findKeys } from './keyRows.ts'
+import { type LookupHash, openLookupHash } from './lookupSecret.ts'
+import type { MasterKeys } from './masterKeys.ts'
+import { createSweeper } from './sweeper.ts'
+
+export type PersonalDataKeys = DataKeys & {
+  /**
+   * Must resolve before anything else is called.
+   * @throws MasterKeyError when the master key is not the one of this database, or lost; errors of Postgres
+   */
+  start(): Promise<void>
+  close(): Promise<void>
+  /** For a health check. @throws when Postgres is unavailable */
+  check(): Promise<void>
+  /** The keyed hash by which a text is looked up. */
+  hash: LookupHash
+  /**
+   * Records that a name, such as `user:<id>`, has been seen with this e-mail, so that `find` finds it. Makes the key of a new
+   * name in the same statement. A guest's name needs no call, because the e-mail is in it.
+   * @throws DomainError `service_unavailable`
+   */
+  seen(name: string, email: string): Promise<void>
+  /**
+   * The ids of the present keys of a subject. By e-mail: those of the guest and of every user that was seen with it.
+   * @throws errors of Postgres
+   */
+  find(subject: Subject): Promise<readonly string[]>
+}
+
+export type Subject = { readonly user: string } | { readonly email: string } | { readonly payment: string }
+
+/** A statement each for names and for ids, one for a check or a search. */
+const maxConnections = 3
+/** About 10 MB. More than the distinct subjects of several batches of events. */
+const maxCached = 20_000
+
+const defaultTiming = {
+  /** How often destroyed keys are looked for, because a notification may have been lost. */
+  sweepMs: 10_000,
+  /** Nothing is sealed with keys that were compared with Postgres longer ago. */
+  maxAgeMs: 30_000,
+}
+/** @param options `timing` for tests */
+export function createDataKeys({
+  databaseUrl,
+  masterKeys,
+  log,
+  timing: { sweepMs, maxAgeMs } = defaultTiming,
+}: {
+  readonly databaseUrl: string
+  readonly masterKeys: MasterKeys
+  readonly log: Logger
+  readonly timing?: typeof defaultTiming
+}): PersonalDataKeys {
+  const pool = createPool({
+    databaseUrl,
+    applicationName: 'personal data keys',
+    max: maxConnections,
+    queryTimeoutMs: waitMs,
+    // A key must not be lost in a crash of the server after an event was sealed with it.
+    settings: '-c synchronous_commit=on',
+    log,
+  })
+  const cache = createKeyCache(maxCached)
+  const sweeper = createSweeper(pool, cache, maxAgeMs)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const background: Promise<void>[] = []
+  let opened: LookupHash | undefined
+  const hash: LookupHash = (text) => {
+    if (opened === undefined) throw new Error('The keys of personal data have not been started')
+    return opened(text)
+  }
+
+  const { keysOf, load } = createCachedKeys({ pool, masterKeys, hash, cache, refresh: sweeper.refresh })
+
+  return {
+    async start() {
+      opened = await openLookupHash(pool, masterKeys)
+      const onNotification = (ids: string) => {
+        for (const id of ids.split(',')) cache.destroyed(id)
+      }
+      background.push(listen({ databaseUrl, channel: destroyedKeysChannel, onNotification, signal, log }))
+      background.push(sweeper.run({ everyMs: sweepMs, signal, log }))
+    },
+    async close() {
+      stopping.abort()
+      await Promise.all(background)
+      await pool.end()
+    },
+    async check() {
+      await pool.query('select from privacy.lookup_secret')
+    },
+    hash,
+    named: (names) => keysOf(names.map((name) => ({ name, email: undefined }))),
+    async seen(name, email) {
+      await keysOf([{ name, email: foldEmail(email) }])
+    },
+    find: (subject) => findKeys(pool, hash, nameOf(subject)),
+    load,
+    known: (id) => cache.known(id),
+  }
+}
+
+function nameOf(subject: Subject): { readonly name: string; readonly email?: string } {
+  if ('user' in subject) return { name: userOwner(subject.user) }
+  if ('payment' in subject) return { name: `payment:${subject.payment}` }
+  return { name: guestOwner(subject.email), email: subject.email }
+}

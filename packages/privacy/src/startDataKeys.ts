@@ -1,0 +1,27 @@
+// The keys of personal data of an app.
+import { url } from '@paylog/config/kinds'
+import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import { createDataKeys, type PersonalDataKeys } from './dataKeys.ts'
+import { masterKeysOf, masterKeyVariables } from './masterKeys.ts'
+
+export const dataKeyVariables = {
+  /** Where the keys are. */
+  DATABASE_URL: url(['postgres', 'postgresql']),
+  ...masterKeyVariables,
+}
+
+/**
+ * Opens the keys. The lifecycle closes them, after what is started later.
+ * @throws MasterKeyError when the master key is not the one of this database, or lost; errors of Postgres
+ */
+export async function startDataKeys(
+  config: { readonly DATABASE_URL: string; readonly PII_MASTER_KEY: readonly string[] },
+  { log, lifecycle }: { readonly log: Logger; readonly lifecycle: Lifecycle },
+): Promise<PersonalDataKeys> {
+  const masterKeys = masterKeysOf(config.PII_MASTER_KEY)
+  const keys = createDataKeys({ databaseUrl: config.DATABASE_URL, masterKeys, log })
+  lifecycle.add('keys', () => keys.close())
+  await keys.start()
+  return keys
+}

@@ -1,0 +1,48 @@
+// A migrated database, and processes' keys in it.
+import { randomBytes } from 'node:crypto'
+import { createPool } from '@paylog/runtime/postgres/pool'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
+import type { Pool } from 'pg'
+import type { Test } from 'tap'
+import { createDataKeys, type PersonalDataKeys } from '../dataKeys.ts'
+import { type MasterKeys, masterKeysOf } from '../masterKeys.ts'
+
+const log = createLog({ app: 'test', level: 'silent' })
+
+export type KeysHarness = {
+  readonly databaseUrl: string
+  /** Of the owner of the tables. */
+  readonly pool: Pool
+  readonly masterKeys: MasterKeys
+  /** The keys of another process. */
+  start(options?: StartOptions): Promise<PersonalDataKeys>
+}
+
+type StartOptions = {
+  readonly masterKeys?: MasterKeys
+  /** To reach the database through a proxy. */
+  readonly databaseUrl?: string
+  readonly timing?: { readonly sweepMs: number; readonly maxAgeMs: number }
+}
+
+export async function keysHarness(t: Test): Promise<KeysHarness> {
+  const { databaseUrl } = await createMigratedDatabase(t)
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log })
+  t.teardown(() => pool.end())
+  const masterKeys = newMasterKeys()
+  return {
+    databaseUrl,
+    pool,
+    masterKeys,
+    async start(options) {
+      const keys = createDataKeys({ databaseUrl, masterKeys, log, ...options })
+      t.teardown(() => keys.close())
+      await keys.start()
+      return keys
+    },
+  }
+}
+
+/** One random master key. */
+export const newMasterKeys = (): MasterKeys => masterKeysOf([randomBytes(32).toString('base64')])
