@@ -58,7 +58,7 @@ const steps: readonly Step[] = [
 
 t.test('the reconciler finishes a payment when the API is killed during the provider call', async (t) => {
   const [log, identity, fakes] = await Promise.all([startEventStore(t), startFakeIdentity(t), startFakeProviders(t)])
-  const store = createEventStore({ connectionString: log.connectionString })
+  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
   t.teardown(() => store.close())
   const logged = async (prefix: string) => {
     const events = []

@@ -1,5 +1,6 @@
 // Builds the OpenAPI document of all APIs from their routes, without connecting to anything.
 import { commandApi } from '@paylog/command-routes/commandApi'
+import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createJobs } from '@paylog/operator-routes/jobs/jobs'
 import { operatorApi } from '@paylog/operator-routes/operatorApi'
@@ -19,7 +20,7 @@ const nowhere = { databaseUrl: 'postgres://127.0.0.1:1/none', connectionString: 
 /** @returns the same document as `api` serves */
 export async function describeApi(log: Logger): Promise<object> {
   const http = createHttp({ log })
-  const store = createEventStore(nowhere)
+  const store = createEventStore({ ...nowhere, keys: noDataKeys })
   const db = createPool({ ...nowhere, applicationName: 'docs', max: 1, queryTimeoutMs: 1, log })
   const actorOf = async () => ({ kind: 'anonymous' as const })
   try {

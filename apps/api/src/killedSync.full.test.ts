@@ -25,7 +25,7 @@ const [log, identity, stripe, paypal, port] = await Promise.all([
   startFakePaypalCatalog(t),
   freePort(),
 ])
-const store = createEventStore({ connectionString: log.connectionString })
+const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
 t.teardown(() => store.close())
 const env = {
   EVENTSTORE_URL: log.connectionString,

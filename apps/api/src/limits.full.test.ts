@@ -24,7 +24,7 @@ async function startBoth(t: Test, limits: Readonly<Record<string, string>>) {
   }
   const start = (app: string) => startProcess(t, { script: new URL(`../../${app}/src/main.ts`, import.meta.url), env })
   const [api, commandApi] = await Promise.all([start('api'), start('command-api')])
-  const store = createEventStore({ connectionString: log.connectionString })
+  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
   t.teardown(() => store.close())
   return { urls: [String(api.detail.url), String(commandApi.detail.url)], store, identity, api, commandApi }
 }

@@ -6,6 +6,7 @@ import { commandVariables, loadCommandConfig } from '@paylog/command-routes/conf
 import { bool } from '@paylog/config/kinds'
 import { operatorVariables } from '@paylog/operator-routes/config'
 import { wireOperatorApi } from '@paylog/operator-routes/operatorApi'
+import { startDataKeys } from '@paylog/privacy/startDataKeys'
 import { queryVariables } from '@paylog/query-routes/config'
 import { wireQueryApi } from '@paylog/query-routes/queryApi'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
@@ -29,9 +30,10 @@ runApp('api', async ({ log, lifecycle }) => {
   const config = loadCommandConfig(Config, process.env)
   const health = createHealth()
   const metrics = createMetrics()
-  const command = await wireCommandApi(config, { lifecycle, health, metrics })
+  const keys = await startDataKeys(config, { log, lifecycle })
+  const command = await wireCommandApi(config, { keys, lifecycle, health, metrics })
   const query = wireQueryApi(config, { log, lifecycle, health, metrics })
-  const operator = wireOperatorApi(config, { app: 'api', log, lifecycle, health })
+  const operator = wireOperatorApi(config, { app: 'api', keys, log, lifecycle, health })
   const describe = openApi(config.DOCS_DEMO_CREDENTIALS ? [demoCredentials] : [])
   const url = await serveApi(config, { log, lifecycle, health, metrics, describe }, async (http) => {
     await http.register(command)

@@ -10,10 +10,13 @@ import { startProcess, type TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 
-const [{ connectionString, databaseUrl }, { authUrl }] = await Promise.all([startEventStore(t), startFakeIdentity(t)])
+const [{ connectionString, databaseUrl, keys }, { authUrl }] = await Promise.all([
+  startEventStore(t),
+  startFakeIdentity(t),
+])
 const log = createLog({ app: 'test', level: 'silent' })
 const pool = createPool({ databaseUrl, applicationName: 'test', max: 3, log })
-const store = createEventStore({ connectionString })
+const store = createEventStore({ connectionString, keys })
 t.teardown(() => Promise.all([pool.end(), store.close()]))
 
 const env = { PORT: '0', DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, AUTH_URL: authUrl }

@@ -3,6 +3,7 @@
 
 import { operatorVariables } from '@paylog/operator-routes/config'
 import { wireOperatorApi } from '@paylog/operator-routes/operatorApi'
+import { startDataKeys } from '@paylog/privacy/startDataKeys'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { createHealth } from '@paylog/runtime/process/health'
 import { runApp } from '@paylog/runtime/process/lifecycle'
@@ -17,6 +18,15 @@ const Config = Type.Object({ ...apiVariables, ...operatorVariables })
 runApp('operator-api', async ({ log, lifecycle }) => {
   const config = loadWithEndpoints(Config, process.env)
   const describe = documentOf(await describeApi(log))
-  const parts = { app: 'operator-api', log, lifecycle, health: createHealth(), metrics: createMetrics(), describe }
+  const keys = await startDataKeys(config, { log, lifecycle })
+  const parts = {
+    app: 'operator-api',
+    keys,
+    log,
+    lifecycle,
+    health: createHealth(),
+    metrics: createMetrics(),
+    describe,
+  }
   return { url: await serveApi(config, parts, wireOperatorApi(config, parts)) }
 })

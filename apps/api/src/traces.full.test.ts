@@ -111,7 +111,7 @@ t.test('a payment is one trace from the request to the webhook that succeeds at 
     'the exporter sends its headers',
   )
 
-  const store = createEventStore({ connectionString: system.eventStoreUrl })
+  const store = createEventStore({ connectionString: system.eventStoreUrl, keys: system.keys })
   t.teardown(() => store.close())
   const [first, second] = await store.readStream(paymentStream(data.id))
   const appends = spans.filter(({ name }) => name === 'append payment').map(({ spanId }) => spanId)
@@ -135,7 +135,7 @@ t.test('with tracing off nothing is exported and events have no traceparent', as
   const system = await startSystem(t, { ...tracing(collector), ...endpointAt(endpoint.url), OTEL_SDK_DISABLED: 'true' })
   const { id, provider_intent_id } = await client(system).open()
   await waitFor(() => endpoint.received.length === 1, { what: 'the webhook' })
-  const store = createEventStore({ connectionString: system.eventStoreUrl })
+  const store = createEventStore({ connectionString: system.eventStoreUrl, keys: system.keys })
   t.teardown(() => store.close())
   const events = await store.readStream(paymentStream(id))
   t.equal(events.length, 2)

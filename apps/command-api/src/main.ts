@@ -3,6 +3,7 @@
 
 import { wireCommandApi } from '@paylog/command-routes/commandApi'
 import { commandVariables, loadCommandConfig } from '@paylog/command-routes/config'
+import { startDataKeys } from '@paylog/privacy/startDataKeys'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { warnWithoutRedis } from '@paylog/runtime/http/readYourWrites'
 import { createHealth } from '@paylog/runtime/process/health'
@@ -17,6 +18,7 @@ runApp('command-api', async ({ log, lifecycle }) => {
   warnWithoutRedis(config, log)
   const health = createHealth()
   const metrics = createMetrics()
-  const api = await wireCommandApi(config, { lifecycle, health, metrics })
+  const keys = await startDataKeys(config, { log, lifecycle })
+  const api = await wireCommandApi(config, { keys, lifecycle, health, metrics })
   return { url: await serveApi(config, { log, lifecycle, health, metrics }, api) }
 })

@@ -69,7 +69,7 @@ async function consoleHarness(
     RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '1000',
     ...env,
   })
-  await writePayments(system.eventStoreUrl, payments)
+  await writePayments(system, payments)
   await waitFor(async () => (await totalPayments(system)) >= Math.min(payments, maxTotal), {
     what: 'the payments in the list',
     timeoutMs: 120_000,

@@ -10,6 +10,7 @@ import { recordRefund } from '@paylog/domain/payments/refunds'
 import { createEventStore, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { paymentFields } from '@paylog/testing/paymentFields'
+import type { TestSystem } from '@paylog/testing/system'
 import { v7 } from 'uuid'
 
 type Decision = (state: PaymentState) => PaymentEvent[]
@@ -27,8 +28,11 @@ const fold: Fold<null, PaymentEvent> = { initialState: null, evolve: (state) => 
  * another amount than asked.
  * @returns their ids, the oldest first
  */
-export async function writePayments(eventStoreUrl: string, count: number): Promise<readonly string[]> {
-  const store = createEventStore({ connectionString: eventStoreUrl })
+export async function writePayments(
+  { eventStoreUrl, keys }: Pick<TestSystem, 'eventStoreUrl' | 'keys'>,
+  count: number,
+): Promise<readonly string[]> {
+  const store = createEventStore({ connectionString: eventStoreUrl, keys })
   const ids: string[] = []
   const first = Date.now() - spanMs
   const writer = async () => {

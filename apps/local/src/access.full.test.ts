@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { readRuntime } from '@paylog/runtime/process/runtimeFile'
@@ -20,7 +21,7 @@ const { environment = {}, parts = [] } = readRuntime(directory) ?? {}
 const { EVENTSTORE_URL = '', DATABASE_URL = '' } = environment
 
 const connect = (connectionString: string) => {
-  const store = createEventStore({ connectionString })
+  const store = createEventStore({ connectionString, keys: noDataKeys })
   t.teardown(() => store.close())
   return store
 }

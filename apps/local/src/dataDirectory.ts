@@ -33,9 +33,19 @@ export function eventStoreCredentials(directory: string): { readonly file: strin
   return { file, credentials: keptSecret(file, 'paylog:') }
 }
 
-/** Random secret after `prefix`. Created once, atomically and for the owner only, and reused at the next start. */
-function keptSecret(file: string, prefix = ''): string {
-  if (!existsSync(file)) replaceFile(file, prefix + randomBytes(32).toString('hex'))
+/** The file of the master key, which wraps the keys of personal data. */
+export function piiMasterKeyFile(directory: string): string {
+  const file = join(directory, 'pii-master-key')
+  keptText(file, () => randomBytes(32).toString('base64'))
+  return file
+}
+
+/** Random secret after `prefix`. */
+const keptSecret = (file: string, prefix = '') => keptText(file, () => prefix + randomBytes(32).toString('hex'))
+
+/** Created once, atomically and for the owner only, and reused at the next start. */
+function keptText(file: string, make: () => string): string {
+  if (!existsSync(file)) replaceFile(file, make())
   return readFileSync(file, 'utf8')
 }
 

@@ -1,6 +1,11 @@
 // `npm run demo`: starts a private system, follows one payment through it, and removes everything.
 import { randomBytes } from 'node:crypto'
+import { loadConfig } from '@paylog/config/environment'
+import { url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { dataKeyVariables, startDataKeys } from '@paylog/privacy/startDataKeys'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { Type } from 'typebox'
 import { request } from 'undici'
 import { runDemoSteps } from './demo/demoSteps.ts'
 import { openWebhookEndpoint } from './demo/webhookEndpoint.ts'
@@ -9,6 +14,8 @@ import { createTerminal, StartError } from './terminal.ts'
 
 // biome-ignore lint/style/noProcessEnv: the processes inherit variables that are not settings.
 const given = process.env
+
+const LogConfig = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']), ...dataKeyVariables })
 
 const { print } = createTerminal(process.stdout)
 /** Clean-up steps, run in reverse order. */
@@ -34,7 +41,10 @@ async function run(): Promise<void> {
   const seconds = ((performance.now() - begin) / 1000).toFixed(1)
   print(`1. A private Paylog is running and healthy at ${base_url}, after ${seconds} s. Its processes:`)
   print(`   ${parts.map(({ name }) => name).join(', ')}.`)
-  const store = createEventStore({ connectionString: environment.EVENTSTORE_URL ?? '' })
+  const config = loadConfig(LogConfig, environment)
+  const log = createLog({ app: 'demo', level: 'warn' })
+  const keys = await startDataKeys(config, { log, lifecycle: { add: (_name, stop) => void undo.push(stop) } })
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
   undo.push(() => store.close())
   await runDemoSteps({
     print,

@@ -7,7 +7,13 @@ import { fileURLToPath } from 'node:url'
 import { findFreePort, listenProblem } from '@paylog/runtime/process/ports'
 import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
 import { readRuntime } from '@paylog/runtime/process/runtimeFile'
-import { eventStoreCredentials, lockDirectory, openDataDirectory, sandboxWebhookSecret } from './dataDirectory.ts'
+import {
+  eventStoreCredentials,
+  lockDirectory,
+  openDataDirectory,
+  piiMasterKeyFile,
+  sandboxWebhookSecret,
+} from './dataDirectory.ts'
 import { type Address, type InternalService, internalPorts, type PlannedService, planServices } from './plan.ts'
 import { type Settings, webhookVariables } from './settings.ts'
 import { StartError } from './terminal.ts'
@@ -56,7 +62,7 @@ function sharedEnvironment(
   api: Address,
   ports: Readonly<Record<InternalService, number>>,
 ): Record<string, string> {
-  const { DATABASE_URL, REDIS_URL, SANDBOX_DATABASE_URL = DATABASE_URL } = settings
+  const { DATABASE_URL, PII_MASTER_KEY, REDIS_URL, SANDBOX_DATABASE_URL = DATABASE_URL } = settings
   return {
     HOST: api.host,
     PORT: String(api.port),
@@ -65,6 +71,9 @@ function sharedEnvironment(
     EVENTSTORE_URL:
       settings.EVENTSTORE_URL ??
       `esdb://${eventStoreCredentials(directory).credentials}@127.0.0.1:${ports['embedded-event-store']}?tls=false`,
+    ...(PII_MASTER_KEY === undefined
+      ? { PII_MASTER_KEY_FILE: piiMasterKeyFile(directory) }
+      : { PII_MASTER_KEY: PII_MASTER_KEY.join(',') }),
     ...(REDIS_URL === undefined ? {} : { REDIS_URL }),
     AUTH_URL: settings.AUTH_URL ?? `http://127.0.0.1:${ports.identity}`,
     AUTH_SERVICE: settings.AUTH_SERVICE,

@@ -4,6 +4,7 @@ import { ConfigError, loadConfig, readVariableFiles, variableOfFile } from '@pay
 import { bool, port, text, url } from '@paylog/config/kinds'
 import { deliveryVariables, privateRanges } from '@paylog/deliveries/variables'
 import { operatorVariables } from '@paylog/operator-routes/config'
+import { masterKeyVariables } from '@paylog/privacy/masterKeys'
 import { queryVariables } from '@paylog/query-routes/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
@@ -25,6 +26,7 @@ const localVariables = {
   DATA_DIR: text(defaultDataDirectory),
   DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),
   EVENTSTORE_URL: Type.Optional(url(['esdb', 'esdb+discover'])),
+  PII_MASTER_KEY: Type.Optional(masterKeyVariables.PII_MASTER_KEY),
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
   AUTH_URL: Type.Optional(url(['http', 'https'])),
   AUTH_SERVICE: text('payments'),

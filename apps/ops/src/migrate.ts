@@ -1,56 +1,80 @@
-// `migrate`: creates or updates the tables of the read models, the webhooks and the operations.
+// `migrate`: creates or updates the tables of the read models, the webhooks, the operations and the keys of personal data.
 import { loadConfig } from '@paylog/config/environment'
 import { text, url } from '@paylog/config/kinds'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { migrateOperations } from '@paylog/operator-routes/migrate'
+import { grantKeyAccess } from '@paylog/privacy/keysRole'
+import { migratePrivacy } from '@paylog/privacy/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { grantReadAccess, requireRole, UnknownRoleError } from '@paylog/runtime/postgres/readerRole'
 import { Type } from 'typebox'
 import { type CliCommand, OpsError, readArguments } from './command.ts'
-import { opsPool } from './database.ts'
+import { opsPool, type Pool } from './database.ts'
 
 const Config = Type.Object({
   DATABASE_URL: url(['postgres', 'postgresql']),
   /** The Postgres login of the query API, or a role that it belongs to. It may read the views only. */
   READER_ROLE: Type.Optional(text()),
+  /** The Postgres login of the command API, or a role that it belongs to. It may read and add keys of personal data only. */
+  KEYS_ROLE: Type.Optional(text()),
 })
 const schemas = ['read_models', 'webhooks']
 
 export const migrateTables: CliCommand = {
   usage: '[--json]',
-  summary: 'Create or update the tables of the read models, the webhooks and the jobs',
+  summary: 'Create or update the tables of the read models, the webhooks, the jobs and the keys of personal data',
   details:
-    '  --json  one object: the migrations that ran, and the views that READER_ROLE can read\n\n' +
+    '  --json  one object: the migrations that ran, the views that READER_ROLE can read, the tables of KEYS_ROLE\n\n' +
     'Migrations only go forward. The command may run while the previous version serves requests, repeatedly, and\n' +
     'concurrently. READER_ROLE names a Postgres role that gets read access to all views and nothing else, which is all\n' +
-    'that the query API needs.',
+    'that the query API needs. KEYS_ROLE names one that may read and add keys of personal data, which is all that the\n' +
+    'command API needs.',
   async run(args, { environment, print, errors }) {
     const { values } = readArguments(args, [], { json: { type: 'boolean' } })
-    const { DATABASE_URL, READER_ROLE: role } = loadConfig(Config, environment)
-    const { pool } = opsPool(DATABASE_URL, { max: 2, errors })
+    const config = loadConfig(Config, environment)
+    const { pool } = opsPool(config.DATABASE_URL, { max: 2, errors })
     try {
-      // Checked before anything is changed.
-      if (role !== undefined) await requireRole(pool, role)
-      const read_models = await migrate(pool, readModelMigrations)
-      const webhooks = await migrateWebhooks(pool)
-      const operations = await migrateOperations(pool)
-      const readable = role === undefined ? [] : await grantReadAccess(pool, { role, schemas })
-      if (values.json) await print(JSON.stringify({ read_models, webhooks, operations, readable }))
-      else await print([applied([...read_models, ...webhooks, ...operations]), ...granted(role, readable)].join('\n'))
-    } catch (error) {
-      if (error instanceof UnknownRoleError) throw new OpsError(`READER_ROLE: ${error.message}`, { cause: error })
-      throw error
+      const done = await migrateAll(pool, config)
+      if (values.json) await print(JSON.stringify(done))
+      else await print(report(done, config).join('\n'))
     } finally {
       await pool.end()
     }
   },
 }
 
-function applied(names: readonly string[]): string {
-  return names.length === 0 ? 'Everything is up to date.' : `Applied ${names.join(', ')}.`
+type Grants = { readonly READER_ROLE?: string; readonly KEYS_ROLE?: string }
+
+async function migrateAll(pool: Pool, { READER_ROLE: reader, KEYS_ROLE: keysRole }: Grants) {
+  // Checked before anything is changed.
+  await requireRoleOf('READER_ROLE', pool, reader)
+  await requireRoleOf('KEYS_ROLE', pool, keysRole)
+  return {
+    read_models: await migrate(pool, readModelMigrations),
+    webhooks: await migrateWebhooks(pool),
+    operations: await migrateOperations(pool),
+    privacy: await migratePrivacy(pool),
+    readable: reader === undefined ? [] : await grantReadAccess(pool, { role: reader, schemas }),
+    keys: keysRole === undefined ? [] : await grantKeyAccess(pool, keysRole),
+  }
 }
 
-function granted(role: string | undefined, views: readonly string[]): readonly string[] {
-  return views.length === 0 ? [] : [`${role} can read ${views.join(', ')}.`]
+/** @throws OpsError */
+async function requireRoleOf(variable: string, pool: Pool, role: string | undefined): Promise<void> {
+  if (role === undefined) return
+  await requireRole(pool, role).catch((error: unknown) => {
+    if (error instanceof UnknownRoleError) throw new OpsError(`${variable}: ${error.message}`, { cause: error })
+    throw error
+  })
+}
+
+function report(done: Awaited<ReturnType<typeof migrateAll>>, { READER_ROLE, KEYS_ROLE }: Grants): readonly string[] {
+  const { readable, keys, ...migrations } = done
+  const applied = Object.values(migrations).flat()
+  return [
+    applied.length === 0 ? 'Everything is up to date.' : `Applied ${applied.join(', ')}.`,
+    ...(readable.length === 0 ? [] : [`${READER_ROLE} can read ${readable.join(', ')}.`]),
+    ...(keys.length === 0 ? [] : [`${KEYS_ROLE} can read and add rows of ${keys.join(', ')}.`]),
+  ]
 }

@@ -2,6 +2,7 @@
 import { loadConfig } from '@paylog/config/environment'
 import { port, text, url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { dataKeyVariables, startDataKeys } from '@paylog/privacy/startDataKeys'
 import { projections } from '@paylog/projections/registry'
 import { runProjection, startingState } from '@paylog/projections/runProjection'
 import { waitingReadsChannel } from '@paylog/projections/waitingReads'
@@ -16,7 +17,7 @@ import { watchLags } from './lag.ts'
 const ProjectorConfig = Type.Object({
   HOST: text('127.0.0.1'),
   HEALTH_PORT: Type.Optional(port()),
-  DATABASE_URL: url(['postgres', 'postgresql']),
+  ...dataKeyVariables,
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
 })
 
@@ -28,7 +29,8 @@ runApp({ app: 'projector', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycl
   const databaseUrl = config.DATABASE_URL
   const pool = createPool({ databaseUrl, applicationName: 'projector', max: maxConnections, log })
   lifecycle.add('postgres', () => pool.end())
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  const keys = await startDataKeys(config, { log, lifecycle })
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
   lifecycle.add('event store', () => store.close())
   const signal = lifecycle.stopping
   const metrics = createMetrics()

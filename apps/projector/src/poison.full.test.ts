@@ -26,7 +26,7 @@ const laterCodec = createCodec({
 
 t.test('a projection stopped by an unreadable event resumes at it with a version that can read it', async (t) => {
   const harness = await projectorHarness(t)
-  const { connectionString, pool, databaseUrl } = harness
+  const { connectionString, pool, databaseUrl, keys } = harness
   const projector = await harness.startProjector()
   await record(harness.store, 12)
   await waitForAgreement(harness)
@@ -59,7 +59,7 @@ t.test('a projection stopped by an unreadable event resumes at it with a version
   t.match(later.output(), 'the projection stops')
   t.match(await liveCheckpoint(pool, 'payments'), { version: 1, position: stoppedAt })
 
-  const store = createEventStore({ connectionString, codec: laterCodec })
+  const store = createEventStore({ connectionString, keys, codec: laterCodec })
   const stopping = new AbortController()
   const log = createLog({ app: 'test', level: 'silent' })
   const common = { databaseUrl, pool, store, log, signal: stopping.signal }

@@ -2,6 +2,7 @@
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { port, text } from '@paylog/config/kinds'
 import { deliveryVariables } from '@paylog/deliveries/variables'
+import { masterKeyVariables } from '@paylog/privacy/masterKeys'
 import { type DecodedEndpoints, decodeEndpoints, isWebhookVariable } from '@paylog/webhooks/endpoints/endpoints'
 import { providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { reconcileProblems, reconcileVariables } from '@paylog/workflows/reconcileVariables'
@@ -11,6 +12,7 @@ const WorkerVariables = Type.Object({
   HOST: text('127.0.0.1'),
   HEALTH_PORT: Type.Optional(port()),
   ...deliveryVariables,
+  ...masterKeyVariables,
   ...reconcileVariables,
   ...providerVariables,
 })

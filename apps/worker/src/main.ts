@@ -12,6 +12,7 @@ import {
 import { createDeliveries, planSettings } from '@paylog/deliveries/tables/deliveries'
 import { maintainPartitions } from '@paylog/deliveries/tables/partitions'
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { startDataKeys } from '@paylog/privacy/startDataKeys'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
@@ -47,7 +48,8 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   const metrics = createMetrics()
   const deliveries = createDeliveries(pool, worker)
   const observe = createWorkflowMetrics(metrics)
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, observe: observe.append })
+  const keys = await startDataKeys(config, { log, lifecycle })
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, observe: observe.append })
   lifecycle.add('event store', () => store.close())
 
   const providers = await enabledProviders(config, observe.providerCall)

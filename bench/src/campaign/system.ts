@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { testMasterKey } from '@paylog/testing/dataKeys'
 import { freePort, withoutLimits } from '@paylog/testing/processes'
 import { startPrivatePostgres, temporaryDirectory } from '../harness/privatePostgres.ts'
 import { type Service, superviseService } from './service.ts'
@@ -32,6 +33,7 @@ export async function startCampaignSystem(
     NODE_COMPILE_CACHE: join(directory, 'compiled'),
     HOST: '127.0.0.1',
     DATABASE_URL: databaseUrl,
+    PII_MASTER_KEY: testMasterKey,
     EVENTSTORE_URL: `esdb://127.0.0.1:${ports.get('event-store')}?tls=false`,
     AUTH_URL: url('identity'),
     LOG_LEVEL: 'warn',

@@ -35,6 +35,7 @@ export async function startCommandSystem(stack: AsyncDisposableStack, eventStore
   const api = await start('../../../apps/command-api/src/main.ts', {
     PORT: String(apiPort),
     EVENTSTORE_URL: connectionString,
+    DATABASE_URL: server.postgres.databaseUrl,
     AUTH_URL: authUrl,
     SANDBOX_PROVIDER: 'true',
     SANDBOX_WEBHOOK_SECRET: randomBytes(24).toString('hex'),

@@ -1,13 +1,14 @@
 // Checks that every acknowledged payment is in the log exactly once.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import type { BenchmarkRow } from '../harness/benchmark.ts'
+import type { CommandSystem } from './commandSystem.ts'
 
 /** @param acknowledged ids of all payments with a 201 response */
 export async function paymentsInLog(
-  { connectionString }: { readonly connectionString: string },
+  { connectionString, server }: Pick<CommandSystem, 'connectionString' | 'server'>,
   acknowledged: readonly string[],
 ): Promise<BenchmarkRow[]> {
-  const store = createEventStore({ connectionString })
+  const store = createEventStore({ connectionString, keys: server.keys })
   const counts = new Map<string, { initiated: number; created: number }>()
   try {
     for await (const event of store.readLog({ prefixes: ['payment-'] })) {

@@ -1,12 +1,16 @@
 // An embedded event store process on its own Postgres with durable settings.
 
+import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import { freePort } from '@paylog/testing/processes'
+import { startKeys } from '../harness/keys.ts'
 import { type PrivatePostgres, startPrivatePostgres } from '../harness/privatePostgres.ts'
 import { startBenchmarkProgram } from '../harness/program.ts'
 import { peakMiB, residentMiB } from '../harness/usage.ts'
 
 export type PrivateServer = {
   readonly connectionString: string
+  /** For `createEventStore`. */
+  readonly keys: PersonalDataKeys
   /** Also used by others. */
   readonly postgres: PrivatePostgres
   /** Changes with a restart. */
@@ -21,6 +25,7 @@ export type PrivateServer = {
 /** @param stack stops both and deletes the data */
 export async function startPrivateServer(stack: AsyncDisposableStack): Promise<PrivateServer> {
   const postgres = await startPrivatePostgres(stack)
+  const keys = await startKeys(stack, { DATABASE_URL: postgres.databaseUrl })
   const port = await freePort()
   const env = { DATABASE_URL: postgres.databaseUrl, PORT: String(port), LOG_LEVEL: 'warn' }
   const start = () =>
@@ -28,6 +33,7 @@ export async function startPrivateServer(stack: AsyncDisposableStack): Promise<P
   let server = await start()
   return {
     connectionString: `esdb://127.0.0.1:${port}?tls=false`,
+    keys,
     postgres,
     pid: () => server.pid,
     memoryMiB: () => residentMiB(server.pid),

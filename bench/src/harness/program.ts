@@ -1,6 +1,7 @@
 // Child processes of a benchmark: apps, and programs that serve one request at a time over IPC.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { testMasterKey } from '@paylog/testing/dataKeys'
 import { withoutLimits } from '@paylog/testing/processes'
 import type { Static, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
@@ -30,7 +31,7 @@ export async function startBenchmarkProgram(
 ): Promise<BenchmarkProgram> {
   const path = new URL(script).pathname
   const child = spawn(process.execPath, [...process.execArgv, path], {
-    env: { ...withoutLimits, ...env },
+    env: { ...withoutLimits, PII_MASTER_KEY: testMasterKey, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const exited = once(child, 'exit')

@@ -1,9 +1,11 @@
 // `npm run bench -- idle`: what the local system takes without requests, and what events cost that no read model shows.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import type { DataKeys } from '@paylog/event-store/codec/dataKeys'
 import type { Runtime } from '@paylog/runtime/process/runtimeFile'
 import pg from 'pg'
 import type { BenchmarkOptions, BenchmarkResult, BenchmarkRow, Print } from '../harness/benchmark.ts'
+import { startKeys } from '../harness/keys.ts'
 import { describePostgres } from '../harness/privatePostgres.ts'
 import { startPrivateSystem } from '../harness/privateSystem.ts'
 import { cpuMicros, cpuMicrosOfAll } from '../harness/usage.ts'
@@ -30,7 +32,8 @@ export async function idle({ args, isQuick, print, stack }: BenchmarkOptions): P
   parseArgs({ args: [...args], options: {} })
   const durationMs = isQuick ? 5_000 : 60_000
   const system = await startPrivateSystem(stack, {})
-  const { DATABASE_URL = '', EVENTSTORE_URL = '' } = system.environment
+  const { DATABASE_URL = '', EVENTSTORE_URL: connectionString = '' } = system.environment
+  const keys = await startKeys(stack, system.environment)
   const database = new pg.Client({ connectionString: DATABASE_URL, application_name: 'benchmark' })
   await database.connect()
   stack.defer(() => database.end())
@@ -39,7 +42,7 @@ export async function idle({ args, isQuick, print, stack }: BenchmarkOptions): P
   const rest = await percentages(system, database, () => sleep(durationMs))
   report(print, 'at rest', rest)
   const writesBefore = await checkpointWrites(database)
-  const busy = await percentages(system, database, () => appendUnrelated(EVENTSTORE_URL, durationMs))
+  const busy = await percentages(system, database, () => appendUnrelated({ connectionString, keys }, durationMs))
   report(print, `with ${eventsPerSecond} unrelated events a second`, busy)
   const writes = (await checkpointWrites(database)) - writesBefore
   const { description } = await describePostgres(DATABASE_URL)
@@ -64,8 +67,11 @@ export async function idle({ args, isQuick, print, stack }: BenchmarkOptions): P
 }
 
 /** Appends notifications about foreign payments, which no read model shows. */
-async function appendUnrelated(connectionString: string, durationMs: number): Promise<void> {
-  await withStore({ connectionString }, async (store) => {
+async function appendUnrelated(
+  log: { readonly connectionString: string; readonly keys: DataKeys },
+  durationMs: number,
+): Promise<void> {
+  await withStore(log, async (store) => {
     const random = createRandom(1)
     const begin = performance.now()
     for (let events = 0; performance.now() < begin + durationMs; ) {

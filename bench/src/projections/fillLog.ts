@@ -2,6 +2,7 @@
 import type { Fold } from '@paylog/domain/events'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { Recorded } from '@paylog/event-store/codec/codec'
+import type { DataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore, type EventStore, type LoadedState } from '@paylog/event-store/eventStore'
 import { payments } from '@paylog/projections/payments/projection'
 import type { Appending } from './otherStreams.ts'
@@ -57,10 +58,10 @@ export async function paymentEvents(store: EventStore, maxEvents: number): Promi
 }
 
 export async function withStore<Result>(
-  { connectionString }: { readonly connectionString: string },
+  { connectionString, keys }: { readonly connectionString: string; readonly keys: DataKeys },
   work: (store: EventStore) => Promise<Result>,
 ): Promise<Result> {
-  const store = createEventStore({ connectionString })
+  const store = createEventStore({ connectionString, keys })
   try {
     return await work(store)
   } finally {

@@ -10,6 +10,7 @@ import { dropTable, liveTable, tableName } from '@paylog/projections/tables/tabl
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { catchUp } from '../event-store/reads.ts'
+import { startKeys } from '../harness/keys.ts'
 import type { Task, TaskResult } from './task.ts'
 
 const pollMs = 20
@@ -18,7 +19,9 @@ const timeoutMs = 600_000
 const { DATABASE_URL: databaseUrl = '', EVENTSTORE_URL: connectionString = '', TASK, EVENTS } = process.env
 const log = createLog({ app: 'bench', level: 'error' })
 const pool = createPool({ databaseUrl, applicationName: 'projector', max: 4, log })
-const store = createEventStore({ connectionString })
+const stack = new AsyncDisposableStack()
+const keys = await startKeys(stack, { DATABASE_URL: databaseUrl })
+const store = createEventStore({ connectionString, keys })
 const stop = new AbortController()
 const common = { databaseUrl, pool, store, projection: payments, signal: stop.signal, log }
 const phases: Record<string, number> = {}
@@ -78,5 +81,6 @@ const { user, system } = process.cpuUsage(before)
 const peakMiB = process.resourceUsage().maxRSS / 1_024
 const result: TaskResult = { events, ms, cpuMicros: user + system, peakMiB, phases }
 await store.close()
+await stack.disposeAsync()
 await pool.end()
 process.send?.(result, () => process.disconnect())

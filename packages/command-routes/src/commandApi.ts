@@ -2,6 +2,7 @@
 
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { configuredIdentity } from '@paylog/identity/identity'
+import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import { createCallers } from '@paylog/runtime/http/callers'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
@@ -52,16 +53,31 @@ export const commandApi =
 /** Builds the write API from its configuration. The lifecycle closes its connections after the server. */
 export async function wireCommandApi(
   config: CommandConfig,
-  { lifecycle, health, metrics }: { readonly lifecycle: Lifecycle; readonly health: Health; readonly metrics: Metrics },
+  {
+    keys,
+    lifecycle,
+    health,
+    metrics,
+  }: {
+    readonly keys: PersonalDataKeys
+    readonly lifecycle: Lifecycle
+    readonly health: Health
+    readonly metrics: Metrics
+  },
 ): Promise<FastifyPluginAsync> {
   const observe = createWorkflowMetrics(metrics)
   const providers = await enabledProviders(config, observe.providerCall)
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, observe: observe.append })
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, observe: observe.append })
   lifecycle.add('event store', () => store.close())
   health.check('event_store', async () => {
     const head = await store.head()
     return { head: head?.commit.toString() ?? null }
+  })
+  // Without the keys of personal data, nothing of a new payer can be recorded.
+  health.check('postgres', async () => {
+    await keys.check()
+    return {}
   })
   // Providers and the identity backend have no readiness check: an outage there affects all replicas alike, and other
   // providers and callers still work.

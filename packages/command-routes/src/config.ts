@@ -1,6 +1,7 @@
 // Environment variables of the write API.
 import { ageMs, bool, durationMs, isOrigin, listOf, oneOf, url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/identity'
+import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
 import { loadWithEndpoints, type WithEndpoints } from '@paylog/webhooks/endpoints/loadWithEndpoints'
 import { providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { type StaticDecode, type TObject, Type } from 'typebox'
@@ -8,6 +9,7 @@ import { type StaticDecode, type TObject, Type } from 'typebox'
 /** Without the variables of the webhook endpoints, which have no fixed list. */
 export const commandVariables = {
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
+  ...dataKeyVariables,
   ...identityVariables,
   GUEST_TOKEN_HISTORY_FALLBACK: bool(true),
   GUEST_TOKEN_HISTORY_MAX_AGE: durationMs('24h'),

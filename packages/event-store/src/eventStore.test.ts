@@ -21,7 +21,7 @@ const addOne = (store: EventStore, stream: string) =>
   store.handle({ stream, fold: countFold, decide: (count) => [seen(count)], metadata })
 
 const log = await startEventStore(t)
-const store = createEventStore({ connectionString: log.connectionString })
+const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
 t.teardown(() => store.close())
 const freshStream = () => `guestToken-${uuid()}`
 
@@ -63,7 +63,7 @@ t.test('a decision without events appends nothing', async (t) => {
 
 t.test('concurrent commands on one stream are each applied exactly once', async (t) => {
   const stream = freshStream()
-  const others = createEventStore({ connectionString: log.connectionString })
+  const others = createEventStore({ connectionString: log.connectionString, keys: log.keys })
   t.teardown(() => others.close())
   await Promise.all(Array.from({ length: 10 }, (_, n) => addOne(n % 2 ? store : others, stream)))
   const events = await store.readStream(stream)
@@ -145,7 +145,7 @@ t.test('a stream of 3,000 events is read completely', async (t) => {
 })
 
 t.test('1,000 concurrent appends succeed on a new connection', async (t) => {
-  const fresh = createEventStore({ connectionString: log.connectionString })
+  const fresh = createEventStore({ connectionString: log.connectionString, keys: log.keys })
   t.teardown(() => fresh.close())
   const stream = freshStream()
   const appends = Array.from({ length: 1_000 }, (_, n) =>
@@ -164,6 +164,7 @@ t.test('an append whose response is lost is recorded once', async (t) => {
   const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
   const proxied = createEventStore({
     connectionString: `esdb://127.0.0.1:${proxy.port}?tls=false`,
+    keys: log.keys,
     timing: { appendTimeoutMs: 500, appendRetryTimeoutMs: 10_000, readTimeoutMs: 1_000, readRetryTimeoutMs: 5_000 },
   })
   t.teardown(() => proxied.close())
@@ -189,6 +190,7 @@ t.test('appends and reads on a hanging store fail with event_store_unavailable i
   const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
   const proxied = createEventStore({
     connectionString: `esdb://127.0.0.1:${proxy.port}?tls=false`,
+    keys: log.keys,
     timing: { appendTimeoutMs: 200, appendRetryTimeoutMs: 500, readTimeoutMs: 200, readRetryTimeoutMs: 500 },
   })
   t.teardown(() => proxied.close())

@@ -2,6 +2,7 @@
 import { isOrigin, listOf } from '@paylog/config/kinds'
 import { deliveryVariables } from '@paylog/deliveries/variables'
 import { identityVariables } from '@paylog/identity/identity'
+import { masterKeyVariables } from '@paylog/privacy/masterKeys'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
 import type { WithEndpoints } from '@paylog/webhooks/endpoints/loadWithEndpoints'
 import { type StaticDecode, Type } from 'typebox'
@@ -13,6 +14,7 @@ const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETEN
 export const operatorVariables = {
   CONSOLE_SESSION_COOKIE,
   DATABASE_URL,
+  ...masterKeyVariables,
   EVENTSTORE_URL,
   ...identityVariables,
   PROJECT_ID,

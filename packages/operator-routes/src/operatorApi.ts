@@ -2,6 +2,7 @@
 import { listSettings } from '@paylog/deliveries/operations/deliveryList'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { configuredIdentity } from '@paylog/identity/identity'
+import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import { createCallers } from '@paylog/runtime/http/callers'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Health } from '@paylog/runtime/process/health'
@@ -50,10 +51,17 @@ export function wireOperatorApi(
   config: OperatorConfig,
   {
     app,
+    keys,
     log,
     lifecycle,
     health,
-  }: { readonly app: string; readonly log: Logger; readonly lifecycle: Lifecycle; readonly health: Health },
+  }: {
+    readonly app: string
+    readonly keys: PersonalDataKeys
+    readonly log: Logger
+    readonly lifecycle: Lifecycle
+    readonly health: Health
+  },
 ): FastifyPluginAsync {
   const { DATABASE_URL: databaseUrl, endpoints } = config
   const pool = createPool({
@@ -65,7 +73,7 @@ export function wireOperatorApi(
     log,
   })
   lifecycle.add('postgres', () => pool.end())
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
   lifecycle.add('event store', () => store.close())
   const identity = configuredIdentity(config)
   lifecycle.add('identity', () => identity.close())

@@ -17,7 +17,7 @@ export const dataKeyVariables = {
  */
 export async function startDataKeys(
   config: { readonly DATABASE_URL: string; readonly PII_MASTER_KEY: readonly string[] },
-  { log, lifecycle }: { readonly log: Logger; readonly lifecycle: Lifecycle },
+  { log, lifecycle }: { readonly log: Logger; readonly lifecycle: Pick<Lifecycle, 'add'> },
 ): Promise<PersonalDataKeys> {
   const masterKeys = masterKeysOf(config.PII_MASTER_KEY)
   const keys = createDataKeys({ databaseUrl: config.DATABASE_URL, masterKeys, log })

@@ -1,5 +1,6 @@
 // The whole system for tests: every app as a separate process, as in production, with its own database.
 import { randomBytes } from 'node:crypto'
+import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import type { Test } from 'tap'
 import { startEventStore } from './eventStore.ts'
 import { type FakeIdentity, startFakeIdentity } from './fakeIdentity.ts'
@@ -12,6 +13,8 @@ export type TestService = { kill(): Promise<void>; start(more?: Readonly<Record<
 
 export type TestSystem = {
   readonly baseUrl: string
+  /** For `createEventStore`. */
+  readonly keys: PersonalDataKeys
   /** `esdb://…` */
   readonly eventStoreUrl: string
   /** For the log, the read models and the deliveries. */
@@ -61,6 +64,7 @@ export async function startSystem(t: Test, env: Readonly<Record<string, string>>
   ])
   return {
     baseUrl: `http://127.0.0.1:${port}`,
+    keys: log.keys,
     eventStoreUrl: log.connectionString,
     databaseUrl: log.databaseUrl,
     sandboxSecret,

@@ -158,7 +158,7 @@ t.test('append metrics are counted by stream category and outcome', async (t) =>
   const metrics = createMetrics()
   const { append } = createWorkflowMetrics(metrics)
   const timing = { appendTimeoutMs: 2_000, appendRetryTimeoutMs: 3_000 }
-  const store = createEventStore({ connectionString: log.connectionString, observe: append, timing })
+  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys, observe: append, timing })
   t.teardown(() => store.close())
   const stream = guestTokenStream(randomUUID())
   const own = (count: number) =>

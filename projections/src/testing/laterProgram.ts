@@ -2,6 +2,7 @@
 import { loadConfig } from '@paylog/config/environment'
 import { text } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { dataKeyVariables, startDataKeys } from '@paylog/privacy/startDataKeys'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
@@ -9,7 +10,7 @@ import { projections } from '../registry.ts'
 import { runProjection } from '../runProjection.ts'
 import { laterVersionOf } from './laterProjection.ts'
 
-const Config = Type.Object({ DATABASE_URL: text(), EVENTSTORE_URL: text(), PROJECTION: text() })
+const Config = Type.Object({ ...dataKeyVariables, EVENTSTORE_URL: text(), PROJECTION: text() })
 
 runApp('later projector', async ({ log, lifecycle }) => {
   const config = loadConfig(Config)
@@ -18,7 +19,8 @@ runApp('later projector', async ({ log, lifecycle }) => {
   const databaseUrl = config.DATABASE_URL
   const pool = createPool({ databaseUrl, applicationName: 'later', max: 4, log })
   lifecycle.add('postgres', () => pool.end())
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  const keys = await startDataKeys(config, { log, lifecycle })
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
   lifecycle.add('event store', () => store.close())
   const signal = lifecycle.stopping
   const common = { databaseUrl, pool, store, signal, log }

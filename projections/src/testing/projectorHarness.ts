@@ -1,6 +1,8 @@
 // An event store, a read model database, and projectors between them.
 import { userOwner } from '@paylog/domain/actor'
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { migratePrivacy } from '@paylog/privacy/migrate'
+import { startTestKeys } from '@paylog/testing/dataKeys'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -25,7 +27,10 @@ const laterScript = new URL('./laterProgram.ts', import.meta.url)
 export async function projectorHarness(t: Test, log?: { readonly connectionString: string }) {
   const { connectionString } = log ?? (await startEventStore(t))
   const { databaseUrl, pool } = await readModelDatabase(t)
-  const store = createEventStore({ connectionString })
+  // Where the projector's keys are.
+  await migratePrivacy(pool)
+  const keys = await startTestKeys(t, databaseUrl)
+  const store = createEventStore({ connectionString, keys })
   t.teardown(() => store.close())
   const common = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, LOG_LEVEL: 'info' }
 
@@ -33,6 +38,7 @@ export async function projectorHarness(t: Test, log?: { readonly connectionStrin
     connectionString,
     databaseUrl,
     pool,
+    keys,
     store,
     startProjector: (env: Readonly<Record<string, string>> = {}) =>
       startProcess(t, { script, env: { ...common, ...env } }),

@@ -2,6 +2,7 @@
 import { loadConfig } from '@paylog/config/environment'
 import { text } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { dataKeyVariables, startDataKeys } from '@paylog/privacy/startDataKeys'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
@@ -10,7 +11,7 @@ import { verify } from '../rebuild/verify.ts'
 import { projections } from '../registry.ts'
 
 const Config = Type.Object({
-  DATABASE_URL: text(),
+  ...dataKeyVariables,
   EVENTSTORE_URL: text(),
   PROJECTION: text(),
   TASK: text(),
@@ -24,7 +25,8 @@ runApp('replay', async ({ log, lifecycle }) => {
   if (projection === undefined) throw new Error(`Unknown projection ${config.PROJECTION}`)
   const databaseUrl = config.DATABASE_URL
   const pool = createPool({ databaseUrl, applicationName: 'replay', max: 4, log })
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  const keys = await startDataKeys(config, { log, lifecycle })
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
   let last = ''
   const onProgress = ({ phase }: { readonly phase: string }) => {
     if (phase !== last) print(`phase ${phase}`)
@@ -40,6 +42,7 @@ runApp('replay', async ({ log, lifecycle }) => {
     )
     .then(async () => {
       await store.close()
+      await keys.close()
       await pool.end()
       process.disconnect?.()
     })

@@ -25,7 +25,7 @@ export type ReplicaBackends = Awaited<ReturnType<typeof startReplicaBackends>>
 /** The backends of the apps (event store, Postgres, identity, Stripe) and access to the log. */
 export async function startReplicaBackends(t: Test, env: Readonly<Record<string, string>> = {}) {
   const [log, identity, stripe] = await Promise.all([startEventStore(t), startFakeIdentity(t), startFakeStripe(t)])
-  const store = createEventStore({ connectionString: log.connectionString })
+  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
   t.teardown(() => store.close())
   const environment = {
     HOST: '127.0.0.1',

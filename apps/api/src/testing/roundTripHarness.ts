@@ -162,7 +162,7 @@ export async function assertSurvivesFault(
   }
   await working
 
-  const store = createEventStore({ connectionString: system.eventStoreUrl })
+  const store = createEventStore({ connectionString: system.eventStoreUrl, keys: system.keys })
   t.teardown(() => store.close())
   const historyOf = async (id: string) => (await store.readStream(paymentStream(id))).map(({ type }) => type)
   for (const id of made) {

@@ -72,15 +72,15 @@ export const paymentsRefresh: CliCommand = {
 
 /** Changes a payment, and prints it. @throws OpsError */
 async function change(
-  { environment, print }: CommandContext,
+  context: CommandContext,
   { json }: { readonly json?: boolean | undefined },
   act: (workflow: Workflow, metadata: EventMetadata) => Promise<LoadedState<PaymentState>>,
 ): Promise<void> {
-  const payment = await withWorkflow(environment, async (workflow, metadata) => {
+  const payment = await withWorkflow(context, async (workflow, metadata) => {
     const { state } = await act(workflow, metadata)
     return shownPayment(workflow.store, state)
   })
-  await print(json ? JSON.stringify(payment) : paymentLine(payment))
+  await context.print(json ? JSON.stringify(payment) : paymentLine(payment))
 }
 
 /** One line: the status, and the money that has moved or may. */

@@ -1,17 +1,17 @@
 // The log and the providers, for commands that call providers about payments.
 import { randomUUID } from 'node:crypto'
+import type { Writable } from 'node:stream'
 import { loadConfig } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import { recordedId } from '@paylog/domain/fields'
-import { createEventStore } from '@paylog/event-store/eventStore'
 import type { Workflow } from '@paylog/workflows/context'
 import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
 import { Type } from 'typebox'
-import { OpsError, UsageError } from '../command.ts'
+import { type CommandContext, OpsError, UsageError } from '../command.ts'
+import { eventLogVariables, openEventLog } from '../eventLog.ts'
 
-const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']), ...providerVariables })
+const Config = Type.Object({ ...eventLogVariables, ...providerVariables })
 
 const noProvider =
   'No provider is enabled. Set the same credentials as for the apps: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET, ' +
@@ -23,18 +23,21 @@ const noProvider =
  * @returns `close` ends the connections
  * @throws ConfigError; OpsError when no provider is enabled
  */
-export async function openWorkflow(environment: NodeJS.ProcessEnv): Promise<Workflow & { close(): Promise<void> }> {
+export async function openWorkflow(
+  environment: NodeJS.ProcessEnv,
+  errors: Writable,
+): Promise<Workflow & { close(): Promise<void> }> {
   const config = loadConfig(Config, environment)
   const providers = await enabledProviders(config)
   if (providers.size === 0) throw new OpsError(noProvider)
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  const { store, close } = await openEventLog(config, errors)
   return {
     store,
     providers,
     now: () => new Date(),
     async close() {
       await Promise.all([...providers.values()].map((provider) => provider.close()))
-      await store.close()
+      await close()
     },
   }
 }
@@ -50,10 +53,10 @@ export function operatorMetadata(): EventMetadata {
  * @throws OpsError
  */
 export async function withWorkflow<Result>(
-  environment: NodeJS.ProcessEnv,
+  { environment, errors }: Pick<CommandContext, 'environment' | 'errors'>,
   change: (workflow: Workflow, metadata: EventMetadata) => Promise<Result>,
 ): Promise<Result> {
-  const workflow = await openWorkflow(environment)
+  const workflow = await openWorkflow(environment, errors)
   try {
     return await change(workflow, operatorMetadata())
   } catch (error) {

@@ -38,7 +38,7 @@ export const paymentsReconcile: CliCommand = {
       json: { type: 'boolean' },
     })
     const since = values.since === undefined ? undefined : readSince(values.since, Date.now())
-    const workflow = await openWorkflow(environment)
+    const workflow = await openWorkflow(environment, errors)
     const progress = createReconcileProgress(errors)
     try {
       await withInterrupt(errors, (signal) =>

@@ -26,7 +26,7 @@ export const paymentsRefund: CliCommand = {
     'stays pending, and the worker or `payments refresh` finds out what became of it. Only with the same key is it safe to',
     'repeat the command then.',
   ].join('\n'),
-  async run(args, { environment, print }) {
+  async run(args, context) {
     const { values, positionals } = readArguments(args, ['ID'], {
       'amount-cents': { type: 'string' },
       reason: { type: 'string' },
@@ -39,11 +39,11 @@ export const paymentsRefund: CliCommand = {
     const reason = readReason(values.reason)
     const note = readNote('--note', values.note)
     const request = { amount_cents, reason, note, ...identityOf(values.key, payment_id, [amount_cents, reason, note]) }
-    const refund = await withWorkflow(environment, async (workflow, metadata) => {
+    const refund = await withWorkflow(context, async (workflow, metadata) => {
       const refunded = await refundPayment(workflow, { ...request, payment_id, metadata })
       return refundResource(existingPayment(refunded.state), refunded.refund)
     })
-    await print(values.json ? JSON.stringify(refund) : refundLine(refund))
+    await context.print(values.json ? JSON.stringify(refund) : refundLine(refund))
   },
 }
 

@@ -1,14 +1,18 @@
 // `payments show`: prints the state, the history and the webhooks of a payment, now or as of a time.
+import type { Writable } from 'node:stream'
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { attentionOf } from '@paylog/domain/payments/attention'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { eventsUntil, paymentHistory } from '@paylog/domain/payments/history'
 import { type Recorded, UnreadableEventError } from '@paylog/event-store/codec/codec'
+import type { DataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
+import { masterKeyVariables } from '@paylog/privacy/masterKeys'
 import { paymentAfter, readPaymentEvents } from '@paylog/workflows/payments/readPayment'
-import { Type } from 'typebox'
-import { type CliCommand, OpsError, readArguments, readSince } from '../command.ts'
+import { type StaticDecode, Type } from 'typebox'
+import { type CliCommand, messageOf, OpsError, readArguments, readSince } from '../command.ts'
+import { closedKeys, openKeys } from '../eventLog.ts'
 import type { Print } from '../printTo.ts'
 import { type PaymentDeliveries, readDeliveries } from './paymentDeliveries.ts'
 import { readPaymentId } from './providerWorkflow.ts'
@@ -17,6 +21,7 @@ import { fieldsText, historyText, visible } from './showText.ts'
 const Config = Type.Object({
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
   DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),
+  PII_MASTER_KEY: Type.Optional(masterKeyVariables.PII_MASTER_KEY),
 })
 
 export const paymentsShow: CliCommand = {
@@ -30,7 +35,8 @@ export const paymentsShow: CliCommand = {
     'Each event is followed by its cause, a notification of the provider or a request, and by the deliveries that it',
     'led to: endpoint, webhook, mode, status, attempts, time of the last or next attempt, and id in the webhook log.',
     'The text also shows the notifications themselves, which the history leaves out. Deliveries are shown as they are',
-    'now, also with --at. Without Postgres (DATABASE_URL) a line says why they cannot be shown.',
+    'now, also with --at. Without Postgres (DATABASE_URL) a line says why they cannot be shown, and without Postgres or',
+    'the master key (PII_MASTER_KEY) another one why personal data is not.',
     '',
     'Everything else is derived from the events of the log, up to the first one that occurred later.',
     'Exits with 1 when the payment did not exist, and when this program cannot read one of its events: the history then',
@@ -40,11 +46,13 @@ export const paymentsShow: CliCommand = {
     const { values, positionals } = readArguments(args, ['ID'], { at: { type: 'string' }, json: { type: 'boolean' } })
     const id = readPaymentId(positionals[0])
     const time = values.at === undefined ? undefined : readSince(values.at, Date.now(), '--at')
-    const { EVENTSTORE_URL, DATABASE_URL: databaseUrl } = loadConfig(Config, environment)
-    const store = createEventStore({ connectionString: EVENTSTORE_URL })
+    const config = loadConfig(Config, environment)
+    const { keys, keyProblem, closeKeys } = await openKeysIfPossible(config, errors)
+    const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
     try {
       const shown = historyAt(id, time, await readHistory(store, id))
-      const found = await readDeliveries(id, shown.events, { databaseUrl, errors })
+      const found = await readDeliveries(id, shown.events, { databaseUrl: config.DATABASE_URL, errors })
+      if (keyProblem !== undefined) errors.write(`${visible(keyProblem)}\n`)
       if (values.json !== true) await printText(store, shown, found, print)
       else {
         await printJson(store, shown, found, print)
@@ -56,8 +64,36 @@ export const paymentsShow: CliCommand = {
         )
     } finally {
       await store.close()
+      await closeKeys()
     }
   },
+}
+
+type OpenedKeys = {
+  readonly keys: DataKeys
+  /** Why personal data cannot be shown, in one line. */
+  readonly keyProblem?: string
+  closeKeys(): Promise<void>
+}
+
+/** Never fails: the rest of a payment is shown also while Postgres is down. */
+async function openKeysIfPossible(
+  { DATABASE_URL, PII_MASTER_KEY }: StaticDecode<typeof Config>,
+  errors: Writable,
+): Promise<OpenedKeys> {
+  const without = (reason: string): OpenedKeys => ({
+    keys: closedKeys,
+    keyProblem: `Personal data cannot be shown: ${reason}`,
+    closeKeys: async () => undefined,
+  })
+  if (DATABASE_URL === undefined) return without('DATABASE_URL is not set')
+  if (PII_MASTER_KEY === undefined) return without('PII_MASTER_KEY is not set')
+  try {
+    const keys = await openKeys({ DATABASE_URL, PII_MASTER_KEY }, errors)
+    return { keys, closeKeys: keys.close }
+  } catch (error) {
+    return without(messageOf(error))
+  }
 }
 
 type PaymentAtTime = ReadableHistory & { readonly id: string; readonly time: number | undefined }

@@ -6,6 +6,7 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { DomainError } from '@paylog/domain/errors'
+import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { readLines } from '@paylog/event-store/export/lines'
 import { Type } from 'typebox'
@@ -67,7 +68,8 @@ were imported; with 1 when it did not reach the end of the file.`,
     const { values, positionals } = readArguments(args, ['FILE'], { json: { type: 'boolean' } })
     const { EVENTSTORE_URL } = loadConfig(Config, environment)
     const file = await openImportFile(positionals[0], input)
-    const store = createEventStore({ connectionString: EVENTSTORE_URL })
+    // Products have no personal data.
+    const store = createEventStore({ connectionString: EVENTSTORE_URL, keys: noDataKeys })
     const progress = createImportProgress(errors)
     try {
       const log = { store, now: () => new Date() }

@@ -1,6 +1,7 @@
 // `projections list`: the tables of each projection, whether it runs, and its lag.
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
+import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { type ListedProjection, listProjections } from '@paylog/projections/listProjections'
 import { table } from '@paylog/runtime/process/table'
@@ -29,7 +30,10 @@ export const projectionsList: CliCommand = {
   async run(args, { environment, print, errors }) {
     const { values } = readArguments(args, [], { json: { type: 'boolean' } })
     const { DATABASE_URL, EVENTSTORE_URL } = loadConfig(Config, environment)
-    const store = EVENTSTORE_URL === undefined ? undefined : createEventStore({ connectionString: EVENTSTORE_URL })
+    const store =
+      EVENTSTORE_URL === undefined
+        ? undefined
+        : createEventStore({ connectionString: EVENTSTORE_URL, keys: noDataKeys })
     const listed = await withReadModels(DATABASE_URL, errors, ({ pool }) => listProjections(pool, store)).finally(() =>
       store?.close(),
     )

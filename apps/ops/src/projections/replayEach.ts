@@ -1,8 +1,6 @@
 // Shared by `projections rebuild` and `projections verify`: replays the log for one projection after another.
 import { loadConfig } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
-import { createEventStore } from '@paylog/event-store/eventStore'
 import type { Projection } from '@paylog/projections/projection'
 import type { RebuildPhase } from '@paylog/projections/rebuild/rebuild'
 import { ProjectionBusyError, type ReplayOptions, type ReplayProgress } from '@paylog/projections/rebuild/replay'
@@ -11,6 +9,7 @@ import { projections } from '@paylog/projections/registry'
 import { Type } from 'typebox'
 import { type CommandContext, messageOf, type OpsError, readList, UsageError } from '../command.ts'
 import type { Pool } from '../database.ts'
+import { eventLogVariables, openEventLog } from '../eventLog.ts'
 import type { Print } from '../printTo.ts'
 import {
   type CliProgress,
@@ -23,10 +22,7 @@ import { timeLeft } from '../timeLeft.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 import { withReadModels } from './readModels.ts'
 
-const Config = Type.Object({
-  DATABASE_URL: url(['postgres', 'postgresql']),
-  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
-})
+const Config = Type.Object(eventLogVariables)
 
 type ReplayWork = {
   /**
@@ -54,7 +50,7 @@ export async function replayEach(
   const config = loadConfig(Config, environment)
   const progress = createReplayProgress(errors)
   const { writeLine, conclude } = createReportWriter(progress, print)
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  const { store, close } = await openEventLog(config, errors)
   try {
     await withReadModels(config.DATABASE_URL, errors, async (readModels) => {
       const { all, failed } = await withInterrupt(errors, (signal) =>
@@ -74,7 +70,7 @@ export async function replayEach(
     })
   } finally {
     progress.end()
-    await store.close()
+    await close()
   }
 }
 

@@ -21,7 +21,7 @@ import { runOps } from '../testing/runOps.ts'
 
 const { databaseUrl } = await createTestDatabase(t)
 const system = await startSystem(t, { SANDBOX_DATABASE_URL: databaseUrl })
-const store = createEventStore({ connectionString: system.eventStoreUrl })
+const store = createEventStore({ connectionString: system.eventStoreUrl, keys: system.keys })
 const memory = createPostgresMemory({ databaseUrl, timeoutMs: 5_000 })
 const sandbox = createSandbox({ webhookSecrets: [system.sandboxSecret], memory })
 t.teardown(() => Promise.all([store.close(), sandbox.close()]))

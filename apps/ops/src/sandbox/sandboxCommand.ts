@@ -2,16 +2,16 @@
 import { loadConfig } from '@paylog/config/environment'
 import { commaList, port, text, url } from '@paylog/config/kinds'
 import type { Payment } from '@paylog/domain/payments/payment'
-import { createEventStore } from '@paylog/event-store/eventStore'
 import { ProviderError } from '@paylog/providers/provider'
 import { createPostgresMemory } from '@paylog/providers/sandbox/postgresMemory'
 import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
 import { type SandboxReport, type SettledPayment, SettlementError } from '@paylog/workflows/payments/settlement'
 import { Type } from 'typebox'
 import { type CommandContext, OpsError, readArguments, UsageError } from '../command.ts'
+import { eventLogVariables, openEventLog } from '../eventLog.ts'
 
 const Config = Type.Object({
-  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
+  ...eventLogVariables,
   HOST: text('127.0.0.1'),
   PORT: port(8080),
   SANDBOX_WEBHOOK_SECRET: commaList(),
@@ -46,7 +46,7 @@ export type SandboxCommand = {
  */
 export async function runSandboxCommand(
   args: readonly string[],
-  { environment, print }: CommandContext,
+  { environment, print, errors }: CommandContext,
   names: readonly ['PAYMENT'] | readonly ['PAYMENT', 'OUTCOME'],
   prepare: (word: string | undefined) => SandboxCommand,
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function runSandboxCommand(
   if (values.silent && databaseUrl === undefined) throw new UsageError('--silent needs SANDBOX_DATABASE_URL')
   const silentlyIn =
     values.silent && databaseUrl ? createPostgresMemory({ databaseUrl, timeoutMs: memoryTimeoutMs }) : undefined
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+  const { store, close } = await openEventLog(config, errors)
   try {
     const baseUrl = reachableUrl(config.HOST, config.PORT)
     const secret = config.SANDBOX_WEBHOOK_SECRET[0] ?? ''
@@ -77,7 +77,7 @@ export async function runSandboxCommand(
       throw new OpsError(`The notification is recorded, but the payment did not become "${expected}".`)
   } finally {
     await silentlyIn?.close()
-    await store.close()
+    await close()
   }
 }
 

@@ -1,4 +1,5 @@
 // `streams copy` as processes: exit codes, output, and the consumers on the new log.
+import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -22,7 +23,7 @@ async function startStores(t: Test) {
 }
 
 function connected(t: Test, { connectionString }: { connectionString: string }) {
-  const store = createEventStore({ connectionString })
+  const store = createEventStore({ connectionString, keys: noDataKeys })
   t.teardown(() => store.close())
   return { url: connectionString, client: store.client }
 }

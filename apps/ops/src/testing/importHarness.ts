@@ -26,7 +26,7 @@ export const importReport = ({ stdout }: CommandResult): unknown[] =>
 
 export async function importHarness(t: Test) {
   const log = await startEventStore(t)
-  const store = createEventStore({ connectionString: log.connectionString })
+  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
   t.teardown(() => store.close())
   const directory = t.testdir({})
   const env = { EVENTSTORE_URL: log.connectionString, DATA_DIR: directory }

@@ -24,7 +24,7 @@ const paymentDefaults = {
 
 export async function paymentsHarness(t: Test) {
   const log = await startEventStore(t)
-  const store = createEventStore({ connectionString: log.connectionString })
+  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
   t.teardown(() => store.close())
 
   const decide = (id: string, decision: (state: PaymentState) => PaymentEvent[]) =>

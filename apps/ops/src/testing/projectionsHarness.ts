@@ -64,10 +64,10 @@ export type ProjectionName = keyof typeof changedColumns
 
 export async function projectionsHarness(t: Test) {
   const eventStore = await startEventStore(t)
-  const { connectionString, databaseUrl } = eventStore
+  const { connectionString, databaseUrl, keys } = eventStore
   const log = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
-  const store = createEventStore({ connectionString })
+  const store = createEventStore({ connectionString, keys })
   t.teardown(() => Promise.all([store.close(), pool.end()]))
   const env = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, DATA_DIR: t.testdir({}) }
   const record = recordOn(store)

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { testMasterKey } from '@paylog/testing/dataKeys'
 import { compileCache } from '@paylog/testing/testEnvironment'
 import type { Test } from 'tap'
 import type { CommandContext } from '../command.ts'
@@ -25,13 +26,19 @@ export type RunningCommand = {
 
 type Environment = Readonly<Record<string, string>>
 
+/** Of the keys that test event stores have. */
+const masterKey: Environment = { PII_MASTER_KEY: testMasterKey }
+
 /**
  * Starts a process, which is killed at the end of the test.
  * @param env the whole environment of the command, apart from the compile cache
  * @param input standard input, empty by default
  */
 export function startOps(t: Test, args: readonly string[], env: Environment = {}, input?: Readable): RunningCommand {
-  const child = spawn(process.execPath, [main, ...args], { env: { ...compileCache, ...env }, stdio: 'pipe' })
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { ...compileCache, ...masterKey, ...env },
+    stdio: 'pipe',
+  })
   t.teardown(() => void child.kill('SIGKILL'))
   // The command may exit before it has read everything.
   child.stdin.on('error', () => {})
@@ -64,7 +71,7 @@ export function startOps(t: Test, args: readonly string[], env: Environment = {}
 export async function runOps(args: readonly string[], env: Environment = {}, input?: Readable): Promise<CommandResult> {
   const [output, errors] = [collector(), collector()]
   const code = await runCommandLine(args, {
-    environment: env,
+    environment: { ...masterKey, ...env },
     // As bytes, like the stdin of a process.
     input: (input ?? Readable.from([])).pipe(new PassThrough()),
     output: output.stream,

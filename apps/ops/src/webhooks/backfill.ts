@@ -2,7 +2,7 @@
 import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { type BackfillResult, backfill } from '@paylog/deliveries/operations/backfill'
 import { deliveryVariables } from '@paylog/deliveries/variables'
-import { createEventStore } from '@paylog/event-store/eventStore'
+import { masterKeyVariables } from '@paylog/privacy/masterKeys'
 import {
   decodeEndpoints,
   isWebhookVariable,
@@ -12,6 +12,7 @@ import {
 import { Type } from 'typebox'
 import { type CliCommand, OpsError, readArguments, readCount, UsageError } from '../command.ts'
 import { deliveriesText, withDeliveries } from '../database.ts'
+import { openEventLog } from '../eventLog.ts'
 import {
   type CliProgress,
   type CliProgressOutput,
@@ -23,7 +24,14 @@ import { timeLeft } from '../timeLeft.ts'
 import { withInterrupt } from '../withInterrupt.ts'
 
 const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION } = deliveryVariables
-const Config = Type.Object({ DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION })
+const Config = Type.Object({
+  DATABASE_URL,
+  ...masterKeyVariables,
+  EVENTSTORE_URL,
+  PROJECT_ID,
+  PROJECT_IDS,
+  WEBHOOK_LOG_RETENTION,
+})
 
 export const webhooksBackfill: CliCommand = {
   usage: '--node N --from POSITION [--dry-run] [--json]',
@@ -59,7 +67,7 @@ export const webhooksBackfill: CliCommand = {
     const isDryRun = values['dry-run'] === true
     const progress = createBackfillProgress(errors)
     const { conclude } = createReportWriter(progress, print)
-    const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+    const { store, close } = await openEventLog(config, errors)
     try {
       const from = BigInt(first)
       const head = (await store.head())?.commit ?? 0n
@@ -95,7 +103,7 @@ export const webhooksBackfill: CliCommand = {
       if (!isWhole) throw new OpsError('Interrupted. Run the command again for the rest: nothing is created twice.')
     } finally {
       progress.end()
-      await store.close()
+      await close()
     }
   },
 }

@@ -3,6 +3,7 @@ import { loadConfig } from '@paylog/config/environment'
 import { restartWorker } from '@paylog/deliveries/subscriptions/restart'
 import { deliveryVariables } from '@paylog/deliveries/variables'
 import type { LogCheckpoint } from '@paylog/domain/events'
+import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { Type } from 'typebox'
 import { type CliCommand, OpsError, readArguments, readCount, UsageError } from '../command.ts'
@@ -29,7 +30,7 @@ export const webhooksStart: CliCommand = {
     if (values.from === undefined) throw new UsageError('--from is missing')
     const first = values.from === 'now' ? 'now' : BigInt(readCount('--from', values.from, 0) ?? 0)
     const config = loadConfig(Config, environment)
-    const store = createEventStore({ connectionString: config.EVENTSTORE_URL })
+    const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys: noDataKeys })
     try {
       const to = await checkpointBefore(store, first)
       const followUps = await withDeliveries(config.DATABASE_URL, errors, (pool) =>

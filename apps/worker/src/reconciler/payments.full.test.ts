@@ -7,11 +7,12 @@ import t from 'tap'
 import { createReconcilerHarness, reconcileAfterMs } from '../testing/reconcilerHarness.ts'
 
 const second = 1_000
-const { connectionString, databaseUrl } = await startEventStore(t)
+const { connectionString, databaseUrl, keys } = await startEventStore(t)
 const proxy = await startTcpProxy(t, Number(new URL(connectionString).port))
 const harness = await createReconcilerHarness(t, {
   connectionString: `esdb://127.0.0.1:${proxy.port}?tls=false`,
   databaseUrl,
+  keys,
 })
 
 const entryOf = (id: string) => harness.entry(paymentStream(id))

@@ -8,7 +8,7 @@ import type { StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { startReconciler } from '../reconciler/reconciler.ts'
@@ -19,10 +19,10 @@ const stopTimeoutMs = 2_000
 /** @param log the event store and database to use, for a test that interrupts them */
 export async function createReconcilerHarness(
   t: Test,
-  log?: { readonly connectionString: string; readonly databaseUrl: string },
+  log?: Pick<TestEventStore, 'connectionString' | 'databaseUrl' | 'keys'>,
 ) {
-  const { connectionString, databaseUrl } = log ?? (await startEventStore(t))
-  const store = createEventStore({ connectionString })
+  const { connectionString, databaseUrl, keys } = log ?? (await startEventStore(t))
+  const store = createEventStore({ connectionString, keys })
   const lines: string[] = []
   const logger = createLog({ app: 'test', level: 'info' }, { write: (line) => void lines.push(line) })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 10, log: logger })

@@ -28,6 +28,7 @@ const backend = createSandboxIdentity({
 const log = await startEventStore(t)
 const store = createEventStore({
   connectionString: log.connectionString,
+  keys: log.keys,
   timing: { readRetryTimeoutMs: 3_000, readTimeoutMs: 3_000 },
 })
 t.teardown(() => store.close())

@@ -6,6 +6,7 @@ import { createHealth } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
+import { testMasterKey } from '@paylog/testing/dataKeys'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import t from 'tap'
@@ -33,7 +34,7 @@ t.test('expired guest tokens are remembered for 24 hours by default [5-history-a
 
 t.test('the write API applies the guest token history variables', async (t) => {
   const [log, identity] = await Promise.all([startEventStore(t), startFakeIdentity(t)])
-  const store = createEventStore({ connectionString: log.connectionString })
+  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
   t.teardown(() => store.close())
   const seenAnHourAgo = new Date(Date.now() - 3_600_000).toISOString()
   const token = {
@@ -44,7 +45,13 @@ t.test('the write API applies the guest token history variables', async (t) => {
   await rememberGuestToken(store, token, seenAnHourAgo, { correlationId: 'c', causationId: 'c', actor: 'guest' })
 
   async function statusWith(more: Record<string, string>): Promise<number> {
-    const env = { EVENTSTORE_URL: log.connectionString, AUTH_URL: identity.authUrl, ...more }
+    const env = {
+      EVENTSTORE_URL: log.connectionString,
+      DATABASE_URL: log.databaseUrl,
+      PII_MASTER_KEY: testMasterKey,
+      AUTH_URL: identity.authUrl,
+      ...more,
+    }
     const lifecycle: Lifecycle = {
       add: (_name, stop) => t.teardown(stop),
       stopping: new AbortController().signal,
@@ -52,7 +59,7 @@ t.test('the write API applies the guest token history variables', async (t) => {
       fail: (error) => t.fail(String(error)),
     }
     const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
-    const dependencies = { lifecycle, health: createHealth(), metrics: createMetrics() }
+    const dependencies = { keys: log.keys, lifecycle, health: createHealth(), metrics: createMetrics() }
     await http.register(await wireCommandApi(loadCommandConfig(Variables, env), dependencies))
     const headers = { authorization: 'Token expired-guest-token' }
     const { statusCode } = await http.inject({ method: 'DELETE', url: '/addresses/none', headers })

@@ -26,7 +26,7 @@ const totalCents = 2599
 const metadata = { correlationId: 'test', causationId: 'test', actor: 'worker' }
 
 const log = await startEventStore(t)
-const store = createEventStore({ connectionString: log.connectionString })
+const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
 t.teardown(() => store.close())
 
 /** Always the same numbers for a seed. */

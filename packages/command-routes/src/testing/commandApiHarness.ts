@@ -10,7 +10,7 @@ import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { createCallers } from '@paylog/runtime/http/callers'
 import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Test } from 'tap'
@@ -68,7 +68,7 @@ export async function commandApiHarness(
   t: Test,
   options: {
     readonly providers?: readonly Provider[]
-    readonly log?: { readonly connectionString: string }
+    readonly log?: Pick<TestEventStore, 'connectionString' | 'keys'>
     readonly timing?: Partial<EventStoreTiming>
     readonly guestTokens?: readonly SandboxGuestToken[]
     readonly endpoints?: readonly WebhookEndpoint[]
@@ -82,6 +82,7 @@ export async function commandApiHarness(
   const appends: AppendOutcome[] = []
   const store = createEventStore({
     connectionString: log.connectionString,
+    keys: log.keys,
     timing: { ...relaxedTiming, ...timing },
     observe: (append) => void appends.push(append),
   })

@@ -5,7 +5,7 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import { type FakeEndpoint, startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startProcess, type TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -36,17 +36,17 @@ export async function createWorkerProcessHarness(
   t: Test,
   env: Readonly<Record<string, string>>,
   options: {
-    readonly log?: { readonly connectionString: string; readonly databaseUrl: string }
+    readonly log?: Pick<TestEventStore, 'connectionString' | 'databaseUrl' | 'keys'>
     readonly databaseUrl?: string
   } = {},
 ) {
-  const { connectionString, ...log } = options.log ?? (await startEventStore(t))
+  const { connectionString, keys, ...log } = options.log ?? (await startEventStore(t))
   const { databaseUrl = log.databaseUrl } = options
   const silent = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log: silent })
   t.teardown(() => pool.end())
   await migrateWebhooks(pool)
-  const store = createEventStore({ connectionString })
+  const store = createEventStore({ connectionString, keys })
   t.teardown(() => store.close())
   const journal: string[] = []
 

@@ -23,9 +23,9 @@ const newer = createCodec({
   },
 })
 
-const { connectionString } = await startEventStore(t)
+const { connectionString, keys } = await startEventStore(t)
 const [before, after] = [older, newer].map((codec) => {
-  const store = createEventStore({ connectionString, codec })
+  const store = createEventStore({ connectionString, keys, codec })
   t.teardown(() => store.close())
   return store
 })

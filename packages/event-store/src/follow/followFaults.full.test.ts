@@ -6,6 +6,7 @@ import { freePort } from '@paylog/testing/processes'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
+import { noDataKeys } from '../codec/dataKeys.ts'
 import { createEventStore } from '../eventStore.ts'
 import { append, connectEventStore, withoutKeepalive } from '../testing/eventStoreHarness.ts'
 import { callsPerConnection, grpcError, type ReadCall, startFakeEventStore } from '../testing/fakeEventStore.ts'
@@ -137,7 +138,10 @@ t.test('a stopped follower closes the connection of its subscription', async (t)
 })
 
 t.test('a follower stops at once while the event store is unreachable', async (t) => {
-  const store = createEventStore({ connectionString: `esdb://127.0.0.1:${await freePort()}?tls=false` })
+  const store = createEventStore({
+    connectionString: `esdb://127.0.0.1:${await freePort()}?tls=false`,
+    keys: noDataKeys,
+  })
   t.teardown(() => store.close())
   const sub = followerHarness(store, prefix)
   sub.stored.checkpoint = { commit: 1n, prepare: 1n, eventId: '00000000-0000-7000-8000-000000000001' }

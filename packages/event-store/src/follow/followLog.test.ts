@@ -9,7 +9,7 @@ import { append as appendTo } from '../testing/eventStoreHarness.ts'
 import { type FollowerHarness, followerHarness } from '../testing/followerHarness.ts'
 
 const testStore = await startEventStore(t)
-const store = createEventStore({ connectionString: testStore.connectionString })
+const store = createEventStore({ connectionString: testStore.connectionString, keys: testStore.keys })
 t.teardown(() => store.close())
 
 const append = (stream: string, count: number) => appendTo(store, stream, count)
@@ -138,7 +138,11 @@ t.test('the checkpoint moves past events of other streams when it is awaited', a
 t.test('an idle follower moves its checkpoint past events of other streams now and then', async (t) => {
   const [prefix, other] = [freshPrefix(), freshPrefix()]
   await append(`${prefix}a`, 1)
-  const patient = createEventStore({ connectionString: testStore.connectionString, timing: { pollMs: 300 } })
+  const patient = createEventStore({
+    connectionString: testStore.connectionString,
+    keys: testStore.keys,
+    timing: { pollMs: 300 },
+  })
   t.teardown(() => patient.close())
   const sub = followerHarness(patient, prefix)
   const run = sub.run()

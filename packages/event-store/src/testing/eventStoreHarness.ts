@@ -3,15 +3,17 @@
 import type { EventMetadata } from '@paylog/domain/events'
 import type { GuestTokenEvent } from '@paylog/domain/guestToken'
 import type { Test } from 'tap'
+import type { DataKeys } from '../codec/dataKeys.ts'
 import type { EventStoreTiming } from '../connection/connection.ts'
 import { createEventStore, type EventStore, newStream } from '../eventStore.ts'
+import { memoryKeys } from './memoryKeys.ts'
 
 export function connectEventStore(
   t: Test,
-  { connectionString }: { readonly connectionString: string },
+  { connectionString, keys = memoryKeys() }: { readonly connectionString: string; readonly keys?: DataKeys },
   timing: Partial<EventStoreTiming> = {},
 ): EventStore {
-  const store = createEventStore({ connectionString, timing })
+  const store = createEventStore({ connectionString, keys, timing })
   t.teardown(() => store.close())
   return store
 }

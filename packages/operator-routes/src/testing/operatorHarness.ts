@@ -31,7 +31,7 @@ export async function operatorHarness(
   given?: Awaited<ReturnType<typeof startEventStore>>,
 ) {
   const [eventStore, backend] = await Promise.all([given ?? startEventStore(t), startFakeIdentity(t)])
-  const { connectionString, databaseUrl } = eventStore
+  const { connectionString, databaseUrl, keys } = eventStore
   const log = createLog({ app: 'test', level: 'silent' })
   const identity = createIdentity({
     authUrl: backend.authUrl,
@@ -40,7 +40,7 @@ export async function operatorHarness(
     timeoutMs: 2_000,
   })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
-  const store = createEventStore({ connectionString })
+  const store = createEventStore({ connectionString, keys })
   const jobs = createJobs({ pool, log })
   const health = createHealth()
   const { administrator } = createCallers(identity.actorOf)

@@ -24,7 +24,7 @@ const concurrency = 12
 const totalCents = 2599
 
 const log = await startEventStore(t)
-const store = createEventStore({ connectionString: log.connectionString })
+const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
 t.teardown(() => store.close())
 
 /** One payment, its payer, its administrator, and the provider with its dashboard and its notifications. */

@@ -18,7 +18,7 @@ export const metadata = { correlationId: 'test', causationId: 'test', actor: 'wo
 
 export async function workflowHarness(t: Test, provider: Provider) {
   const log = await startEventStore(t)
-  const store = createEventStore({ connectionString: log.connectionString })
+  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
   t.teardown(() => store.close())
   const time = { now: () => new Date() }
   const providers = new Map([[provider.id, provider]])

@@ -4,6 +4,7 @@ import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
+import { startTestKeys } from '@paylog/testing/dataKeys'
 import { type FakeEndpoint, startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import { freePort, startProcess, type TestProcess } from '@paylog/testing/processes'
@@ -78,7 +79,8 @@ export async function startAccessHarness(t: Test, env: Readonly<Record<string, s
   }
   await start('embedded-event-store')
   await Promise.all([start('api'), start('projector'), start('worker')])
-  const store = createEventStore({ connectionString: eventStoreUrl })
+  const keys = await startTestKeys(t, databaseUrl)
+  const store = createEventStore({ connectionString: eventStoreUrl, keys })
   t.teardown(() => store.close())
   return {
     baseUrl: `http://127.0.0.1:${port}`,

@@ -50,7 +50,7 @@ const prefixes = ['payment-', 'paymentMethod-', 'providerEvent-', 'providerCusto
 
 export async function createCanonicalTableHarness(t: Test) {
   const log = await startEventStore(t)
-  const store = createEventStore({ connectionString: log.connectionString })
+  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
   t.teardown(() => store.close())
   const workflowOf = (provider: Provider) => ({ store, providers: new Map([[provider.id, provider]]), now: () => now })
 

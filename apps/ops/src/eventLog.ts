@@ -1,0 +1,60 @@
+// The log and the keys of its personal data, for commands that decode events.
+import type { Writable } from 'node:stream'
+import { url } from '@paylog/config/kinds'
+import { type DataKeys, noDataKeys } from '@paylog/event-store/codec/dataKeys'
+import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
+import { createDataKeys, type PersonalDataKeys } from '@paylog/privacy/dataKeys'
+import { masterKeysOf } from '@paylog/privacy/masterKeys'
+import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import { type StaticDecode, Type } from 'typebox'
+
+export const eventLogVariables = { EVENTSTORE_URL: url(['esdb', 'esdb+discover']), ...dataKeyVariables }
+
+const EventLogConfig = Type.Object(eventLogVariables)
+type EventLogConfig = Readonly<StaticDecode<typeof EventLogConfig>>
+
+/**
+ * Opens the keys of personal data.
+ * @param errors receives log lines
+ * @throws MasterKeyError; errors of Postgres
+ */
+export async function openKeys(
+  config: Omit<EventLogConfig, 'EVENTSTORE_URL'>,
+  errors: Writable,
+): Promise<PersonalDataKeys> {
+  const log = createLog({ app: 'ops', level: 'warn' }, errors)
+  const masterKeys = masterKeysOf(config.PII_MASTER_KEY)
+  const keys = createDataKeys({ databaseUrl: config.DATABASE_URL, masterKeys, log })
+  try {
+    await keys.start()
+    return keys
+  } catch (error) {
+    await keys.close()
+    throw error
+  }
+}
+
+/** Keys that open nothing: every personal text is null, as after the destruction of its key. */
+export const closedKeys: DataKeys = { ...noDataKeys, load: async () => undefined, known: () => null }
+
+/**
+ * Connects to the log.
+ * @returns `close` ends the connections
+ * @throws MasterKeyError; errors of Postgres
+ */
+export async function openEventLog(
+  config: EventLogConfig,
+  errors: Writable,
+): Promise<{ readonly store: EventStore; readonly keys: PersonalDataKeys; close(): Promise<void> }> {
+  const keys = await openKeys(config, errors)
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
+  return {
+    store,
+    keys,
+    async close() {
+      await store.close()
+      await keys.close()
+    },
+  }
+}

@@ -1,0 +1,36 @@
+// Grants a role what a process needs that seals and reads personal data, but destroys no key.
+import { lockKey } from '@paylog/runtime/postgres/lock'
+import { requireRole } from '@paylog/runtime/postgres/readerRole'
+import pg from 'pg'
+
+const tables = ['privacy.keys', 'privacy.emails', 'privacy.lookup_secret']
+
+/**
+ * Lets a role read and add keys, but not change or remove them. A repeated call changes nothing.
+ * @returns the tables that the role could not use before
+ * @throws UnknownRoleError
+ */
+export async function grantKeyAccess(pool: pg.Pool, role: string): Promise<string[]> {
+  await requireRole(pool, role)
+  const grantee = pg.escapeIdentifier(role)
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    // Concurrent grants on the same object fail in Postgres.
+    await client.query('select pg_advisory_xact_lock($1)', [lockKey('grant keys')])
+    const { rows } = await client.query<{ name: string }>(
+      `select name from unnest($1::text[]) as name
+       where not (has_table_privilege($2, name, 'select') and has_table_privilege($2, name, 'insert'))`,
+      [tables, role],
+    )
+    await client.query(`grant usage on schema privacy to ${grantee}`)
+    for (const { name } of rows) await client.query(`grant select, insert on ${name} to ${grantee}`)
+    await client.query('commit')
+    return rows.map(({ name }) => name)
+  } catch (error) {
+    await client.query('rollback').catch(() => undefined)
+    throw error
+  } finally {
+    client.release()
+  }
+}
