@@ -19,7 +19,7 @@ export type EventsOf<Schemas extends EventSchemas> = {
 export type Fold<State, Event extends DomainEvent> = {
   readonly initialState: State
   readonly evolve: (state: State, event: Event) => State
-  /** Whose personal data is in the stream, once this is its state. Needed when its events have sealed fields. */
+  /** Whose personal data is in the stream, once this is its state. Without it the data is sealed with a key of the stream. */
   readonly subjectOf?: (state: State) => Subject | null
 }
 

@@ -22,7 +22,7 @@ export const PersonalText = Sealed('personal', Type.String())
 
 /** Whose personal data a stream holds. Each is the name of a key, and none is ever stored. */
 export type Subject = {
-  /** An owner, as in actor.ts, or the kind and id of what has no owner, such as `payment:<id>`. */
+  /** An owner, as in actor.ts, or `payment:<id>` for a payment that has none. */
   readonly name: string
   /** The owner of guest data, where that is somebody else. */
   readonly guest: string | null

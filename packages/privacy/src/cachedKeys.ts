@@ -1,4 +1,5 @@
 // Returns keys from memory, or from Postgres in as few statements as possible.
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import type { DataKey } from '@paylog/event-store/codec/dataKeys'
 import type { Pool } from 'pg'
@@ -56,15 +57,15 @@ export function createCachedKeys({
 
   function add(name: string, row: WrappedSecret | undefined): DataKey {
     if (row === undefined) throw new Error('a name has no key')
-    const bytes = open(row)
-    cache.add(row.id, bytes, name)
-    return { id: row.id, bytes }
+    const key = open(row)
+    cache.add(row.id, key, name)
+    return { id: row.id, key }
   }
 
   /** A key that this process cannot open is unavailable: another process may have a newer master key. */
-  function open(row: WrappedSecret): Buffer {
+  function open(row: WrappedSecret): KeyObject {
     try {
-      return unwrap(masterKeys, row)
+      return createSecretKey(unwrap(masterKeys, row))
     } catch (error) {
       throw unavailable(error)
     }

@@ -24,12 +24,6 @@ export type PersonalDataKeys = DataKeys & {
   /** The keyed hash by which a text is looked up. */
   hash: LookupHash
   /**
-   * Records that a name, such as `user:<id>`, has been seen with this e-mail, so that `find` finds it. Makes the key of a new
-   * name in the same statement. A guest's name needs no call, because the e-mail is in it.
-   * @throws DomainError `service_unavailable`
-   */
-  seen(name: string, email: string): Promise<void>
-  /**
    * The ids of the present keys of a subject. By e-mail: those of the guest and of every user that was seen with it.
    * @throws errors of Postgres
    */

@@ -1,12 +1,13 @@
 // The keys that a process has used last.
+import type { KeyObject } from 'node:crypto'
 import type { DataKey } from '@paylog/event-store/codec/dataKeys'
 
 export type KeyCache = {
   /** The present key of a name. */
   named(name: string): DataKey | undefined
   /** Null when it was destroyed or never existed, undefined when it is not cached. */
-  known(id: string): Uint8Array | null | undefined
-  add(id: string, bytes: Uint8Array | null, name?: string): void
+  known(id: string): KeyObject | null | undefined
+  add(id: string, key: KeyObject | null, name?: string): void
   /** A destroyed key stays destroyed: a query that began earlier cannot bring it back. */
   destroyed(id: string): void
   /** Whether the present key of this name is recorded as seen with this e-mail. */
@@ -16,23 +17,23 @@ export type KeyCache = {
 
 /** @param max entries of each kind; those that were used least recently are dropped first */
 export function createKeyCache(max: number): KeyCache {
-  const keys = createLru<Uint8Array | null>(max)
+  const keys = createLru<KeyObject | null>(max)
   const ids = createLru<string>(max)
   const seen = createLru<string>(max)
 
   function named(name: string): DataKey | undefined {
     const id = ids.get(name)
     if (id === undefined) return undefined
-    const bytes = keys.get(id)
-    return bytes ? { id, bytes } : undefined
+    const key = keys.get(id)
+    return key ? { id, key } : undefined
   }
 
   return {
     named,
     known: (id) => keys.get(id),
-    add(id, bytes, name) {
+    add(id, key, name) {
       if (keys.get(id) === null) return
-      keys.set(id, bytes)
+      keys.set(id, key)
       if (name !== undefined) ids.set(name, id)
     },
     destroyed: (id) => keys.set(id, null),

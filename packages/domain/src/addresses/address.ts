@@ -33,8 +33,7 @@ export const addressFold: Fold<AddressState, AddressEvent> = {
         return { ...state, updated_at, status: 'removed' }
     }
   },
-  subjectOf: (state) =>
-    subjectNamed(state.status === 'none' ? null : (recordedOwner(state) ?? `address:${state.address_id}`)),
+  subjectOf: (state) => subjectNamed(state.status === 'none' ? null : recordedOwner(state)),
 }
 
 export type AddAddress = AddressAdded['data']

@@ -33,8 +33,7 @@ export const paymentMethodFold: Fold<PaymentMethodState, PaymentMethodEvent> = {
         return { ...state, updated_at, status: 'removed' }
     }
   },
-  subjectOf: (state) =>
-    subjectNamed(state.status === 'none' ? null : (recordedOwner(state) ?? `paymentMethod:${state.payment_method_id}`)),
+  subjectOf: (state) => subjectNamed(state.status === 'none' ? null : recordedOwner(state)),
 }
 
 /** Picks the provider's details. */

@@ -32,6 +32,7 @@ export type DataKeys = {
 /** For a process that reads raw events only. Decoding a sealed event with them fails. */
 export const noDataKeys: DataKeys = {
   named: async () => withoutKeys(),
+  seen: async () => withoutKeys(),
   load: async () => withoutKeys(),
   known: () => withoutKeys(),
 }

@@ -12,38 +12,40 @@ type Encode = (event: RecordedDomainEvent, id: string, metadata: EventMetadata) 
 /** @returns a function that makes the keys available which some events of a stream need, and then encodes these events */
 export function createEncoding(codec: Pick<Codec, 'encode' | 'partsOf'>, keys: Pick<DataKeys, 'named' | 'seen'>) {
   return async (stream: string, events: readonly RecordedDomainEvent[], subject: Subject | null): Promise<Encode> => {
-    const keysOf = await keysForParts(keys, new Set(events.flatMap(codec.partsOf)), subject)
+    const keysOf = await keysForParts(keys, new Set(events.flatMap(codec.partsOf)), { stream, subject })
     return (event, id, metadata) => codec.encode(event, id, metadata, { stream, keysOf })
   }
 }
 
+/** Where events are appended, and whose data they hold if that is known. */
+type Place = { readonly stream: string; readonly subject: Subject | null }
+
 /**
  * Makes the keys available that some parts are sealed with.
- * @param subject null where it is not known: only a bucket's key then seals a body or a secret
- * @throws DomainError `service_unavailable`; Error when a part would have no key: a bug of ours
+ * @throws DomainError `service_unavailable`
  */
 async function keysForParts(
   keys: Pick<DataKeys, 'named' | 'seen'>,
   parts: ReadonlySet<SealedPart>,
-  subject: Subject | null,
+  place: Place,
 ): Promise<(part: SealedPart) => readonly DataKey[]> {
+  const { subject } = place
   const day = new Date().toISOString().slice(0, 10)
-  const namesOf = (part: SealedPart) => keyNames(part, subject, day)
+  const namesOf = (part: SealedPart) => keyNames(part, place, day)
   const names = [...new Set([...parts].flatMap(namesOf))]
   if (subject !== null && subject.email !== null && names.includes(subject.name))
     await keys.seen(subject.name, subject.email)
   const found = names.length === 0 ? [] : await keys.named(names)
   const byName = new Map(names.map((name, index) => [name, found[index]]))
-  return (part) => {
-    const partKeys = namesOf(part).flatMap((name) => byName.get(name) ?? [])
-    if (partKeys.length === 0) throw new Error(`The stream's fold does not say whose data the part ${part} is`)
-    return partKeys
-  }
+  return (part) => namesOf(part).flatMap((name) => byName.get(name) ?? [])
 }
 
-function keyNames(part: SealedPart, subject: Subject | null, day: string): readonly string[] {
+function keyNames(part: SealedPart, { stream, subject }: Place, day: string): readonly string[] {
   const own = subject === null ? [] : [subject.name]
-  if (part === 'personal') return own
-  if (part === 'guest') return subject?.guest ? [...own, subject.guest] : own
-  return [...own, `${part}:${day}`]
+  if (part === 'body' || part === 'secret') return [...own, `${part}:${day}`]
+  if (part === 'guest' && subject?.guest) return [...own, subject.guest]
+  return own.length > 0 ? own : [nameOfStream(stream)]
 }
+
+/** The name of the key of a stream that belongs to nobody: `address:<id>`. */
+const nameOfStream = (stream: string) => stream.replace('-', ':')

@@ -1,21 +1,22 @@
 // Keys of personal data in memory, for tests without a database.
-import { randomBytes, randomUUID } from 'node:crypto'
+import { createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 import type { DataKey, DataKeys } from '../codec/dataKeys.ts'
 
 /** Every key is known without being loaded. */
 export function memoryKeys(): DataKeys & { destroy(id: string): void } {
   const byName = new Map<string, DataKey>()
-  const byId = new Map<string, Uint8Array | null>()
+  const byId = new Map<string, KeyObject | null>()
   const keyOf = (name: string): DataKey => {
     const present = byName.get(name)
     if (present !== undefined && byId.get(present.id)) return present
-    const made = { id: randomUUID(), bytes: randomBytes(32) }
+    const made = { id: randomUUID(), key: createSecretKey(randomBytes(32)) }
     byName.set(name, made)
-    byId.set(made.id, made.bytes)
+    byId.set(made.id, made.key)
     return made
   }
   return {
     named: async (names) => names.map(keyOf),
+    seen: async () => undefined,
     load: async () => undefined,
     known: (id) => byId.get(id) ?? null,
     destroy: (id) => void byId.set(id, null),

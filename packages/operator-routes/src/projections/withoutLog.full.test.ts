@@ -11,7 +11,7 @@ t.test(
   async (t) => {
     const eventStore = await startEventStore(t)
     const timing = { appendRetryTimeoutMs: 500 }
-    const store = createEventStore({ connectionString: eventStore.connectionString, timing })
+    const store = createEventStore({ connectionString: eventStore.connectionString, keys: eventStore.keys, timing })
     const { get, post, pool } = await operatorHarness(t, { store }, eventStore)
     await eventStore.kill()
     await recordLags(pool, new Map([['payments', { events: 3, isMore: false, seconds: 1.5 }]]))
