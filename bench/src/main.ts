@@ -12,6 +12,7 @@ import { idle } from './idle/idle.ts'
 import { rebuild } from './projections/rebuild.ts'
 import { adminPayments } from './queries/adminPayments.ts'
 import { queries } from './queries/queries.ts'
+import { sealing } from './sealing/sealing.ts'
 import { webhooks } from './webhooks/webhooks.ts'
 
 const benchmarks = new Map<string, Benchmark>([
@@ -22,6 +23,7 @@ const benchmarks = new Map<string, Benchmark>([
   ['queries', queries],
   ['admin-payments', adminPayments],
   ['rebuild', rebuild],
+  ['sealing', sealing],
   ['webhooks', webhooks],
 ])
 /** The slowest one, queries, takes half of it. */

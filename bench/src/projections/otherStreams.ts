@@ -1,4 +1,5 @@
 // Events beside those of payments: notifications about what is not ours.
+import type { Subject } from '@paylog/domain/personalData'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { providerEventStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Random } from './random.ts'
@@ -9,6 +10,8 @@ export type Appending = {
   /** Revision of the last event of the stream. */
   readonly after: bigint | 'no_stream'
   readonly events: readonly RecordedDomainEvent[]
+  /** Whose personal data they hold. */
+  readonly subject: Subject | null
 }
 
 /** The typical length of a payment notification. */
@@ -44,5 +47,6 @@ export function notification(moment: number, random: Random): Appending {
     stream: providerEventStream('sandbox', provider_event_id),
     after: 'no_stream',
     events: [received, unmatched],
+    subject: null,
   }
 }

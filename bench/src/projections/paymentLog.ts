@@ -60,7 +60,7 @@ function nextOf(payment: Payment, occurred_at: string, random: Random): Appendin
     payment.steps[0] === 'intent' ||
     (payment.steps.length > 0 && payment.steps[0] !== 'refund' && random.oneIn(2))
   )
-  return { stream: paymentStream(payment.id), after, events }
+  return { stream: paymentStream(payment.id), after, events, subject: paymentFold.subjectOf?.(payment.state) ?? null }
 }
 
 function newPayment(moment: number, random: Random): Payment {
@@ -111,7 +111,6 @@ function order(payment_id: string, occurred_at: string, random: Random): Paramet
   const number = random.below(100_000)
   const isGuest = random.oneIn(4)
   const email = `customer${number}@example.com`
-  const user = random.idAt(firstMoment)
   return {
     payment_id,
     occurred_at,
@@ -121,7 +120,7 @@ function order(payment_id: string, occurred_at: string, random: Random): Paramet
     discount_cents: 0,
     total_cents: 1_200 + number,
     currency: 'EUR',
-    payer: isGuest ? { id: null, type: 'guest', email } : { id: user, type: 'user', email },
+    payer: isGuest ? { id: null, type: 'guest', email } : { id: `customer-${number}`, type: 'user', email },
     concept: 'Winter shoes',
     description: `Order ${number} of winter shoes, size ${36 + (number % 12)}, delivered to the door`,
     reference_code: `R-2026-${number}`,
