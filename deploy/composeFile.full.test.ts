@@ -18,7 +18,7 @@ import { type ComposeService, missingProgram, readCompose, root } from './testin
 import { createContainer } from './testing/container.ts'
 
 const run = promisify(execFile)
-const logged = ['EVENTSTORE_URL', 'DATABASE_URL', 'HOST', 'HEALTH_PORT']
+const logged = ['EVENTSTORE_URL', 'DATABASE_URL', 'PII_MASTER_KEY', 'HOST', 'HEALTH_PORT']
 const everywhere = Object.keys({ ...processVariables, ...tracingVariables })
 /** The variables of each app. */
 const variables: Readonly<Record<string, readonly string[]>> = {
@@ -100,16 +100,16 @@ else {
         'eventstore_ops_password',
       ],
       grant: ['eventstore_admin_url', ...log],
-      postgres: ['database_password', 'postgres_password', 'query_password'],
+      postgres: ['command_password', 'database_password', 'postgres_password', 'query_password'],
       redis: ['redis_acl'],
       migrate: ['database_url'],
-      'command-api': [...log, 'redis_url', 'secrets/app'],
+      'command-api': ['command_database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app'],
       'query-api': ['query_database_url', 'redis_url'],
-      'operator-api': ['database_url', ...log, 'redis_url'],
-      projector: ['database_url', ...log],
-      worker: ['database_url', ...log, 'redis_url', 'secrets/app', 'secrets/webhooks'],
+      'operator-api': ['database_url', ...log, 'pii_master_key', 'redis_url'],
+      projector: ['database_url', ...log, 'pii_master_key'],
+      worker: ['database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app', 'secrets/webhooks'],
       edge: [],
-      ops: ['database_url', ...log, 'redis_url', 'secrets/app'],
+      ops: ['database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app'],
     })
   })
 
@@ -193,6 +193,8 @@ t.test('makeSecrets.sh creates random secrets once, in a directory closed to oth
   t.not(read('query_password'), read('database_password'))
   t.equal(read('database_url'), `postgres://paylog:${read('database_password')}@postgres:5432/paylog`)
   t.equal(read('query_database_url'), `postgres://paylog_query:${read('query_password')}@postgres:5432/paylog`)
+  t.equal(read('command_database_url'), `postgres://paylog_command:${read('command_password')}@postgres:5432/paylog`)
+  t.match(read('pii_master_key'), /^[A-Za-z0-9+/]{43}=$/)
   t.match(read('redis_url'), `redis://paylog:${read('redis_password')}@redis:6379`)
   t.notMatch(read('redis_acl'), read('redis_password'), 'Redis stores only its hash')
   t.match(read('eventstore_url'), `esdb://paylog:${read('eventstore_password')}@eventstore:2113?tls=true`)

@@ -47,10 +47,13 @@ makeCertificate() {
   rm -r "$work"
 }
 
-for name in postgres database query redis eventstore eventstore_admin eventstore_ops; do random | keep "${name}_password"; done
+for name in postgres database query command redis eventstore eventstore_admin eventstore_ops; do random | keep "${name}_password"; done
 random | keep sandbox_webhook_secret
 printf 'postgres://paylog:%s@postgres:5432/paylog' "$(value database_password)" | keep database_url
 printf 'postgres://paylog_query:%s@postgres:5432/paylog' "$(value query_password)" | keep query_database_url
+printf 'postgres://paylog_command:%s@postgres:5432/paylog' "$(value command_password)" | keep command_database_url
+# Without it no personal data can be read: keep a copy elsewhere.
+head -c 32 /dev/urandom | base64 | tr -d '\n' | keep pii_master_key
 
 # Without a login only PING works. BullMQ and ioredis need these two of the dangerous commands.
 hash=$(value redis_password | sha256sum | cut -d ' ' -f 1)

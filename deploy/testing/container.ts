@@ -20,6 +20,7 @@ export type Host = {
   readonly ports: ReadonlyMap<string, number>
   readonly edgePort: number
   readonly reader: string
+  readonly keysRole: string
 }
 
 export const portOf = ({ ports }: Host, name: string) => ports.get(name) ?? 0
@@ -43,13 +44,14 @@ export function environmentOf(
 }
 
 /** Replaces container names and paths by local ones. */
-function withHostAddresses({ ports, directory, reader }: Host, value: string): string {
+function withHostAddresses({ ports, directory, reader, keysRole }: Host, value: string): string {
   let text = value
   for (const [name, port] of ports) text = text.replaceAll(`//${name}:${innerPortOf(name)}`, `//127.0.0.1:${port}`)
   return text
     .replaceAll('0.0.0.0', '127.0.0.1')
     .replaceAll('/run/secrets/', `${directory}/secrets/`)
     .replaceAll('paylog_reader', reader)
+    .replaceAll('paylog_keys', keysRole)
 }
 
 export function healthCheckOf(

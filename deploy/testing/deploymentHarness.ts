@@ -61,12 +61,13 @@ async function prepareHost(t: Test, { services }: Compose): Promise<Host> {
   ports.set('eventstore', Number(new URL(log.connectionString).port))
   await writeFile(join(secrets, 'database_url'), roles.ownerUrl)
   await writeFile(join(secrets, 'query_database_url'), roles.loginUrl)
+  await writeFile(join(secrets, 'command_database_url'), roles.commandUrl)
   await writeFile(join(secrets, 'eventstore_url'), log.connectionString.replace('//', `//${credentials}@`))
   await writeFile(
     join(secrets, 'redis_url'),
     (await secret('redis_url')).replace('redis:6379', `127.0.0.1:${ports.get('redis')}`),
   )
-  return { directory, ports, edgePort: await freePort(), reader: roles.reader }
+  return { directory, ports, edgePort: await freePort(), reader: roles.reader, keysRole: roles.keysRole }
 }
 
 /** Starts each service when its dependencies are in the state that it requires. */

@@ -10,6 +10,9 @@ export type TestRoles = {
   /** With the login of the query API. */
   readonly loginUrl: string
   readonly reader: string
+  /** With the login of the command API. */
+  readonly commandUrl: string
+  readonly keysRole: string
 }
 
 /** Runs roles.sql as psql would. Everything is dropped at the end of the test. */
@@ -22,9 +25,12 @@ export async function createRoles(t: Test): Promise<TestRoles> {
     owner: `owner_${suffix}`,
     reader: `reader_${suffix}`,
     login: `login_${suffix}`,
+    keys: `keys_${suffix}`,
+    keys_login: `keys_login_${suffix}`,
     database: `deployed_${suffix}`,
     owner_password: password,
     login_password: password,
+    keys_password: password,
   }
   const value = (name: string) => values[name] ?? ''
   const administer = async (statements: readonly string[]) => {
@@ -45,7 +51,7 @@ export async function createRoles(t: Test): Promise<TestRoles> {
   t.teardown(() =>
     administer([
       `drop database if exists ${value('database')} with (force)`,
-      ...['login', 'reader', 'owner'].map((name) => `drop role if exists ${value(name)}`),
+      ...['login', 'keys_login', 'reader', 'keys', 'owner'].map((name) => `drop role if exists ${value(name)}`),
     ]),
   )
   await administer(statements)
@@ -54,5 +60,11 @@ export async function createRoles(t: Test): Promise<TestRoles> {
     Object.assign(url, { username: user, password, pathname: `/${value('database')}` })
     return url.href
   }
-  return { ownerUrl: urlOf(value('owner')), loginUrl: urlOf(value('login')), reader: value('reader') }
+  return {
+    ownerUrl: urlOf(value('owner')),
+    loginUrl: urlOf(value('login')),
+    reader: value('reader'),
+    commandUrl: urlOf(value('keys_login')),
+    keysRole: value('keys'),
+  }
 }

@@ -33,6 +33,7 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   'webhooks backfill': async () => (await import('./webhooks/backfill.ts')).webhooksBackfill,
   'webhooks enable': async () => (await import('./webhooks/enable.ts')).webhooksEnable,
   'webhooks start': async () => (await import('./webhooks/start.ts')).webhooksStart,
+  'privacy rotate': async () => (await import('./privacy/rotate.ts')).privacyRotate,
   migrate: async () => (await import('./migrate.ts')).migrateTables,
 }
 

@@ -16,7 +16,12 @@ import { commandVariables, loadCommandConfig } from '../config.ts'
 import { rememberGuestToken } from './guestTokens.ts'
 
 const Variables = Type.Object(commandVariables)
-const required = { EVENTSTORE_URL: 'esdb://127.0.0.1:2113', AUTH_URL: 'http://127.0.0.1:8081' }
+const required = {
+  EVENTSTORE_URL: 'esdb://127.0.0.1:2113',
+  DATABASE_URL: 'postgres://127.0.0.1/none',
+  PII_MASTER_KEY: testMasterKey,
+  AUTH_URL: 'http://127.0.0.1:8081',
+}
 const dayMs = 86_400_000
 
 t.test('expired guest tokens are remembered for 24 hours by default [5-history-age]', async (t) => {
