@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { testMasterKey } from '@paylog/testing/dataKeys'
 import { listen } from '@paylog/testing/fakeServer'
 import { compileCache } from '@paylog/testing/testEnvironment'
 import t, { type Test } from 'tap'
@@ -33,6 +34,7 @@ const api = {
 }
 const command = {
   EVENTSTORE_URL: hidden,
+  PII_MASTER_KEY: hidden,
   GUEST_TOKEN_HISTORY_FALLBACK: hidden,
   GUEST_TOKEN_HISTORY_MAX_AGE: hidden,
   PAYMENT_EXPIRES_AFTER: hidden,
@@ -44,10 +46,13 @@ const command = {
 }
 /** Bad values for each app, and the variables that are reported as missing beside them. */
 const apps: Record<string, { readonly bad: Readonly<Record<string, string>>; readonly missing: readonly string[] }> = {
-  'command-api': { bad: { ...api, ...command }, missing: ['AUTH_URL'] },
+  'command-api': { bad: { ...api, ...command }, missing: ['AUTH_URL', 'DATABASE_URL'] },
   'query-api': { bad: { ...api, DATABASE_URL: hidden }, missing: ['AUTH_URL'] },
   api: { bad: { ...api, ...command, AUTH_URL: hidden }, missing: ['DATABASE_URL'] },
-  projector: { bad: { HEALTH_PORT: hidden, EVENTSTORE_URL: hidden }, missing: ['DATABASE_URL'] },
+  projector: {
+    bad: { HEALTH_PORT: hidden, EVENTSTORE_URL: hidden, PII_MASTER_KEY: hidden },
+    missing: ['DATABASE_URL'],
+  },
   worker: {
     bad: {
       HEALTH_PORT: hidden,
@@ -60,7 +65,7 @@ const apps: Record<string, { readonly bad: Readonly<Record<string, string>>; rea
       WEBHOOK_2_ENABLED: hidden,
       DATABASE_URL_FILE: `/nowhere/${hidden}`,
     },
-    missing: ['EVENTSTORE_URL'],
+    missing: ['EVENTSTORE_URL', 'PII_MASTER_KEY'],
   },
   'embedded-event-store': {
     bad: { PORT: hidden, MAX_APPEND_BYTES: hidden, INSECURE: hidden },
@@ -91,6 +96,7 @@ t.test('projector fails to start on a port in use and names HEALTH_PORT', async 
   const env = {
     HEALTH_PORT: String(port),
     DATABASE_URL: 'postgres://127.0.0.1:1/x',
+    PII_MASTER_KEY: testMasterKey,
     EVENTSTORE_URL: 'esdb://127.0.0.1:1',
   }
   const { code, stderr } = await startError(t, 'projector', env)

@@ -61,6 +61,7 @@ type Fault = {
 
 const withoutLog = { 'command-api': ['event_store'], projector: ['event store'], worker: ['log', 'follow_ups'] }
 const withoutPostgres = {
+  'command-api': ['postgres'],
   'query-api': ['postgres', 'projection payments'],
   projector: ['postgres', 'projection payments'],
   worker: ['postgres', 'deliveries'],

@@ -17,6 +17,7 @@ async function startError(env: Readonly<Record<string, string>>): Promise<string
 t.test('a bad configuration ends the worker at start with one message that names every bad variable', async (t) => {
   const bad = {
     EVENTSTORE_URL: 'http://hidden.example',
+    PII_MASTER_KEY: 'hidden',
     WEBHOOK_SUCCESS_STATUS: 'hidden',
     EXTERNAL_WEBHOOK_URLS: 'https://example.com,hidden',
     EXTERNAL_WEBHOOK_EVENTS: 'hid*den',

@@ -1,10 +1,15 @@
 import { ConfigError } from '@paylog/config/environment'
+import { testMasterKey } from '@paylog/testing/dataKeys'
 import t from 'tap'
 import { loadWorkerConfig } from './config.ts'
 
-const needed = { DATABASE_URL: 'postgresql://localhost/paylog', EVENTSTORE_URL: 'esdb://localhost:2113?tls=false' }
+const needed = {
+  DATABASE_URL: 'postgresql://localhost/paylog',
+  EVENTSTORE_URL: 'esdb://localhost:2113?tls=false',
+  PII_MASTER_KEY: testMasterKey,
+}
 
-t.test('DATABASE_URL and EVENTSTORE_URL are the only required variables [10.4-defaults]', async (t) => {
+t.test('DATABASE_URL, EVENTSTORE_URL and PII_MASTER_KEY are the only required variables [10.4-defaults]', async (t) => {
   const { endpoints, WEBHOOK_ALLOWED_PRIVATE_CIDRS, ...others } = loadWorkerConfig(needed)
   t.same([endpoints, WEBHOOK_ALLOWED_PRIVATE_CIDRS], [[], []])
   t.match(others, {

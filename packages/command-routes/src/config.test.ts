@@ -2,12 +2,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigError } from '@paylog/config/environment'
+import { testMasterKey } from '@paylog/testing/dataKeys'
 import t from 'tap'
 import { Type } from 'typebox'
 import { commandVariables, loadCommandConfig } from './config.ts'
 
 const Variables = Type.Object(commandVariables)
-const required = { EVENTSTORE_URL: 'esdb://127.0.0.1:2113', AUTH_URL: 'http://127.0.0.1:8081' }
+const required = {
+  EVENTSTORE_URL: 'esdb://127.0.0.1:2113',
+  DATABASE_URL: 'postgres://127.0.0.1/none',
+  PII_MASTER_KEY: testMasterKey,
+  AUTH_URL: 'http://127.0.0.1:8081',
+}
 const endpointVariables = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://receiver.example.com/hook' }
 
 function problemsOf(env: Readonly<Record<string, string>>): readonly string[] {

@@ -1,3 +1,4 @@
+import { testMasterKey } from '@paylog/testing/dataKeys'
 import { loadWithEndpoints } from '@paylog/webhooks/endpoints/loadWithEndpoints'
 import t from 'tap'
 import { Type } from 'typebox'
@@ -6,6 +7,7 @@ import { operatorVariables } from './config.ts'
 const required = {
   DATABASE_URL: 'postgres://127.0.0.1/paylog',
   EVENTSTORE_URL: 'esdb://127.0.0.1?tls=false',
+  PII_MASTER_KEY: testMasterKey,
   AUTH_URL: 'http://127.0.0.1',
 }
 const load = (env: Readonly<Record<string, string>> = {}) =>

@@ -1,11 +1,14 @@
 import { createSecretKey } from 'node:crypto'
+import { createLog } from '@paylog/runtime/telemetry/log'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { expiredBuckets } from './buckets.ts'
 import type { PersonalDataKeys } from './dataKeys.ts'
 import { destroyKeys, presentKeys } from './destroyKeys.ts'
-import { keysHarness } from './testing/keysHarness.ts'
+import type { MasterKey } from './masterKeys.ts'
+import { startDataKeys } from './startDataKeys.ts'
+import { keysHarness, newMasterKeys } from './testing/keysHarness.ts'
 
 const idsOf = async (keys: PersonalDataKeys, ...names: string[]) => (await keys.named(names)).map(({ id }) => id)
 
@@ -174,6 +177,29 @@ t.test('without Postgres keys in memory work, others are service_unavailable, un
   t.same(await keys.named(['user:a']), made)
   await proxy.accept()
   t.equal((await keys.named(['user:b', 'user:c'])).length, 2)
+})
+
+t.test('an app starts without Postgres, and checks the master key before its first key', async (t) => {
+  const { start, databaseUrl, masterKeys } = await keysHarness(t)
+  await (await start()).named(['user:a'])
+  const target = new URL(databaseUrl)
+  const proxy = await startTcpProxy(t, Number(target.port))
+  target.port = String(proxy.port)
+  await proxy.refuse()
+  const app = async ({ bytes }: MasterKey) => {
+    const config = { DATABASE_URL: target.href, PII_MASTER_KEY: [Buffer.from(bytes).toString('base64')] }
+    const lifecycle = { add: (_name: string, stop: () => Promise<void> | void) => t.teardown(stop) }
+    return await startDataKeys(config, { log: createLog({ app: 'test', level: 'silent' }), lifecycle })
+  }
+  const [right, wrong] = [await app(masterKeys[0]), await app(newMasterKeys()[0])]
+  await t.rejects(right.named(['user:a']), { code: 'service_unavailable' })
+  await t.rejects(right.check(), { code: 'ECONNREFUSED' })
+  await proxy.accept()
+  t.equal((await right.named(['user:a'])).length, 1)
+  await right.check()
+  const unavailable = { code: 'service_unavailable', cause: { name: 'MasterKeyError' } }
+  await t.rejects(wrong.named(['user:b']), unavailable)
+  await t.rejects(wrong.check(), { name: 'MasterKeyError' })
 })
 
 async function listeners(

@@ -14,14 +14,15 @@ import { createSweeper } from './sweeper.ts'
 
 export type PersonalDataKeys = DataKeys & {
   /**
-   * Must resolve before anything else is called.
+   * Checks the master key, and begins to listen for destroyed keys. When it fails because Postgres is unavailable, the check is
+   * repeated before the next key is returned.
    * @throws MasterKeyError when the master key is not the one of this database, or lost; errors of Postgres
    */
   start(): Promise<void>
   close(): Promise<void>
-  /** For a health check. @throws when Postgres is unavailable */
+  /** For a health check. @throws when Postgres is unavailable, or the master key is wrong */
   check(): Promise<void>
-  /** The keyed hash by which a text is looked up. */
+  /** The keyed hash by which a text is looked up. @throws Error before the master key was checked */
   hash: LookupHash
   /**
    * The ids of the present keys of a subject. By e-mail: those of the guest and of every user that was seen with it.
@@ -71,20 +72,27 @@ export function createDataKeys({
   const background: Promise<void>[] = []
   let opened: LookupHash | undefined
   const hash: LookupHash = (text) => {
-    if (opened === undefined) throw new Error('The keys of personal data have not been started')
+    if (opened === undefined) throw new Error('The master key has not been checked')
     return opened(text)
   }
-
-  const { keysOf, load } = createCachedKeys({ pool, masterKeys, hash, cache, refresh: sweeper.refresh })
+  const open = async () => {
+    opened ??= await openLookupHash(pool, masterKeys)
+    return opened
+  }
+  const refresh = async () => {
+    await open()
+    await sweeper.refresh()
+  }
+  const { keysOf, load } = createCachedKeys({ pool, masterKeys, hash, cache, refresh })
 
   return {
     async start() {
-      opened = await openLookupHash(pool, masterKeys)
       const onNotification = (ids: string) => {
         for (const id of ids.split(',')) cache.destroyed(id)
       }
       background.push(listen({ databaseUrl, channel: destroyedKeysChannel, onNotification, signal, log }))
       background.push(sweeper.run({ everyMs: sweepMs, signal, log }))
+      await open()
     },
     async close() {
       stopping.abort()
@@ -92,6 +100,7 @@ export function createDataKeys({
       await pool.end()
     },
     async check() {
+      await open()
       await pool.query('select from privacy.lookup_secret')
     },
     hash,
@@ -99,7 +108,7 @@ export function createDataKeys({
     async seen(name, email) {
       await keysOf([{ name, email: foldEmail(email) }])
     },
-    find: (subject) => findKeys(pool, hash, nameOf(subject)),
+    find: async (subject) => findKeys(pool, await open(), nameOf(subject)),
     load,
     known: (id) => cache.known(id),
   }

@@ -1,5 +1,6 @@
 // The keys of personal data of an app.
 import { url } from '@paylog/config/kinds'
+import { isDatabaseUnavailable } from '@paylog/runtime/postgres/databaseErrors'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createDataKeys, type PersonalDataKeys } from './dataKeys.ts'
@@ -12,8 +13,9 @@ export const dataKeyVariables = {
 }
 
 /**
- * Opens the keys. The lifecycle closes them, after what is started later.
- * @throws MasterKeyError when the master key is not the one of this database, or lost; errors of Postgres
+ * Opens the keys. The lifecycle closes them, after what is started later. While Postgres is unavailable the app starts, and
+ * its requests that need a key fail.
+ * @throws MasterKeyError when the master key is not the one of this database, or lost; other errors of Postgres
  */
 export async function startDataKeys(
   config: { readonly DATABASE_URL: string; readonly PII_MASTER_KEY: readonly string[] },
@@ -22,6 +24,9 @@ export async function startDataKeys(
   const masterKeys = masterKeysOf(config.PII_MASTER_KEY)
   const keys = createDataKeys({ databaseUrl: config.DATABASE_URL, masterKeys, log })
   lifecycle.add('keys', () => keys.close())
-  await keys.start()
+  await keys.start().catch((error: unknown) => {
+    if (!isDatabaseUnavailable(error)) throw error
+    log.warn({ err: error }, 'the keys of personal data are not available yet')
+  })
   return keys
 }

@@ -32,6 +32,7 @@ t.test('an app that fails to start, or cannot reach its backends, prints no secr
     EVENTSTORE_URL: 'http://admin:cred.store@store.example.com?tls=cred.option',
     AUTH_URL: 'https://admin:cred.identity@auth.example.com/cred.path',
     REDIS_URL: 'http://:cred.redis@redis.example.com',
+    PII_MASTER_KEY: 'cred.master',
     STRIPE_SECRET_KEY: 'cred.stripe.key',
     PAYPAL_CLIENT_SECRET: 'cred.paypal.secret',
     WEBHOOK_1_ENABLED: 'true',

@@ -1,5 +1,6 @@
 import { loadConfig } from '@paylog/config/environment'
 import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
+import { testMasterKey } from '@paylog/testing/dataKeys'
 import { listen } from '@paylog/testing/fakeServer'
 import t from 'tap'
 import { Type } from 'typebox'
@@ -30,7 +31,12 @@ t.test('only the exact user types in ADMIN_USER_TYPES are administrators [5-admi
     now: Date.now,
   })
   const authUrl = await listen(t, backend)
-  const required = { EVENTSTORE_URL: 'esdb://127.0.0.1:2113', AUTH_URL: authUrl }
+  const required = {
+    EVENTSTORE_URL: 'esdb://127.0.0.1:2113',
+    DATABASE_URL: 'postgres://127.0.0.1/none',
+    PII_MASTER_KEY: testMasterKey,
+    AUTH_URL: authUrl,
+  }
   const cases: readonly (readonly [variable: string, administrators: readonly string[]])[] = [
     ['', ['admin']],
     ['admin', ['admin']],
