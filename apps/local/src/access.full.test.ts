@@ -14,7 +14,8 @@ const home = mkdtempSync(join(tmpdir(), 'paylog-local-access-'))
 const directory = join(home, 'data')
 const system = await startProcess(t, {
   script: new URL('./main.ts', import.meta.url),
-  env: { DATA_DIR: directory, PORT: '0' },
+  // Its own master key, not the one of the tests.
+  env: { DATA_DIR: directory, PORT: '0', PII_MASTER_KEY: '' },
 })
 t.teardown(() => rmSync(home, { recursive: true, force: true }))
 const { environment = {}, parts = [] } = readRuntime(directory) ?? {}
@@ -54,12 +55,16 @@ t.test('npm start keeps its credentials in owner-only files, out of output, logs
   t.equal(statSync(join(directory, 'event-store-credentials')).mode & 0o777, 0o600)
   const made = readFileSync(join(directory, 'event-store-credentials'), 'utf8')
   t.match(made, /^paylog:[0-9a-f]{64}$/)
+  t.equal(environment.PII_MASTER_KEY_FILE, join(directory, 'pii-master-key'))
+  t.notOk('PII_MASTER_KEY' in environment)
+  t.equal(statSync(join(directory, 'pii-master-key')).mode & 0o777, 0o600)
+  const masterKey = readFileSync(join(directory, 'pii-master-key'), 'utf8')
   const secrets = [made, DATABASE_URL].map((text) => /:([^:@]{40,})(?:@|$)/.exec(text)?.[1] ?? '')
   const logs = readdirSync(join(directory, 'logs')).map((name) => readFileSync(join(directory, 'logs', name), 'utf8'))
   const commands = parts.map(({ pid }) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
   t.ok(secrets.every((secret) => secret.length >= 48) && logs.length > 5 && commands.length > 4)
   for (const text of [system.output(), ...logs, ...commands])
-    for (const secret of secrets) t.notOk(text.includes(secret))
+    for (const secret of [...secrets, masterKey]) t.notOk(text.includes(secret))
   t.end()
 })
 

@@ -1,12 +1,22 @@
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { openDataDirectory } from './dataDirectory.ts'
+import { openDataDirectory, piiMasterKeyFile } from './dataDirectory.ts'
 import { StartError } from './terminal.ts'
 
 t.test('openDataDirectory creates a directory that only its owner can read', async (t) => {
   const directory = openDataDirectory(join(t.testdir(), 'a', 'data'))
   t.equal(statSync(directory).mode & 0o777, 0o700)
+})
+
+t.test('the master key is made once, in a file that only its owner can read', async (t) => {
+  const directory = openDataDirectory(t.testdir())
+  const file = piiMasterKeyFile(directory)
+  const made = readFileSync(file, 'utf8')
+  t.match(made, /^[A-Za-z0-9+/]{43}=$/)
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  t.equal(piiMasterKeyFile(directory), file)
+  t.equal(readFileSync(file, 'utf8'), made)
 })
 
 t.test(
