@@ -15,8 +15,14 @@ export const auditedActions = [
 ] as const
 export type AuditedAction = (typeof auditedActions)[number]
 
-/** The longest reason, in UTF-16 units. */
+/** In UTF-16 units. */
 export const maxReasonLength = 500
+
+/** What is wrong with a reason; undefined when nothing is. Control characters are unreadable in a list. */
+export function reasonProblem(reason: string): string | undefined {
+  if (/\p{Cc}/u.test(reason)) return 'must be one line of text'
+  return reason.length > maxReasonLength ? `must have at most ${maxReasonLength} characters` : undefined
+}
 
 export const AuditTarget = Type.Object(
   {

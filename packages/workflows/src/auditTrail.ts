@@ -2,7 +2,8 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Actor, actorName } from '@paylog/domain/actor'
-import { auditTrailFold, type Deed, recordDeed } from '@paylog/domain/auditTrail'
+import { type AuditTrailEvent, auditTrailFold, type Deed, recordDeed } from '@paylog/domain/auditTrail'
+import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import { newStream } from '@paylog/event-store/eventStore'
 import { auditTrailStream } from '@paylog/event-store/streamName'
@@ -28,13 +29,19 @@ export async function auditDeed(
 ): Promise<void> {
   const action_id = randomUUIDv7()
   const deed = { action_id, occurred_at: now().toISOString(), action, target, actor, reason, details }
-  await store.handle({
+  const command = {
     stream: auditTrailStream(action_id),
     fold: auditTrailFold,
-    decide: (recorded) => recordDeed(deed, recorded),
+    decide: (recorded: AuditTrailEvent['data'] | null) => recordDeed(deed, recorded),
     metadata,
     known: newStream(auditTrailFold),
-  })
+  }
+  await store.handle(command).catch(throwNotDone)
+}
+
+function throwNotDone(cause: unknown): never {
+  if (!(cause instanceof DomainError && cause.code === 'event_store_unavailable')) throw cause
+  throw new DomainError(cause.code, 'The audit trail cannot be written, so nothing was done', undefined, { cause })
 }
 
 type AdministratorRequest = { readonly id: string; readonly actor: Actor; readonly headers: IncomingHttpHeaders }

@@ -1,5 +1,6 @@
 // `payments refresh`, `cancel`, `capture` and `refund` on a real log, with a fake Stripe over HTTP.
 import { randomUUID } from 'node:crypto'
+import { recordedDeeds } from '@paylog/workflows/testing/recordedDeeds'
 import t from 'tap'
 import { reconcileHarness } from '../testing/reconcileHarness.ts'
 import { runOps } from '../testing/runOps.ts'
@@ -76,6 +77,27 @@ t.test('a command that the payment does not allow exits with 1 and the error cod
   t.match(await ops('cancel', succeeded), { code: 1, stderr: /\(payment_not_cancelable, .*status succeeded\)\n$/ })
   for (const command of ['refund', 'cancel', 'capture', 'refresh'])
     t.match(await ops(command, randomUUID()), { code: 1, stderr: 'No payment with this id (not_found)\n' }, command)
+})
+
+t.test('each change of a payment is in the audit trail, with its reason', async (t) => {
+  const id = await payments.open(stripe)
+  const before = (await recordedDeeds(payments.store)).length
+  for (const [command, ...options] of [
+    ['refresh', '--reason', 'Ticket 1'],
+    ['capture', '--amount-cents', '5', '--reason', 'Ticket 2'],
+    ['refund', '--reason', 'duplicate', '--note', 'for Ada', '--audit-reason', 'Ticket 3'],
+    ['cancel', '--reason', 'Ada called', '--audit-reason', 'Ticket 4'],
+  ] as const)
+    await ops(command, id, ...options)
+  const deeds = (await recordedDeeds(payments.store)).slice(before).map(({ data }) => data)
+  const target = { kind: 'payment', id }
+  t.match(deeds, [
+    { action: 'refresh_payment', target, actor: /^operator/, reason: 'Ticket 1' },
+    { action: 'capture_payment', target, actor: /^operator/, reason: 'Ticket 2', details: { amount_cents: 5 } },
+    { action: 'refund_payment', target, actor: /^operator/, reason: 'Ticket 3', details: { reason: 'duplicate' } },
+    { action: 'cancel_payment', target, actor: /^operator/, reason: 'Ticket 4' },
+  ])
+  t.notMatch(JSON.stringify(deeds), 'Ada', 'notes are about the payer')
 })
 
 t.test('wrong arguments of the payments commands exit with 2', async (t) => {

@@ -1,13 +1,14 @@
 // The log and the providers, for commands that call providers about payments.
-import { randomUUID } from 'node:crypto'
 import type { Writable } from 'node:stream'
 import { loadConfig } from '@paylog/config/environment'
+import type { AuditedAction } from '@paylog/domain/auditTrail'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import { recordedId } from '@paylog/domain/fields'
 import type { Workflow } from '@paylog/workflows/context'
 import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
 import { Type } from 'typebox'
+import { auditOn, operatorMetadata } from '../audit.ts'
 import { type CommandContext, OpsError, UsageError } from '../command.ts'
 import { eventLogVariables, openEventLog } from '../eventLog.ts'
 
@@ -42,23 +43,30 @@ export async function openWorkflow(
   }
 }
 
-/** The metadata of what one command records. */
-export function operatorMetadata(): EventMetadata {
-  const id = randomUUID()
-  return { correlationId: id, causationId: id, actor: 'operator' }
+/** What is about to be done with a payment, and why. */
+export type PaymentDeed = {
+  readonly action: AuditedAction
+  readonly payment_id: string
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly reason: string | null
 }
 
 /**
- * Runs a change of one payment. The message of a DomainError gets its code and details.
+ * Runs a change of one payment, once it is recorded in the audit trail. The message of a DomainError gets its code and
+ * details.
  * @throws OpsError
  */
 export async function withWorkflow<Result>(
   { environment, errors }: Pick<CommandContext, 'environment' | 'errors'>,
+  { action, payment_id, details = {}, reason }: PaymentDeed,
   change: (workflow: Workflow, metadata: EventMetadata) => Promise<Result>,
 ): Promise<Result> {
   const workflow = await openWorkflow(environment, errors)
   try {
-    return await change(workflow, operatorMetadata())
+    const metadata = operatorMetadata()
+    const target = { kind: 'payment', id: payment_id }
+    await auditOn(workflow.store, reason, { action, target, details }, metadata)
+    return await change(workflow, metadata)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     const details = Object.entries(error.details ?? {}).map(([name, value]) => `, ${name} ${value}`)

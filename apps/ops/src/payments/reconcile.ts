@@ -2,6 +2,7 @@
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Workflow } from '@paylog/workflows/context'
+import { auditOn, operatorMetadata, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
 import { type CliCommand, OpsError, readArguments, readSince } from '../command.ts'
 import {
   type CliProgress,
@@ -12,7 +13,7 @@ import {
   type ReportWriter,
 } from '../progress.ts'
 import { withInterrupt } from '../withInterrupt.ts'
-import { openWorkflow, operatorMetadata } from './providerWorkflow.ts'
+import { openWorkflow } from './providerWorkflow.ts'
 import { queryProviders } from './queryProviders.ts'
 import { isRemarkable, resultJson, resultText } from './resultText.ts'
 import { createTally, type Tally } from './tally.ts'
@@ -20,12 +21,13 @@ import { createTally, type Tally } from './tally.ts'
 const paymentStreams = ['payment-']
 
 export const paymentsReconcile: CliCommand = {
-  usage: '[--since T] [--all] [--json]',
+  usage: '[--since T] [--all] [--reason TEXT] [--json]',
   summary: 'Compare every open payment with its provider, and record missed changes',
   details: [
-    '  --since T  only payments created since then: a time such as 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
-    '  --all      also succeeded and canceled payments',
-    '  --json     one object per finding, then one with the counts',
+    '  --since T      only payments created since then: a time such as 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
+    '  --all          also succeeded and canceled payments',
+    reasonHelp,
+    '  --json         one object per finding, then one with the counts',
     '',
     'Exits with 0 when every payment matches its provider, if necessary after this run; with 1 when a payment is missing,',
     'different, in conflict or unknown, when a provider could not be reached, or when the run was interrupted.',
@@ -35,12 +37,16 @@ export const paymentsReconcile: CliCommand = {
     const { values } = readArguments(args, [], {
       since: { type: 'string' },
       all: { type: 'boolean' },
+      ...reasonOption,
       json: { type: 'boolean' },
     })
     const since = values.since === undefined ? undefined : readSince(values.since, Date.now())
+    const reason = readAuditReason(values.reason)
+    const details = { since: since === undefined ? null : new Date(since).toISOString(), all: values.all === true }
     const workflow = await openWorkflow(environment, errors)
     const progress = createReconcileProgress(errors)
     try {
+      await auditOn(workflow.store, reason, { action: 'reconcile_payments', target: null, details })
       await withInterrupt(errors, (signal) =>
         reconcile(workflow, {
           selection: createPaymentSelection({ since, all: values.all === true }),

@@ -6,21 +6,23 @@ import { existingPayment } from '@paylog/domain/payments/payment'
 import { type RefundResource, refundResource } from '@paylog/domain/payments/refunds'
 import { refundPayment } from '@paylog/workflows/payments/refundPayment'
 import { Value } from 'typebox/value'
+import { readAuditReason } from '../audit.ts'
 import { type CliCommand, readArguments, UsageError } from '../command.ts'
-import { readAmount, readNote, readPaymentId, withWorkflow } from './providerWorkflow.ts'
+import { type PaymentDeed, readAmount, readNote, readPaymentId, withWorkflow } from './providerWorkflow.ts'
 import { amountText } from './resultText.ts'
 
 const reasons = RefundReason.enum.join('|')
 
 export const paymentsRefund: CliCommand = {
-  usage: `ID [--amount-cents N] [--reason ${reasons}] [--note TEXT] [--key KEY] [--json]`,
+  usage: `ID [--amount-cents N] [--reason ${reasons}] [--note TEXT] [--audit-reason TEXT] [--key KEY] [--json]`,
   summary: 'Refund a payment, or a part of it',
   details: [
-    '  --amount-cents N  in minor units; all that is left without it',
-    '  --reason R        other without it',
-    '  --note TEXT       for the record; not sent to the provider',
-    '  --key KEY         any text: the same command with the same key makes one refund, however often it runs',
-    '  --json            one object: the refund',
+    '  --amount-cents N     in minor units; all that is left without it',
+    '  --reason R           other without it',
+    '  --note TEXT          for the record; not sent to the provider',
+    '  --audit-reason TEXT  why, for the audit trail; no personal data of payers',
+    '  --key KEY            any text: the same command with the same key makes one refund, however often it runs',
+    '  --json               one object: the refund',
     '',
     'Exits with 1 when the refund was not made; the message has the error code. After provider_outcome_unknown the refund',
     'stays pending, and the worker or `payments refresh` finds out what became of it. Only with the same key is it safe to',
@@ -31,6 +33,7 @@ export const paymentsRefund: CliCommand = {
       'amount-cents': { type: 'string' },
       reason: { type: 'string' },
       note: { type: 'string' },
+      'audit-reason': { type: 'string' },
       key: { type: 'string' },
       json: { type: 'boolean' },
     })
@@ -39,7 +42,13 @@ export const paymentsRefund: CliCommand = {
     const reason = readReason(values.reason)
     const note = readNote('--note', values.note)
     const request = { amount_cents, reason, note, ...identityOf(values.key, payment_id, [amount_cents, reason, note]) }
-    const refund = await withWorkflow(context, async (workflow, metadata) => {
+    const deed: PaymentDeed = {
+      action: 'refund_payment',
+      payment_id,
+      reason: readAuditReason(values['audit-reason'], '--audit-reason'),
+      details: { refund_id: request.refund_id, amount_cents: amount_cents ?? null, reason },
+    }
+    const refund = await withWorkflow(context, deed, async (workflow, metadata) => {
       const refunded = await refundPayment(workflow, { ...request, payment_id, metadata })
       return refundResource(existingPayment(refunded.state), refunded.refund)
     })

@@ -11,6 +11,7 @@ import { createEventStore, type EventStore } from '@paylog/event-store/eventStor
 import { masterKeyVariables } from '@paylog/privacy/masterKeys'
 import { paymentAfter, readPaymentEvents } from '@paylog/workflows/payments/readPayment'
 import { type StaticDecode, Type } from 'typebox'
+import { auditOn, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
 import { type CliCommand, messageOf, OpsError, readArguments, readSince } from '../command.ts'
 import { closedKeys, openKeys } from '../eventLog.ts'
 import type { Print } from '../printTo.ts'
@@ -25,12 +26,13 @@ const Config = Type.Object({
 })
 
 export const paymentsShow: CliCommand = {
-  usage: 'ID [--at TIME] [--json]',
+  usage: 'ID [--at TIME] [--reason TEXT] [--json]',
   summary: 'Show a payment, its history and its webhooks, now or as of a time',
   details: [
-    '  --at TIME  as of this time: 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
-    '  --json     one object: the payment and its history, as in GET /admin/payments/{id} and …/history, and deliveries,',
-    '             each with the event_id, stream and revision that it came from; null when they cannot be read',
+    '  --at TIME      as of this time: 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
+    reasonHelp,
+    '  --json         one object: the payment and its history, as in GET /admin/payments/{id} and …/history, and deliveries,',
+    '                 each with the event_id, stream and revision that it came from; null when they cannot be read',
     '',
     'Each event is followed by its cause, a notification of the provider or a request, and by the deliveries that it',
     'led to: endpoint, webhook, mode, status, attempts, time of the last or next attempt, and id in the webhook log.',
@@ -43,14 +45,20 @@ export const paymentsShow: CliCommand = {
     'ends before that event, and the state of the payment is not shown.',
   ].join('\n'),
   async run(args, { environment, print, errors }) {
-    const { values, positionals } = readArguments(args, ['ID'], { at: { type: 'string' }, json: { type: 'boolean' } })
+    const { values, positionals } = readArguments(args, ['ID'], {
+      at: { type: 'string' },
+      ...reasonOption,
+      json: { type: 'boolean' },
+    })
     const id = readPaymentId(positionals[0])
+    const reason = readAuditReason(values.reason)
     const time = values.at === undefined ? undefined : readSince(values.at, Date.now(), '--at')
     const config = loadConfig(Config, environment)
     const { keys, keyProblem, closeKeys } = await openKeysIfPossible(config, errors)
     const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
     try {
       const shown = historyAt(id, time, await readHistory(store, id))
+      await auditOn(store, reason, { action: 'show_payment', target: { kind: 'payment', id } })
       const found = await readDeliveries(id, shown.events, { databaseUrl: config.DATABASE_URL, errors })
       if (keyProblem !== undefined) errors.write(`${visible(keyProblem)}\n`)
       if (values.json !== true) await printText(store, shown, found, print)

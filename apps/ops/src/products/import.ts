@@ -10,6 +10,7 @@ import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { readLines } from '@paylog/event-store/export/lines'
 import { Type } from 'typebox'
+import { auditOn, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
 import { type CliCommand, OpsError, readArguments } from '../command.ts'
 import {
   type CliProgress,
@@ -37,11 +38,12 @@ import { maxLineBytes } from './productLine.ts'
 const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) })
 
 export const productsImport: CliCommand = {
-  usage: 'FILE.ndjson|- [--json]',
+  usage: 'FILE.ndjson|- [--reason TEXT] [--json]',
   summary: 'Create and update products from a file with one JSON object per line',
   details: `\
-  -        reads standard input
-  --json   one object per rejected or doubtful line, then one with the counts
+  -              reads standard input
+${reasonHelp}
+  --json         one object per rejected or doubtful line, then one with the counts
 
 Each line is one product, a JSON object in UTF-8 of at most 256 KiB. Empty lines are skipped.
   {"name":"Mug","product_type":"physical","currency":"EUR","total_cents":1250}
@@ -65,13 +67,15 @@ It may be interrupted and repeated at any time: nothing is added twice. It conti
 gone. Exits with 0 when all lines were imported, doubtful ones included; with 2 when lines were rejected and the others
 were imported; with 1 when it did not reach the end of the file.`,
   async run(args, { environment, print, errors, input }) {
-    const { values, positionals } = readArguments(args, ['FILE'], { json: { type: 'boolean' } })
+    const { values, positionals } = readArguments(args, ['FILE'], { ...reasonOption, json: { type: 'boolean' } })
+    const reason = readAuditReason(values.reason)
     const { EVENTSTORE_URL } = loadConfig(Config, environment)
     const file = await openImportFile(positionals[0], input)
     // Products have no personal data.
     const store = createEventStore({ connectionString: EVENTSTORE_URL, keys: noDataKeys })
     const progress = createImportProgress(errors)
     try {
+      await auditOn(store, reason, { action: 'import_products', target: null })
       const log = { store, now: () => new Date() }
       await withInterrupt(errors, (signal) =>
         importProducts(log, {

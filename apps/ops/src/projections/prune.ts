@@ -8,7 +8,9 @@ import { verifyLock } from '@paylog/projections/rebuild/verify'
 import { projections } from '@paylog/projections/registry'
 import { dropTable, listStoredTables, listTables, type StoredTable, tableName } from '@paylog/projections/tables/tables'
 import { holdLock } from '@paylog/runtime/postgres/lock'
+import type { IntendedDeed } from '@paylog/workflows/auditTrail'
 import { Type } from 'typebox'
+import { auditCommand, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
 import { type CliCommand, OpsError, readList } from '../command.ts'
 import type { Pool } from '../database.ts'
 import { withInterrupt } from '../withInterrupt.ts'
@@ -21,27 +23,44 @@ const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
 const lockTimeoutMs = 3_000
 
 export const projectionsPrune: CliCommand = {
-  usage: '[NAME…] [--dry-run] [--json]',
+  usage: '[NAME…] [--dry-run] [--reason TEXT] [--json]',
   summary: 'Drop the tables that rebuilds have replaced or left unfinished',
   details: [
-    '  NAME…      only of these projections',
-    '  --dry-run  only shows what would be dropped',
-    '  --json     one object: dropped and remaining tables, and freed_bytes',
+    '  NAME…          only of these projections',
+    '  --dry-run      only shows what would be dropped',
+    reasonHelp,
+    '  --json         one object: dropped and remaining tables, and freed_bytes',
     '',
     'The live table is never dropped, nor one that a rebuild or a verification is filling. A table that is still being read,',
     'by a backup for example, is left for the next time. Exits with 1 when it was interrupted.',
   ].join('\n'),
-  async run(args, { environment, print, errors }) {
-    const { values, positionals } = readList(args, { 'dry-run': { type: 'boolean' }, json: { type: 'boolean' } })
+  async run(args, context) {
+    const { environment, print, errors } = context
+    const { values, positionals } = readList(args, {
+      'dry-run': { type: 'boolean' },
+      ...reasonOption,
+      json: { type: 'boolean' },
+    })
     const chosen = positionals.length === 0 ? projections : namedProjections(positionals)
     const { DATABASE_URL } = loadConfig(Config, environment)
+    const reason = readAuditReason(values.reason)
     const isDryRun = values['dry-run'] === true
-    const pruned = await withReadModels(withLockTimeout(DATABASE_URL, lockTimeoutMs), errors, (readModels) =>
-      withInterrupt(errors, (signal) => pruneTables({ ...readModels, projections: chosen, isDryRun, signal })),
-    )
+    const pruned = await withReadModels(withLockTimeout(DATABASE_URL, lockTimeoutMs), errors, async (readModels) => {
+      if (!isDryRun) await auditCommand(context, reason, pruneDeed(positionals))
+      return await withInterrupt(errors, (signal) =>
+        pruneTables({ ...readModels, projections: chosen, isDryRun, signal }),
+      )
+    })
     await print(values.json ? json(pruned, isDryRun) : text(pruned, isDryRun))
     if (!pruned.isComplete) throw new OpsError('Interrupted. Run the command again for the rest.')
   },
+}
+
+/** @param names none for all projections */
+function pruneDeed(names: readonly string[]): IntendedDeed {
+  const [only] = names
+  const target = names.length === 1 && only !== undefined ? { kind: 'projection', id: only } : null
+  return { action: 'prune_projections', target, details: { projections: names.join(', ') || 'all' } }
 }
 
 const freedBy = ({ dropped }: Pruned) => dropped.reduce((sum, { bytes }) => sum + bytes, 0)

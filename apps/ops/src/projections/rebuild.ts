@@ -4,6 +4,7 @@ import { type CompletedRebuild, maxShown, rate, rebuildOne, rebuiltJson } from '
 import { heldLocks } from '@paylog/projections/rebuild/replay'
 import { rowText } from '@paylog/projections/tables/rowText'
 import { listTables, tableName } from '@paylog/projections/tables/tables'
+import { reasonHelp } from '../audit.ts'
 import { type CliCommand, OpsError } from '../command.ts'
 import type { Pool } from '../database.ts'
 import { type FailedProjection, replayEach } from './replayEach.ts'
@@ -75,7 +76,7 @@ async function remainingTables(pool: Pool, name: string): Promise<string> {
 const countText = (count: number, thing: string) => `${count} ${count === 1 ? thing : `${thing}s`}`
 
 export const projectionsRebuild: CliCommand = {
-  usage: 'NAME… | --all [--json]',
+  usage: 'NAME… | --all [--reason TEXT] [--json]',
   summary: 'Fill projections again from the log, while everything runs',
   details: [
     'Fills a new table from the log beside the live one and switches to it atomically. Queries read the old table until',
@@ -86,14 +87,16 @@ export const projectionsRebuild: CliCommand = {
     'It may be interrupted and repeated at any time. An interrupted rebuild changes nothing, and the next one continues it;',
     '`projections prune` drops its unfinished table, so that the next one reads the log from its start.',
     '',
-    '  NAME…   the projections to rebuild, as `projections list` names them',
-    '  --all   every projection, one after the other',
-    '  --json  one object: projections, each with its outcome',
+    '  NAME…          the projections to rebuild, as `projections list` names them',
+    '  --all          every projection, one after the other',
+    reasonHelp,
+    '  --json         one object: projections, each with its outcome',
     '',
     'Exits with 0 when all were rebuilt, whether or not rows differed, and with 1 otherwise.',
   ].join('\n'),
   run: (args, context) =>
     replayEach(args, context, {
+      action: 'rebuild_projection',
       async replay(options) {
         const rebuilt = await rebuildOne(options)
         return { text: rebuiltText(rebuilt), json: rebuiltJson(rebuilt) }

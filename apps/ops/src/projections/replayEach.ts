@@ -7,6 +7,7 @@ import { ProjectionBusyError, type ReplayOptions, type ReplayProgress } from '@p
 import { SchemaVersionError } from '@paylog/projections/rebuild/verify'
 import { projections } from '@paylog/projections/registry'
 import { Type } from 'typebox'
+import { auditOn, readAuditReason, reasonOption } from '../audit.ts'
 import { type CommandContext, messageOf, type OpsError, readList, UsageError } from '../command.ts'
 import type { Pool } from '../database.ts'
 import { eventLogVariables, openEventLog } from '../eventLog.ts'
@@ -25,6 +26,7 @@ import { withReadModels } from './readModels.ts'
 const Config = Type.Object(eventLogVariables)
 
 type ReplayWork = {
+  readonly action: 'rebuild_projection' | 'verify_projection'
   /**
    * Replays one projection. @returns the report as text and as JSON
    * @param writeLine prints before the end; undefined with `--json`
@@ -39,14 +41,19 @@ type ReplayWork = {
   readonly problem: (failed: readonly FailedProjection[], pool: Pool) => Promise<OpsError | undefined>
 }
 
-/** @param args `NAME… | --all [--json]` @throws OpsError, UsageError */
+/** @param args `NAME… | --all [--reason TEXT] [--json]` @throws OpsError, UsageError */
 export async function replayEach(
   args: readonly string[],
   { environment, print, errors }: CommandContext,
-  { replay, summary, problem }: ReplayWork,
+  { action, replay, summary, problem }: ReplayWork,
 ): Promise<void> {
-  const { values, positionals } = readList(args, { all: { type: 'boolean' }, json: { type: 'boolean' } })
+  const { values, positionals } = readList(args, {
+    all: { type: 'boolean' },
+    ...reasonOption,
+    json: { type: 'boolean' },
+  })
   const chosen = chosenProjections(positionals, values.all === true)
+  const reason = readAuditReason(values.reason)
   const config = loadConfig(Config, environment)
   const progress = createReplayProgress(errors)
   const { writeLine, conclude } = createReportWriter(progress, print)
@@ -56,6 +63,7 @@ export async function replayEach(
       const { all, failed } = await withInterrupt(errors, (signal) =>
         forEachProjection(chosen, signal, async (projection) => {
           const options = { ...readModels, store, projection, signal, onProgress: progress.show }
+          await auditOn(store, reason, { action, target: { kind: 'projection', id: projection.name } })
           const { text, json } = await replay(options, values.json ? undefined : writeLine)
           progress.end()
           if (!values.json) await writeLine(text)

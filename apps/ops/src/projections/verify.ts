@@ -2,6 +2,7 @@
 import { type CompletedVerification, verifiedJson, verifyOne } from '@paylog/projections/rebuild/verifyOne'
 import { rowText } from '@paylog/projections/tables/rowText'
 import { tableName } from '@paylog/projections/tables/tables'
+import { reasonHelp } from '../audit.ts'
 import { type CliCommand, OpsError } from '../command.ts'
 import { replayEach } from './replayEach.ts'
 
@@ -39,22 +40,24 @@ export function verifiedText({
 const exitDifferent = 3
 
 export const projectionsVerify: CliCommand = {
-  usage: 'NAME… | --all [--json]',
+  usage: 'NAME… | --all [--reason TEXT] [--json]',
   summary: 'Compare the live rows of projections with a replay of the log',
   details: [
     'Replays the log into a separate table, up to the position of the projection, and compares both as of one moment, while',
     'everything runs. Every missing, extra or different row is shown with the found and expected values. More than',
     `${maxInText} rows of a projection are only counted. \`projections rebuild\` corrects them.`,
     '',
-    '  NAME…   the projections to verify, as `projections list` names them',
-    '  --all   every projection, one after the other',
-    `  --json  one object: projections, each with its counts and up to ${maxInJson} differences`,
+    '  NAME…          the projections to verify, as `projections list` names them',
+    '  --all          every projection, one after the other',
+    reasonHelp,
+    `  --json         one object: projections, each with its counts and up to ${maxInJson} differences`,
     '',
     'Exits with 0 when all rows equal the log, with 3 when rows differ, and with 1 when a projection could not be checked.',
   ].join('\n'),
   run(args, context) {
     const different: string[] = []
     return replayEach(args, context, {
+      action: 'verify_projection',
       async replay(options, writeLine) {
         const verified = await verifyOne({
           ...options,

@@ -4,6 +4,8 @@ import type { RawClient } from '@paylog/event-store/connection/calls'
 import { exportLine } from '@paylog/event-store/export/exportLine'
 import { createManifest, type Manifest, manifestOf } from '@paylog/event-store/export/manifest'
 import { type ExportSelection, readExportHead, readSelected } from '@paylog/event-store/export/selection'
+import type { IntendedDeed } from '@paylog/workflows/auditTrail'
+import { auditCommand, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
 import { type CliCommand, readArguments, UsageError } from '../command.ts'
 import {
   type CliProgress,
@@ -18,7 +20,7 @@ import { filtersOf } from './exportManifest.ts'
 import { categoryWarning, openRawLog, parseSelection, selectionOptions, untilInterrupted } from './exportSelection.ts'
 
 export const streamsExport: CliCommand = {
-  usage: '--out FILE [--category C] [--stream S] [--type T] [--since T] [--until T] [--force] [--json]',
+  usage: '--out FILE [--category C] [--stream S] [--type T] [--since T] [--until T] [--force] [--reason TEXT] [--json]',
   summary: 'Export recorded events as ndjson in the order of the log, with FILE.manifest.json beside it',
   details: [
     '  --out FILE     written completely or not at all, readable by its owner only',
@@ -28,6 +30,7 @@ export const streamsExport: CliCommand = {
     '  --since T      recorded at this time or later: 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
     '  --until T      recorded before this time, which must be at least 10 s ago',
     '  --force        replaces existing files',
+    reasonHelp,
     '  --json         prints the manifest',
     '',
     'Events are exported as recorded, also those that this program cannot read: JSON unchanged, anything else in base64 as',
@@ -39,17 +42,20 @@ export const streamsExport: CliCommand = {
     '',
     'When interrupted, it exits with 1 and leaves no file.',
   ].join('\n'),
-  async run(args, { environment, print, errors }) {
+  async run(args, context) {
+    const { environment, print, errors } = context
     const { values } = readArguments(args, [], {
       ...selectionOptions,
       out: { type: 'string' },
       force: { type: 'boolean' },
+      ...reasonOption,
       json: { type: 'boolean' },
     })
     const { out } = values
     if (out === undefined || out === '') throw new UsageError('--out is missing')
     const selection = parseSelection(values, Date.now())
     const replaces = values.force === true
+    const reason = readAuditReason(values.reason)
     requireFreePaths(out, { replaces })
     const log = openRawLog(environment)
     const warning = categoryWarning(selection)
@@ -57,6 +63,7 @@ export const streamsExport: CliCommand = {
     const progress = createExportProgress(errors)
     const { conclude } = createReportWriter(progress, print)
     try {
+      await auditCommand(context, reason, exportDeed(selection))
       const manifest = await untilInterrupted({ log, errors }, 'Interrupted: nothing was written.', async (signal) => {
         const file = await createExportFile(out, { replaces })
         try {
@@ -73,6 +80,12 @@ export const streamsExport: CliCommand = {
       progress.end()
     }
   },
+}
+
+function exportDeed(selection: ExportSelection): IntendedDeed {
+  const { stream } = selection
+  const target = stream === undefined ? null : { kind: 'stream', id: stream }
+  return { action: 'export_log', target, details: filtersOf(selection) }
 }
 
 type ExportRun = {

@@ -7,6 +7,7 @@ import type { RawClient } from '@paylog/event-store/connection/calls'
 import { exportLine } from '@paylog/event-store/export/exportLine'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readStreamPage } from '@paylog/event-store/read/reads'
+import { auditCommand, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
 import { type CliCommand, OpsError, readArguments, readCount } from '../command.ts'
 import { openRawLog } from './exportSelection.ts'
 
@@ -14,30 +15,36 @@ import { openRawLog } from './exportSelection.ts'
 const pageSize = 500
 
 export const streamsRead: CliCommand = {
-  usage: 'STREAM [--from N] [--limit N] [--json]',
+  usage: 'STREAM [--from N] [--limit N] [--reason TEXT] [--json]',
   summary: 'Show the events of a stream, one JSON object per line with --json',
   details: [
-    '  --from N   the first revision (default 0)',
-    '  --limit N  at most this many events',
-    '  --json     one JSON object per event',
+    '  --from N       the first revision (default 0)',
+    '  --limit N      at most this many events',
+    reasonHelp,
+    '  --json         one JSON object per event',
     '',
     'Events are shown as recorded; with --json like the lines of an export. An event that this program cannot decode is',
     'shown with the reason.',
   ].join('\n'),
-  async run(args, { environment, print, output }) {
+  async run(args, context) {
+    const { environment, print, output } = context
     const { values, positionals } = readArguments(args, ['STREAM'], {
       from: { type: 'string' },
       limit: { type: 'string' },
+      ...reasonOption,
       json: { type: 'boolean' },
     })
     const [stream] = positionals
     const from = readCount('--from', values.from, 0) ?? 0
     const limit = readCount('--limit', values.limit, 1) ?? Number.POSITIVE_INFINITY
+    const reason = readAuditReason(values.reason)
     const readers = createReaders(output)
     const log = openRawLog(environment)
     try {
       let shown = 0
       for await (const event of eventsOf(log, stream, BigInt(from), limit)) {
+        if (shown === 0)
+          await auditCommand(context, reason, { action: 'read_stream', target: { kind: 'stream', id: stream } })
         await print(values.json ? eventJson(event) : eventText(event))
         shown++
         if (await readers.areGone()) return

@@ -10,6 +10,7 @@ import {
   withoutSigningSecrets,
 } from '@paylog/webhooks/endpoints/endpoints'
 import { Type } from 'typebox'
+import { auditOn, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
 import { type CliCommand, OpsError, readArguments, readCount, UsageError } from '../command.ts'
 import { deliveriesText, withDeliveries } from '../database.ts'
 import { openEventLog } from '../eventLog.ts'
@@ -34,12 +35,13 @@ const Config = Type.Object({
 })
 
 export const webhooksBackfill: CliCommand = {
-  usage: '--node N --from POSITION [--dry-run] [--json]',
+  usage: '--node N --from POSITION [--dry-run] [--reason TEXT] [--json]',
   summary: 'Create the deliveries that an endpoint never got, from a position of the log on',
   details: [
     '  --node N         an endpoint, configured here as for the worker (WEBHOOK_n_…, EXTERNAL_WEBHOOK_…)',
     '  --from POSITION  position of the first event, as shown by `streams read --json`; 0 is the start of the log',
     '  --dry-run        only counts what is missing',
+    reasonHelp.replace('TEXT', 'TEXT  '),
     '  --json           one object: the numbers of missing and created deliveries',
     '',
     'Reads the log up to its current end and applies the current configuration. Only missing deliveries are created, with',
@@ -55,6 +57,7 @@ export const webhooksBackfill: CliCommand = {
       node: { type: 'string' },
       from: { type: 'string' },
       'dry-run': { type: 'boolean' },
+      ...reasonOption,
       json: { type: 'boolean' },
     })
     if (values.node === undefined) throw new UsageError('--node is missing')
@@ -65,11 +68,15 @@ export const webhooksBackfill: CliCommand = {
     const config = loadConfig(Config, given.env, [...given.problems, ...problems])
     const node = configuredEndpoint(endpoints, values.node)
     const isDryRun = values['dry-run'] === true
+    const reason = readAuditReason(values.reason)
+    const target = { kind: 'webhook_endpoint', id: node.name }
     const progress = createBackfillProgress(errors)
     const { conclude } = createReportWriter(progress, print)
     const { store, close } = await openEventLog(config, errors)
     try {
       const from = BigInt(first)
+      if (!isDryRun)
+        await auditOn(store, reason, { action: 'backfill_webhooks', target, details: { from: String(from) } })
       const head = (await store.head())?.commit ?? 0n
       const keepMs = config.WEBHOOK_LOG_RETENTION
       const isWhole = await withInterrupt(errors, async (signal) => {

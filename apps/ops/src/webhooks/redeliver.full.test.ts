@@ -1,5 +1,6 @@
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
+import { recordedDeeds } from '@paylog/workflows/testing/recordedDeeds'
 import t from 'tap'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
 
@@ -35,6 +36,10 @@ t.test('redelivering a failed delivery keeps its id and body and starts a new re
     Array.from({ length: 4 }, () => ({ id: failed.id, body: failed.body })),
   )
 
+  t.match(
+    (await recordedDeeds(harness.store)).map(({ data }) => data),
+    [{ action: 'redeliver_webhook', target: { kind: 'webhook_delivery', id: failed.id } }],
+  )
   const again = await harness.run(['redeliver', failed.id.toUpperCase(), failed.id, '--json'])
   t.same(JSON.parse(again.stdout), { complete: true, dry_run: false, redelivered: 1, held: 0, unknown: [] })
   await waitFor(() => endpoint.received.length === 5, { what: 'the one that had succeeded', ...longTimeout })

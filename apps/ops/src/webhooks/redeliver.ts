@@ -10,7 +10,9 @@ import {
   redeliverAllFailed,
   redeliveryBatch,
 } from '@paylog/deliveries/operations/redelivery'
+import type { IntendedDeed } from '@paylog/workflows/auditTrail'
 import { Type } from 'typebox'
+import { auditCommand, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
 import { type CliCommand, OpsError, readList, readSince, UsageError } from '../command.ts'
 import { deliveriesText, unknownEndpoint, withDeliveries } from '../database.ts'
 import {
@@ -27,32 +29,37 @@ import { withInterrupt } from '../withInterrupt.ts'
 const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
 
 export const webhooksRedeliver: CliCommand = {
-  usage: 'ID… | --node N --failed [--since T] [--dry-run] [--json]',
+  usage: 'ID… | --node N --failed [--since T] [--dry-run] [--reason TEXT] [--json]',
   summary: 'Send deliveries again, with the same id and body',
   details: [
-    '  ID…        ids of the webhook log, in any state; a pending delivery is sent now',
-    '  --node N   with --failed: the failed deliveries of this endpoint',
-    '  --failed   with --node: deliveries that failed and are not retried any more',
-    '  --since T  only those that failed since then: a time such as 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
-    '  --dry-run  only counts them',
-    '  --json     one object: the counts',
+    '  ID…            ids of the webhook log, in any state; a pending delivery is sent now',
+    '  --node N       with --failed: the failed deliveries of this endpoint',
+    '  --failed       with --node: deliveries that failed and are not retried any more',
+    '  --since T      only those that failed since then: a time such as 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
+    '  --dry-run      only counts them',
+    reasonHelp,
+    '  --json         one object: the counts',
     '',
     'The worker sends them within seconds, with a new retry schedule. While an endpoint is paused or not configured, its',
     'deliveries wait. Exits with 1 when an id is unknown (the others are sent) or the endpoint is, or when it was',
     'interrupted. It may be interrupted and repeated at any time.',
   ].join('\n'),
-  async run(args, { environment, print, errors }) {
+  async run(args, context) {
+    const { environment, print, errors } = context
     const { values, positionals: ids } = readList(args, {
       node: { type: 'string' },
       failed: { type: 'boolean' },
       since: { type: 'string' },
       'dry-run': { type: 'boolean' },
+      ...reasonOption,
       json: { type: 'boolean' },
     })
     const bulk = readBulk(values, ids)
     const { DATABASE_URL } = loadConfig(Config, environment)
     const progress = createRedeliverProgress(errors)
-    const options = { isDryRun: values['dry-run'] === true, isJson: values.json === true }
+    const reason = readAuditReason(values.reason)
+    const audit = (deed: IntendedDeed) => auditCommand(context, reason, deed)
+    const options = { isDryRun: values['dry-run'] === true, isJson: values.json === true, audit }
     try {
       await withDeliveries(DATABASE_URL, errors, (pool) =>
         withInterrupt(errors, (signal) => {
@@ -111,6 +118,8 @@ function redeliverProgressText(
 type Pool = Parameters<typeof redeliver>[0]
 
 export type RedeliverRun = ReportWriter & {
+  /** Called before anything is sent. */
+  readonly audit: (deed: IntendedDeed) => Promise<void>
   readonly isDryRun: boolean
   readonly isJson: boolean
   readonly onProgress: (progress: RedeliverProgress) => void
@@ -124,12 +133,22 @@ type RedeliverSummary = { readonly redelivered: number; readonly held: number; r
 /** Sends these deliveries again. @throws OpsError when some are unknown, or after an interruption */
 export async function redeliverIds(pool: Pool, given: readonly string[], run: RedeliverRun): Promise<void> {
   const ids = [...new Set(given.map((id) => id.toLowerCase()))]
+  if (!run.isDryRun) await run.audit(idsDeed(uuids(ids)))
   const found = await untilStopped(byIds(pool, ids, run), ids.length, run)
   const known = new Set(found.map(({ id }) => id))
   const unknown = found.length < ids.length && !run.signal.aborted ? ids.filter((id) => !known.has(id)) : []
   await conclude(run, { ...count(found), unknown })
   if (unknown.length > 0) throw new OpsError(`Unknown ids: ${unknown.join(', ')}`)
 }
+
+/** A list of ids is cut, because the command takes any number. */
+function idsDeed(ids: readonly string[]): IntendedDeed {
+  const [only] = ids
+  const target = ids.length === 1 && only !== undefined ? { kind: 'webhook_delivery', id: only } : null
+  return { action: 'redeliver_webhook', target, details: { deliveries: ids.length, ids: ids.slice(0, maxRecordedIds) } }
+}
+
+const maxRecordedIds = 100
 
 const uuids = (ids: readonly string[]) => ids.filter((id) => uuid.test(id))
 
@@ -147,6 +166,11 @@ export async function redeliverFailedOf(
   const { count: of, until, is_held } = failed
   if (run.isDryRun || until === null)
     return await conclude(run, { redelivered: of, held: is_held ? of : 0, unknown: [] })
+  await run.audit({
+    action: 'redeliver_failed_webhooks',
+    target: { kind: 'webhook_endpoint', id: requestedRange.node },
+    details: { since: requestedRange.since?.toISOString() ?? null, deliveries: of },
+  })
   const again = redeliverAllFailed(pool, { ...requestedRange, until }, () => new Date())
   await conclude(run, { ...count(await untilStopped(again, of, run)), unknown: [] })
 }

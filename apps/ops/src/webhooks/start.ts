@@ -6,6 +6,7 @@ import type { LogCheckpoint } from '@paylog/domain/events'
 import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { Type } from 'typebox'
+import { auditOn, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
 import { type CliCommand, OpsError, readArguments, readCount, UsageError } from '../command.ts'
 import { withDeliveries } from '../database.ts'
 
@@ -13,11 +14,12 @@ const { DATABASE_URL, EVENTSTORE_URL } = deliveryVariables
 const Config = Type.Object({ DATABASE_URL, EVENTSTORE_URL })
 
 export const webhooksStart: CliCommand = {
-  usage: '--from POSITION|now [--json]',
+  usage: '--from POSITION|now [--reason TEXT] [--json]',
   summary: 'Decide from which event on webhooks are created, after the log or the database was restored',
   details: [
     '  --from POSITION  position of the first event, as shown by `streams read --json`; 0 is the start of the log',
     '  --from now       only what is recorded from now on',
+    reasonHelp.replace('TEXT', 'TEXT  '),
     '  --json           one object: the position and event after which webhooks start',
     '',
     'The worker stops when the log is not the one of its checkpoint, and waits when it has no checkpoint although the log is',
@@ -26,13 +28,20 @@ export const webhooksStart: CliCommand = {
     'too; it sends nothing.',
   ].join('\n'),
   async run(args, { environment, print, errors }) {
-    const { values } = readArguments(args, [], { from: { type: 'string' }, json: { type: 'boolean' } })
+    const { values } = readArguments(args, [], {
+      from: { type: 'string' },
+      ...reasonOption,
+      json: { type: 'boolean' },
+    })
     if (values.from === undefined) throw new UsageError('--from is missing')
     const first = values.from === 'now' ? 'now' : BigInt(readCount('--from', values.from, 0) ?? 0)
+    const reason = readAuditReason(values.reason)
     const config = loadConfig(Config, environment)
     const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys: noDataKeys })
     try {
       const to = await checkpointBefore(store, first)
+      const details = { from: String(first), after: to?.commit.toString() ?? null }
+      await auditOn(store, reason, { action: 'start_webhooks', target: null, details })
       const followUps = await withDeliveries(config.DATABASE_URL, errors, (pool) =>
         restartWorker({ pool, store }, to, new Date()),
       )

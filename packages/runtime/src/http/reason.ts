@@ -1,6 +1,6 @@
 // X-Reason: why an administrator does something, in their words, for the audit trail.
 import type { IncomingHttpHeaders } from 'node:http'
-import { maxReasonLength } from '@paylog/domain/auditTrail'
+import { maxReasonLength, reasonProblem } from '@paylog/domain/auditTrail'
 import { Type } from 'typebox'
 import { invalidInput } from './validation.ts'
 
@@ -23,14 +23,9 @@ export function reasonOf(headers: IncomingHttpHeaders): string | null {
   const text = headers['x-reason']
   if (text === undefined) return null
   const reason = typeof text === 'string' ? decoded(text)?.trim() : undefined
-  // Control characters are unreadable in a list, and Postgres rejects NUL.
-  if (reason === undefined || /\p{Cc}/u.test(reason))
-    throw invalidInput('headers', [{ field: 'x-reason', message: 'must be percent-encoded UTF-8 on one line' }])
-  if (reason.length > maxReasonLength)
-    throw invalidInput('headers', [
-      { field: 'x-reason', message: `must have at most ${maxReasonLength} characters, decoded` },
-    ])
-  return reason === '' ? null : reason
+  const message = reason === undefined ? 'must be percent-encoded UTF-8' : reasonProblem(reason)
+  if (message !== undefined) throw invalidInput('headers', [{ field: 'x-reason', message }])
+  return reason || null
 }
 
 /** Undefined for text that is not encoded: Node reads each byte of a header as one character. */
