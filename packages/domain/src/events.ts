@@ -29,7 +29,7 @@ export const EventMetadata = Type.Object({
   correlationId: Type.String(),
   /** The id of the event or request that led to this event. */
   causationId: Type.String(),
-  /** `session:<user id>`, `guest`, `anonymous`, `provider:<name>`, `operator` or `worker`; never an e-mail or a credential. */
+  /** `session:<user id>`, `guest`, `anonymous`, `provider:<name>`, `operator`, `worker` or `projector`; never an e-mail or a credential. */
   actor: Type.String(),
   requestId: Type.Optional(Type.String()),
   /** The W3C trace context in which the event was recorded, so that its consequences join the same trace. */

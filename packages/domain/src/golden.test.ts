@@ -4,6 +4,7 @@ import t from 'tap'
 import { addressFold } from './addresses/address.ts'
 import { addressEvents } from './addresses/events.ts'
 import { auditTrailEvents, auditTrailFold } from './auditTrail.ts'
+import { auditCheckpointEvents, auditCheckpointFold } from './auditCheckpoint.ts'
 import { findCardData } from './cardNumber.ts'
 import { defaultChoiceEvents, defaultChoiceFold } from './defaultChoice.ts'
 import { erasureEvents, erasureFold } from './erasures.ts'
@@ -40,6 +41,7 @@ const categories = [
   category(webhookTestEvents, webhookTestFold),
   category(erasureEvents, erasureFold),
   category(auditTrailEvents, auditTrailFold),
+  category(auditCheckpointEvents, auditCheckpointFold),
 ]
 
 function category<State, Event extends RecordedDomainEvent>(

@@ -2,6 +2,7 @@
 import type { Static, TSchema } from 'typebox'
 import { addressEvents } from './addresses/events.ts'
 import { auditTrailEvents } from './auditTrail.ts'
+import { auditCheckpointEvents } from './auditCheckpoint.ts'
 import { defaultChoiceEvents } from './defaultChoice.ts'
 import { erasureEvents } from './erasures.ts'
 import type { EventsOf } from './events.ts'
@@ -29,6 +30,7 @@ export const recordedEvents = {
   ...webhookTestEvents,
   ...erasureEvents,
   ...auditTrailEvents,
+  ...auditCheckpointEvents,
 }
 export type RecordedDomainEvent = EventsOf<typeof recordedEvents>
 

@@ -14,6 +14,7 @@ export const categories = [
   'idempotentRequest',
   'erasure',
   'auditTrail',
+  'auditCheckpoint',
 ] as const
 type Category = (typeof categories)[number]
 
@@ -60,6 +61,8 @@ export const erasureStream = (erasureId: string) => streamName('erasure', erasur
 
 /** @param actionId id of what an administrator did */
 export const auditTrailStream = (actionId: string) => streamName('auditTrail', actionId)
+/** @param size of the tree, in leaves */
+export const auditCheckpointStream = (size: number) => streamName('auditCheckpoint', String(size))
 
 /** Percent-encodes, so that stream names are ASCII for every provider id, even one with lone surrogates. */
 const encoded = (id: string) => encodeURIComponent(id.toWellFormed())

@@ -1,0 +1,29 @@
+// Signed checkpoints of the log's Merkle tree. They are in the log too, so that copies and exports of it have them.
+import { type Static, Type } from 'typebox'
+import type { EventsOf, Fold } from './events.ts'
+import { Instant } from './fields.ts'
+
+export const auditCheckpointEvents = {
+  CheckpointSigned: Type.Object({
+    /** Events that the tree had as leaves. */
+    size: Type.Integer(),
+    /** In base64. */
+    root_hash: Type.String(),
+    /** The signed note: origin, size, root and signature. */
+    note: Type.String(),
+    occurred_at: Instant,
+  }),
+}
+export type AuditCheckpointEvent = EventsOf<typeof auditCheckpointEvents>
+export type SignedCheckpoint = Static<typeof auditCheckpointEvents.CheckpointSigned>
+
+export const auditCheckpointFold: Fold<SignedCheckpoint | null, AuditCheckpointEvent> = {
+  initialState: null,
+  evolve: (_, { data }) => data,
+}
+
+/** Records a checkpoint, unless one of this size is recorded. */
+export const recordCheckpoint = (
+  recorded: SignedCheckpoint | null,
+  checkpoint: SignedCheckpoint,
+): readonly AuditCheckpointEvent[] => (recorded === null ? [{ type: 'CheckpointSigned', data: checkpoint }] : [])
