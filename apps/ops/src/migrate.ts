@@ -1,4 +1,5 @@
-// `migrate`: creates or updates the tables of the read models, the webhooks, the operations and the keys of personal data.
+// `migrate`: creates or updates the tables of all schemas.
+import { migrateAudit } from '@paylog/audit-log/migrate'
 import { loadConfig } from '@paylog/config/environment'
 import { text, url } from '@paylog/config/kinds'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
@@ -23,7 +24,7 @@ const schemas = ['read_models', 'webhooks']
 
 export const migrateTables: CliCommand = {
   usage: '[--json]',
-  summary: 'Create or update the tables of the read models, the webhooks, the jobs and the keys of personal data',
+  summary: 'Create or update the tables of all schemas',
   details:
     '  --json  one object: the migrations that ran, the views that READER_ROLE can read, the tables of KEYS_ROLE\n\n' +
     'Migrations only go forward. The command may run while the previous version serves requests, repeatedly, and\n' +
@@ -55,6 +56,7 @@ async function migrateAll(pool: Pool, { READER_ROLE: reader, KEYS_ROLE: keysRole
     webhooks: await migrateWebhooks(pool),
     operations: await migrateOperations(pool),
     privacy: await migratePrivacy(pool),
+    audit: await migrateAudit(pool),
     readable: reader === undefined ? [] : await grantReadAccess(pool, { role: reader, schemas }),
     keys: keysRole === undefined ? [] : await grantKeyAccess(pool, keysRole),
   }

@@ -61,6 +61,7 @@ export const erasureStream = (erasureId: string) => streamName('erasure', erasur
 
 /** @param actionId id of what an administrator did */
 export const auditTrailStream = (actionId: string) => streamName('auditTrail', actionId)
+
 /** @param size of the tree, in leaves */
 export const auditCheckpointStream = (size: number) => streamName('auditCheckpoint', String(size))
 

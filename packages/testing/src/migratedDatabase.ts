@@ -1,5 +1,7 @@
-// Test databases with all tables: those of the log, the read models, the webhooks, the operations and the keys of personal data.
+// Test databases with all tables: those of the log, its tree, the read models, the webhooks, the operations and the keys of personal
+// data.
 
+import { migrateAudit } from '@paylog/audit-log/migrate'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { migrateOperations } from '@paylog/operator-routes/migrate'
 import { migratePrivacy } from '@paylog/privacy/migrate'
@@ -30,6 +32,7 @@ async function migrateEverything(databaseUrl: string): Promise<void> {
     await migrateWebhooks(pool)
     await migrateOperations(pool)
     await migratePrivacy(pool)
+    await migrateAudit(pool)
     // As a worker does at its first start, which tests may delay.
     await pool.query("insert into webhooks.checkpoints (name, updated_at) values ('webhooks', now())")
   } finally {

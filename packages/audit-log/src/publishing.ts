@@ -1,0 +1,107 @@
+// Puts checkpoints where an insider cannot change them: a directory, an S3-compatible store, or a web hook.
+import { createHash } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { replaceFile } from '@paylog/runtime/process/runtimeFile'
+import { AwsClient } from 'aws4fetch'
+import type { StoredCheckpoint } from './treeStore.ts'
+
+/** @throws Error when it did not work, and the checkpoint has to be published again */
+export type Publish = (checkpoint: Pick<StoredCheckpoint, 'size' | 'note'>, signal: AbortSignal) => Promise<void>
+
+export type S3Credentials = { readonly accessKeyId: string; readonly secretAccessKey: string }
+
+const requestTimeoutMs = 10_000
+
+/** Sorts by size. */
+const nameOf = (size: number) => `checkpoint-${String(size).padStart(12, '0')}`
+
+/** @param url that `publishingProblem` accepts */
+export function createPublish(url: string, credentials: S3Credentials | undefined): Publish {
+  const target = new URL(url)
+  if (target.protocol === 'file:') return toDirectory(fileURLToPath(target))
+  if (target.protocol !== 's3:') return toWebHook(url)
+  if (credentials === undefined) throw new Error('An S3-compatible store needs credentials')
+  return toS3(target, credentials)
+}
+
+/** @returns what is wrong with a URL, as the rest of a sentence */
+export function publishingProblem(url: string): string | undefined {
+  const { protocol, hostname, pathname, searchParams } = new URL(url)
+  if (protocol === 'file:')
+    return hostname === '' ? undefined : 'must name a directory of this machine: file:///directory'
+  if (protocol === 'http:' && !isLoopback(hostname)) return 'must begin with https://, except on this machine'
+  if (protocol !== 's3:') return undefined
+  if (hostname === '') return 'must be like s3://bucket/prefix?region=eu-central-1'
+  const { region, endpoint } = Object.fromEntries(searchParams)
+  if (region === undefined) return 'must name a region: s3://bucket/prefix?region=eu-central-1'
+  const isReachable = endpoint === undefined || isEndpoint(endpoint)
+  if (!isReachable) return 'must have an endpoint that begins with https://'
+  return pathname.includes('//') ? 'must have a prefix without empty parts' : undefined
+}
+
+function isEndpoint(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname } = new URL(text)
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
+}
+
+const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
+
+/** A file per checkpoint, and `latest`. */
+function toDirectory(directory: string): Publish {
+  return async ({ size, note }) => {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    for (const name of [nameOf(size), 'latest']) replaceFile(join(directory, name), note)
+  }
+}
+
+function toWebHook(url: string): Publish {
+  return async ({ note }, signal) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain; charset=utf-8' },
+      body: note,
+      redirect: 'error',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
+    })
+    await requireSuccess(response)
+  }
+}
+
+/** An object per checkpoint, and `latest`. */
+function toS3({ hostname: bucket, pathname, searchParams }: URL, credentials: S3Credentials): Publish {
+  const region = searchParams.get('region') ?? ''
+  const endpoint = searchParams.get('endpoint')
+  const base = endpoint === null ? `https://${bucket}.s3.${region}.amazonaws.com` : `${trimmed(endpoint)}/${bucket}`
+  // Its own retries have no limit on their duration; a failed checkpoint is published again in any case.
+  const client = new AwsClient({ ...credentials, service: 's3', region, retries: 0 })
+  return async ({ size, note }, signal) => {
+    const digest = createHash('sha256').update(note)
+    const hex = digest.copy().digest('hex')
+    for (const name of [nameOf(size), 'latest']) {
+      const response = await client.fetch(`${base}${trimmed(pathname)}/${name}`, {
+        method: 'PUT',
+        headers: {
+          'content-type': 'text/plain; charset=utf-8',
+          'x-amz-content-sha256': hex,
+          // A bucket with object lock rejects an upload without a checksum.
+          'x-amz-checksum-sha256': digest.copy().digest('base64'),
+        },
+        body: note,
+        redirect: 'error',
+        signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
+      })
+      await requireSuccess(response)
+    }
+  }
+}
+
+const trimmed = (text: string) => text.replace(/\/+$/, '')
+
+async function requireSuccess(response: Response): Promise<void> {
+  // Read in any case: an unread body keeps its connection.
+  const body = await response.text()
+  if (!response.ok) throw new Error(`The response was ${response.status} ${body.slice(0, 200)}`.trim())
+}
