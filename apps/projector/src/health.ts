@@ -1,4 +1,5 @@
-// The projector's health page: whether the read models keep up with the log.
+// The projector's health page: whether the read models and the tree keep up with the log.
+import { auditFigures } from '@paylog/audit-log/treeStore'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { type ProjectionFigures, projectionMetrics, sharedFigures } from '@paylog/projections/lag'
 import type { RunnerState } from '@paylog/projections/runProjection'
@@ -8,6 +9,7 @@ import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { Pool } from 'pg'
+import { type AuditState, auditReadiness, registerAuditMetrics } from './audit.ts'
 import type { MeasuredRunner } from './lag.ts'
 
 /** A projection with more lag is not ready, which makes a rolling deployment wait. */
@@ -23,11 +25,12 @@ export async function startHealthPage(options: {
   readonly pool: Pool
   readonly store: Pick<EventStore, 'head'>
   readonly runners: readonly MeasuredRunner[]
+  readonly audit: AuditState
   readonly metrics: Metrics
   readonly lifecycle: Lifecycle
   readonly log: Logger
 }): Promise<string> {
-  const { host, port, pool, store, runners, metrics, lifecycle, log } = options
+  const { host, port, pool, store, runners, audit, metrics, lifecycle, log } = options
   const health = createHealth()
   health.check('postgres', async () => {
     await pool.query('select 1')
@@ -44,6 +47,8 @@ export async function startHealthPage(options: {
       return readiness(state, figures)
     })
   }
+  health.check('audit log', async () => auditReadiness(audit.state, await auditFigures(pool)))
+  registerAuditMetrics(metrics, { pool, audit, log })
   metrics.gauges({
     readRows: readFigures,
     labelName: 'projection',

@@ -1,4 +1,6 @@
-// The projector: keeps the read models up to date with the log.
+// The projector: keeps the read models, and the Merkle tree of the log, up to date with the log.
+import { auditVariables, readSigning } from '@paylog/audit-log/config'
+import { runRecorder, startingRecorder } from '@paylog/audit-log/recorder'
 import { loadConfig } from '@paylog/config/environment'
 import { port, text, url } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
@@ -19,13 +21,15 @@ const ProjectorConfig = Type.Object({
   HEALTH_PORT: Type.Optional(port()),
   ...dataKeyVariables,
   EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
+  ...auditVariables,
 })
 
-/** One transaction per projection, three more during a rebuild, and some for checkpoints, lag and health page. */
-const maxConnections = 4 * projections.length + 3
+/** One transaction per projection, three more during a rebuild, and some for checkpoints, lag, tree and health page. */
+const maxConnections = 4 * projections.length + 6
 
 runApp({ app: 'projector', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }) => {
   const config = loadConfig(ProjectorConfig)
+  const signing = readSigning(config)
   const databaseUrl = config.DATABASE_URL
   const pool = createPool({ databaseUrl, applicationName: 'projector', max: maxConnections, log })
   lifecycle.add('postgres', () => pool.end())
@@ -51,6 +55,8 @@ runApp({ app: 'projector', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycl
       if (projection.name === name) awaited.dispatchEvent(new Event('awaited'))
   }
   const listening = listen({ databaseUrl, channel: waitingReadsChannel, onNotification: onReadWaiting, signal, log })
+  const recorder = startingRecorder()
+  const recording = runRecorder({ databaseUrl, pool, store, signing, state: recorder, signal, log })
   const watching = watchLags({ runners, pool, store, now: () => new Date(), signal, log })
   // A poison event stops only its projection. When the last one has stopped, the process ends.
   const ended = Promise.allSettled(running)
@@ -60,10 +66,13 @@ runApp({ app: 'projector', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycl
   lifecycle.add('projections', async () => {
     await ended
     await listening
+    await recording
     await watching
   })
 
   const { HOST: host, HEALTH_PORT: healthPort } = config
   if (healthPort === undefined) return {}
-  return { healthUrl: await startHealthPage({ host, port: healthPort, pool, store, runners, metrics, lifecycle, log }) }
+  const audit = { state: recorder, isPublishing: signing?.publish !== undefined }
+  const page = { host, port: healthPort, pool, store, runners, audit, metrics, lifecycle, log }
+  return { healthUrl: await startHealthPage(page) }
 })
