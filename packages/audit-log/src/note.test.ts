@@ -1,7 +1,7 @@
 // Signed notes and checkpoints: the examples of Go's sumdb/note and of the specifications, and everything that is rejected.
 import t, { type Test } from 'tap'
 import { checkpointText, openCheckpoint, parseCheckpoint } from './checkpoint.ts'
-import { NoteError, newSigningKey, openNote, parseSigningKey, parseVerifierKey, signNote } from './note.ts'
+import { NoteError, newSigningKey, noteText, openNote, parseSigningKey, parseVerifierKey, signNote } from './note.ts'
 
 /** The example in the documentation of golang.org/x/mod/sumdb/note. */
 const goSigningKey = 'PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz'
@@ -17,6 +17,7 @@ t.test('the keys and the note of Go are reproduced byte for byte, and the note o
   const key = parseSigningKey(`${goSigningKey}\n`)
   t.equal(key.verifierKey, goVerifierKey)
   t.equal(signNote(goText, key), goNote)
+  t.equal(noteText(goNote), goText)
   t.same(openNote(goNote, [peter]), { text: goText, signers: ['PeterNeumann'] })
   t.end()
 })

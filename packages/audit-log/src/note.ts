@@ -92,6 +92,9 @@ export function openNote(
   return { text, signers: [...seen].map(({ name }) => name) }
 }
 
+/** The text of a note whose signatures are not checked. @throws NoteError when it is no note */
+export const noteText = (note: string): string => splitNote(note).text
+
 type Signature = { readonly name: string; readonly id: Buffer; readonly signature: Buffer }
 
 function splitNote(note: string): { readonly text: string; readonly signatures: readonly Signature[] } {
