@@ -33,6 +33,7 @@ export type StoredLeaf = { readonly index: number; readonly hash: Buffer; readon
 const positionBytes = 8
 /** Of one query. */
 const leafTiles = 64
+const checkpointsPerQuery = 1_000
 
 export async function readTree(db: Queryable): Promise<StoredTree> {
   const { rows } = await db.query<{
@@ -154,6 +155,22 @@ export async function listCheckpoints(
     values: [limit, below ?? null],
   })
   return rows.map(toCheckpoint)
+}
+
+/** All checkpoints, the smallest first. */
+export async function* readCheckpoints(db: Queryable): AsyncGenerator<StoredCheckpoint, void> {
+  for (let above = -1; ; ) {
+    const { rows } = await db.query<CheckpointRow>({
+      name: 'read checkpoints',
+      text: `select ${checkpointFields} from audit.checkpoints where size > $1 order by checkpoints.size limit $2`,
+      values: [above, checkpointsPerQuery],
+    })
+    const checkpoints = rows.map(toCheckpoint)
+    const last = checkpoints.at(-1)
+    if (last === undefined) return
+    yield* checkpoints
+    above = last.size
+  }
 }
 
 /** The smallest checkpoint with at least this many leaves. */
