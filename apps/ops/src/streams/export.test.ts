@@ -60,7 +60,7 @@ t.test('an export has JSON as recorded on one line, and everything else in base6
       `"type":"PaymentInitiated","created":"${new Date(first ? createdMs(first) : 0).toISOString()}",` +
       `"data":${odd.digits},"metadata":{}}`,
   )
-  t.match(lines[1], '"data":{    "a": 1 },"metadata"')
+  t.match(lines[1], '"data":{    "a": 1 },"metadata":{},"exact":{"data":"')
   t.match(
     lines[3],
     '"data_base64":"eyJhIjoxfQ==","metadata":{}}',
@@ -72,7 +72,7 @@ t.test('an export has JSON as recorded on one line, and everything else in base6
   t.match(lines[7], '"data":{"text":"ü"}')
   const bytes = readFileSync(path)
   t.same(manifest, {
-    format: 1,
+    format: 2,
     filters: { category: null, stream: null, type: null, since: null, until: null },
     head: String((await rows()).at(-1)?.position),
     count: lines.length,
@@ -80,6 +80,7 @@ t.test('an export has JSON as recorded on one line, and everything else in base6
     last_position: JSON.parse(lines.at(-1) ?? '').position,
     bytes: bytes.length,
     sha256: createHash('sha256').update(bytes).digest('hex'),
+    checkpoint: null,
   })
   t.same(JSON.parse(readFileSync(manifestOf(path), 'utf8')), manifest)
   for (const file of [path, manifestOf(path)]) t.equal(statSync(file).mode & 0o777, 0o600)
@@ -206,6 +207,7 @@ t.test('streams export does not replace a file that appears while it runs', asyn
     count: 1,
     first_position: '1',
     last_position: '1',
+    checkpoint: null,
   })
   await t.rejects(file.publish(manifest), { message: /exists/ })
   await file.discard()
@@ -240,6 +242,7 @@ t.test('streams export replaces no directory, link or file that has one of its n
       count: 1,
       first_position: '1',
       last_position: '1',
+      checkpoint: null,
     })
     await t.rejects(file.publish(manifest), { message: new RegExp(`^${taken(path)} exists`) })
     await file.discard()

@@ -1,12 +1,16 @@
 // `streams export`: writes recorded events as ndjson, with a manifest to verify the file.
+import { isLeaf } from '@paylog/audit-log/leaf'
+import { ConfigError } from '@paylog/config/environment'
 import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import { exportLine } from '@paylog/event-store/export/exportLine'
-import { createManifest, type Manifest, manifestOf } from '@paylog/event-store/export/manifest'
+import { createManifest, type Manifest, type ManifestCheckpoint, manifestOf } from '@paylog/event-store/export/manifest'
 import { type ExportSelection, readExportHead, readSelected } from '@paylog/event-store/export/selection'
+import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import type { IntendedDeed } from '@paylog/workflows/auditTrail'
+import { withAuditTree } from '../audit/auditTree.ts'
 import { auditCommand, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
-import { type CliCommand, readArguments, UsageError } from '../command.ts'
+import { type CliCommand, type CommandContext, messageOf, readArguments, UsageError } from '../command.ts'
 import {
   type CliProgress,
   type CliProgressOutput,
@@ -15,6 +19,7 @@ import {
   createReportWriter,
 } from '../progress.ts'
 import { timeLeft } from '../timeLeft.ts'
+import { coverageText, type ExportedPart, findCheckpoint } from './exportCheckpoint.ts'
 import { createExportFile, type ExportFile, requireFreePaths } from './exportFile.ts'
 import { filtersOf } from './exportManifest.ts'
 import { categoryWarning, openRawLog, parseSelection, selectionOptions, untilInterrupted } from './exportSelection.ts'
@@ -38,7 +43,8 @@ export const streamsExport: CliCommand = {
     'Tombstones are, and so are the events of deleted streams while the log still has them.',
     '',
     'The same filters over the same part of the log always give the same bytes; with --until also after the log has grown.',
-    '`streams verify-export FILE` checks a file against its manifest and the log.',
+    'The manifest names the signed checkpoint of the log that covers the export, if there is one yet (DATABASE_URL).',
+    '`streams verify-export FILE` checks a file against its manifest, the checkpoint and the log.',
     '',
     'When interrupted, it exits with 1 and leaves no file.',
   ].join('\n'),
@@ -67,7 +73,7 @@ export const streamsExport: CliCommand = {
       const manifest = await untilInterrupted({ log, errors }, 'Interrupted: nothing was written.', async (signal) => {
         const file = await createExportFile(out, { replaces })
         try {
-          const written = await exportEvents(log, { selection, file, progress, signal })
+          const written = await exportEvents(log, { selection, file, progress, signal, environment, errors })
           signal.throwIfAborted()
           await file.publish(written)
           return written
@@ -93,17 +99,23 @@ type ExportRun = {
   readonly file: ExportFile
   readonly progress: CliProgress<ExportProgress>
   readonly signal: AbortSignal
-}
+} & Pick<CommandContext, 'environment' | 'errors'>
 
-async function exportEvents(log: RawClient, { selection, file, progress, signal }: ExportRun): Promise<Manifest> {
+async function exportEvents(log: RawClient, run: ExportRun): Promise<Manifest> {
+  const { selection, file, progress, signal } = run
   let later = 0
   const head = await readExportHead(log, selection, () => progress.show({ phase: 'looking', events: ++later }))
   let count = 0
+  let leaves = 0
   let first: LogPosition | undefined
   let last: LogPosition | undefined
   const show = (position: LogPosition) =>
     progress.show({ phase: 'exporting', events: count, position: position.commit, head: head?.commit ?? 0n })
-  for await (const event of readSelected(log, selection, head, ({ position }) => show(position))) {
+  const onRead = (event: RawEvent) => {
+    if (isLeaf(event)) leaves++
+    show(event.position)
+  }
+  for await (const event of readSelected(log, selection, head, onRead)) {
     signal.throwIfAborted()
     await file.add(exportLine(event))
     count++
@@ -112,6 +124,8 @@ async function exportEvents(log: RawClient, { selection, file, progress, signal 
   }
   if (head !== undefined) show(head)
   const { bytes, sha256 } = await file.seal()
+  const isFromStart = startsTheLog(selection) && leaves === count
+  const checkpoint = await checkpointOf(run, { last, count, isFromStart })
   return createManifest(filtersOf(selection), {
     head: text(head),
     count,
@@ -119,19 +133,42 @@ async function exportEvents(log: RawClient, { selection, file, progress, signal 
     last_position: text(last),
     bytes,
     sha256,
+    checkpoint,
   })
+}
+
+/** Whether an export with these filters has the first events of the log, unless the times of the server jumped. */
+const startsTheLog = ({ category, stream, type, since }: ExportSelection) =>
+  [category, stream, type, since].every((filter) => filter === undefined)
+
+const noCheckpointText = 'Its manifest names no checkpoint: none covers it yet, or DATABASE_URL is not set.'
+
+/** An export without a checkpoint is one too: then a failure is a warning. */
+async function checkpointOf(
+  { environment, errors, progress }: ExportRun,
+  part: ExportedPart,
+): Promise<ManifestCheckpoint | null> {
+  try {
+    return await withAuditTree(environment, errors, (pool) => findCheckpoint(pool, part))
+  } catch (error) {
+    if (error instanceof ConfigError) return null
+    progress.clear()
+    errors.write(`Warning: the manifest names no checkpoint. ${messageOf(error)}\n`)
+    return null
+  }
 }
 
 const text = (position: LogPosition | undefined) => position?.commit.toString() ?? null
 
 function exportSummaryText(
   out: string,
-  { count, bytes, first_position, last_position, head, sha256 }: Manifest,
+  { count, bytes, first_position, last_position, head, sha256, checkpoint }: Manifest,
 ): string {
   const range = count === 0 ? '' : `, positions ${first_position} to ${last_position}`
   const covered = head === null ? 'the log has no events in that time' : `of the log up to position ${head}`
   return [
     `${out}: ${count === 1 ? '1 event' : `${count} events`}${range}, ${covered}; ${bytes} bytes, SHA-256 ${sha256}`,
+    checkpoint === null ? noCheckpointText : coverageText(checkpoint, count),
     `${manifestOf(out)} is its manifest. \`streams verify-export ${out}\` checks the export.`,
   ].join('\n')
 }
@@ -140,7 +177,7 @@ export type ExportProgress =
   /** Reading backwards from the end of the log to find where the export ends. */
   | { readonly phase: 'looking'; readonly events: number }
   | {
-      readonly phase: 'exporting' | 'comparing'
+      readonly phase: 'exporting' | 'comparing' | 'verifying'
       /** Written, or compared. */
       readonly events: number
       /** In the log. */
@@ -149,7 +186,7 @@ export type ExportProgress =
       readonly head: bigint
     }
 
-const titles = { exporting: 'Exporting', comparing: 'Comparing' } as const
+const titles = { exporting: 'Exporting', comparing: 'Comparing', verifying: 'Verifying' } as const
 
 export function createExportProgress(output: CliProgressOutput, now?: () => number): CliProgress<ExportProgress> {
   const bar = createProgressBar(output)

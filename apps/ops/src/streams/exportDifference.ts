@@ -7,6 +7,7 @@ import { filtersText, type Manifest } from '@paylog/event-store/export/manifest'
 import { type ExportSelection, isSelected } from '@paylog/event-store/export/selection'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readEventAt, readRetention } from '@paylog/event-store/read/reads'
+import type { ExportProof } from './exportProof.ts'
 
 /** The identity of an event. */
 export type EventName = {
@@ -31,6 +32,8 @@ export type ExportDifference =
   | { readonly kind: 'cut_short'; readonly head: string | null; readonly end: string }
   /** The manifest describes an empty log, and the log is not empty. */
   | { readonly kind: 'nothing_covered'; readonly end: string }
+  /** The lines are not those that the checkpoint of the manifest signed, or it is none. */
+  | { readonly kind: 'checkpoint'; readonly reason: string }
   /** The log ends before the part that the export covers. */
   | { readonly kind: 'other_log'; readonly head: string; readonly end: string | null }
   | { readonly kind: 'changed'; readonly line: number; readonly event: EventName; readonly fields: FieldDifference[] }
@@ -126,6 +129,8 @@ function differenceText(difference: ExportDifference): string {
         `head: the manifest describes an empty log, and the last event of this log is at ${difference.end}: the manifest was ` +
         'changed, or the export was made from another log or before the first event'
       )
+    case 'checkpoint':
+      return `checkpoint: ${difference.reason}`
     case 'other_log':
       return (
         `The export covers the log up to position ${difference.head}, and this log ends at ${difference.end ?? 'its start'}: ` +
@@ -198,12 +203,13 @@ export type ExportVerdict = {
   readonly isOfAnotherLog: boolean
   /** Whether the file matches its manifest, so that the log must have changed. */
   readonly isAsManifest: boolean
-  /** The position of the last event of the log, or null. */
-  readonly logEnd: string | null
+  /** The position of the last event of the log, or null. Undefined when the log was not read. */
+  readonly logEnd: string | null | undefined
+  readonly proof: ExportProof
 }
 
 export function verdictJson(file: string, { filters, count, head }: Manifest, verdict: ExportVerdict): string {
-  const { differences, shownDifferences, isAsManifest, logEnd } = verdict
+  const { differences, shownDifferences, isAsManifest, logEnd, proof } = verdict
   const outcome = { equal: differences === 0, file_is_as_manifest: isAsManifest }
   return JSON.stringify({
     file,
@@ -211,22 +217,27 @@ export function verdictJson(file: string, { filters, count, head }: Manifest, ve
     filters,
     count,
     head,
-    log_end: logEnd,
+    log_end: logEnd ?? null,
+    checkpoint: proof.checkpoint,
+    proven: proof.events,
     differences,
     listed: shownDifferences,
   })
 }
 
 export function verdictText(path: string, manifest: Manifest, verdict: ExportVerdict): string {
-  const { differences, shownDifferences, isOfAnotherLog, isAsManifest } = verdict
+  const { differences, shownDifferences, isOfAnotherLog, logEnd } = verdict
   if (differences === 0) {
     const { count, first_position, last_position, head } = manifest
     const events = count === 1 ? '1 event' : `${count} events`
     const range = count === 0 ? '' : `, positions ${first_position} to ${last_position}`
     const covered = head === null ? 'the log has no events in that part' : `the log was compared up to position ${head}`
     return [
-      `${path} matches its manifest and the log: ${events}${range}; ${covered}.`,
+      logEnd === undefined
+        ? `${path} matches its manifest: ${events}${range}; the log was not read.`
+        : `${path} matches its manifest and the log: ${events}${range}; ${covered}.`,
       `It contains ${filtersText(manifest)}.`,
+      proofText(verdict.proof),
       ...goneOn(manifest, verdict),
     ].join('\n')
   }
@@ -234,16 +245,37 @@ export function verdictText(path: string, manifest: Manifest, verdict: ExportVer
   return [
     ...shownDifferences.map(differenceText),
     ...(rest > 0 ? [`… and ${rest} more.`] : []),
-    isAsManifest
-      ? 'The file matches its manifest, so the log has changed since or is another one.'
-      : 'The file does not match its manifest.',
+    causeText(verdict),
     ...(isOfAnotherLog ? ['None of its events is in this log: it was most likely exported from another one.'] : []),
     ...goneOn(manifest, verdict),
   ].join('\n')
 }
 
+function causeText({ isAsManifest, logEnd }: ExportVerdict): string {
+  if (!isAsManifest) return 'The file does not match its manifest.'
+  if (logEnd === undefined) return 'The file matches its manifest: both were changed, or the checkpoint was.'
+  return 'The file matches its manifest, so the log has changed since or is another one.'
+}
+
+/** What the checkpoint proves of an export without differences. */
+function proofText({ checkpoint, events, limit }: ExportProof): string {
+  const signed =
+    checkpoint && `the checkpoint of ${checkpoint.origin} over the first ${checkpoint.size} events of the log`
+  if (signed === null) return `It does not prove itself: ${limit}.`
+  if (events === 0) return `Its signature is right: ${signed} covers it. It does not prove itself: ${limit}.`
+  if (limit === null) return `It proves itself: its lines are those that ${signed} signed.`
+  return `Its first ${events} events prove themselves: they are those that ${signed} signed; ${limit}.`
+}
+
 /** Without `until`, the end of the export is only in the manifest, and only its reader can judge it. */
 function goneOn({ head, filters }: Manifest, { logEnd }: ExportVerdict): string[] {
-  if (filters.until !== null || head === null || logEnd === null || BigInt(logEnd) <= BigInt(head)) return []
+  if (
+    filters.until !== null ||
+    head === null ||
+    logEnd === null ||
+    logEnd === undefined ||
+    BigInt(logEnd) <= BigInt(head)
+  )
+    return []
   return [`The log has grown since, up to position ${logEnd}: events after position ${head} were not compared.`]
 }

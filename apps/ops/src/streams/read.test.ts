@@ -57,7 +57,8 @@ t.test('streams read --json prints events as recorded, like the lines of an expo
   const data = '{ "guest_email": "guest\\u0040example.com",\n"occurred_at":"2026-11-01T00:00:00.000Z" }'
   await append(stream, { ...known, data })
   const { stdout } = await read(stream, '--json')
-  t.match(stdout, `"data":${data.replace('\n', ' ')},"metadata":${metadata}}\n`)
+  const exact = `"exact":{"data":"${Buffer.from(data).toString('base64')}"}`
+  t.match(stdout, `"data":${data.replace('\n', ' ')},"metadata":${metadata},${exact}}\n`)
   const path = harness.newPath()
   await harness.exportTo(path, '--stream', stream)
   t.equal(stdout, `${linesOf(path).join('')}\n`)

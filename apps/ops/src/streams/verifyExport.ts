@@ -4,11 +4,13 @@ import type { RawClient } from '@paylog/event-store/connection/calls'
 import { isSame } from '@paylog/event-store/export/bytes'
 import type { ExportedLine, ExportSummary } from '@paylog/event-store/export/exportedLines'
 import { exportLine } from '@paylog/event-store/export/exportLine'
+import { lineInFormat } from '@paylog/event-store/export/lineFormat'
 import { fileOf, type Manifest } from '@paylog/event-store/export/manifest'
 import { createOrder, type LineOrder, type LogLine, pair } from '@paylog/event-store/export/pairing'
 import { type ExportSelection, readExportHead, readSelected } from '@paylog/event-store/export/selection'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readLogEnd } from '@paylog/event-store/read/reads'
+import { keyHelp, keyOption, readVerifier } from '../audit/verifier.ts'
 import { type CliCommand, OpsError, readArguments } from '../command.ts'
 import { type CliProgress, createReportWriter } from '../progress.ts'
 import { createExportProgress, type ExportProgress } from './export.ts'
@@ -22,6 +24,7 @@ import {
   verdictText,
 } from './exportDifference.ts'
 import { isManifest, readManifest, selectionOf } from './exportManifest.ts'
+import { createProver, type ExportProof, type ExportProver } from './exportProof.ts'
 import { openRawLog, untilInterrupted } from './exportSelection.ts'
 import { openExport, requireReadable } from './openExport.ts'
 
@@ -34,31 +37,40 @@ const exitDifferent = 3
 const minLookedUp = 10
 
 export const streamsVerifyExport: CliCommand = {
-  usage: 'FILE [--json]',
-  summary: 'Check an export against its manifest and the log',
+  usage: 'FILE [--key KEY] [--offline] [--json]',
+  summary: 'Check an export against its manifest, its checkpoint and the log',
   details: [
-    '  --json  one object: whether the export is valid, and its differences',
+    keyHelp,
+    '  --offline   does not read the log: an export of the whole log proves itself by its checkpoint',
+    '  --json      one object: whether the export is valid, its differences, and what its checkpoint proves',
     '',
     'Reads the part of the log that FILE.manifest.json names again, with the same filters, and compares line by line.',
     `Up to ${maxListed} differences are listed: changed, missing, extra and misplaced lines, and those that the log no longer has`,
     'because their stream was deleted or truncated. The end of an export without --until is only in the manifest,',
     'so that the output also shows how far the log has grown since.',
     '',
+    'Without filters (--until is none), the tree of the log is recomputed from the lines alone and compared with the signed',
+    'checkpoint in the manifest. Events after a smaller checkpoint, and exports with filters, are compared with the log only.',
+    '',
     'Exits with 0 when everything matches, with 3 when something differs, and with 1 when it could not be checked.',
   ].join('\n'),
   async run(args, { environment, print, errors }) {
-    const { values, positionals } = readArguments(args, ['FILE'], { json: { type: 'boolean' } })
+    const options = { ...keyOption, offline: { type: 'boolean' }, json: { type: 'boolean' } } as const
+    const { values, positionals } = readArguments(args, ['FILE'], options)
     const [path] = positionals
     const manifest = manifestOfExport(path)
-    const log = openRawLog(environment)
+    const prover = createProver(manifest, readVerifier(values.key, environment))
     const progress = createExportProgress(errors)
     const { conclude } = createReportWriter(progress, print)
+    const interrupted = 'Interrupted before the whole export was checked.'
     try {
-      const verdict = await untilInterrupted(
-        { log, errors },
-        'Interrupted before the whole export was checked.',
-        (signal) => verify(log, { path, manifest, progress, signal }),
-      )
+      const log = values.offline ? undefined : openRawLog(environment)
+      const verdict =
+        log === undefined
+          ? await verifyOffline({ path, manifest, prover })
+          : await untilInterrupted({ log, errors }, interrupted, (signal) =>
+              verify(log, { path, manifest, prover, progress, signal }),
+            )
       const { differences } = verdict
       await conclude((values.json ? verdictJson : verdictText)(path, manifest, verdict))
       if (differences === 0) return
@@ -83,11 +95,28 @@ function manifestOfExport(path: string): Manifest {
 type Verification = {
   readonly path: string
   readonly manifest: Manifest
+  readonly prover: ExportProver
   readonly progress: CliProgress<ExportProgress>
   readonly signal: AbortSignal
 }
 
-async function verify(log: RawClient, { path, manifest, progress, signal }: Verification): Promise<ExportVerdict> {
+/** @throws OpsError when the checkpoint does not prove any line */
+async function verifyOffline({
+  path,
+  manifest,
+  prover,
+}: Pick<Verification, 'path' | 'manifest' | 'prover'>): Promise<ExportVerdict> {
+  const differences = createDifferences()
+  const file = openExport(path)
+  for await (const line of file.lines(new AbortController().signal)) prover.add(line)
+  const isAsManifest = noteSummary(differences, manifest, file.summary())
+  const proof = noteProof(differences, prover)
+  if (proof.events === 0 && proof.limit !== null) throw new OpsError(`${path} does not prove itself: ${proof.limit}.`)
+  return { ...differences.found(), isOfAnotherLog: false, isAsManifest, logEnd: undefined, proof }
+}
+
+async function verify(log: RawClient, verification: Verification): Promise<ExportVerdict> {
+  const { path, manifest, prover, progress, signal } = verification
   const differences = createDifferences()
   const selection = selectionOf(manifest)
   const head = manifest.head === null ? undefined : positionAt(manifest.head)
@@ -100,7 +129,8 @@ async function verify(log: RawClient, { path, manifest, progress, signal }: Veri
   let [known, unknown] = [0, 0]
   const show = (position: LogPosition) =>
     progress.show({ phase: 'comparing', events: paired, position: position.commit, head: head?.commit ?? 0n })
-  await pair(file.lines(signal), logLines(log, selection, head, show), {
+  const recorded = logLines(log, { selection, head, format: manifest.format }, show)
+  await pair(proving(prover, file.lines(signal)), recorded, {
     async paired(line, expected) {
       paired++
       notePair(differences, line, expected, order)
@@ -117,8 +147,26 @@ async function verify(log: RawClient, { path, manifest, progress, signal }: Veri
   })
   if (head !== undefined) show(head)
   const isAsManifest = noteSummary(differences, manifest, file.summary())
+  const proof = noteProof(differences, prover)
   const isOfAnotherLog = unknown > 0 && known + paired === 0
-  return { ...differences.found(), isOfAnotherLog, isAsManifest, logEnd: asText(end?.commit ?? null) }
+  return { ...differences.found(), isOfAnotherLog, isAsManifest, logEnd: asText(end?.commit ?? null), proof }
+}
+
+async function* proving(
+  prover: ExportProver,
+  lines: AsyncGenerator<ExportedLine, void>,
+): AsyncGenerator<ExportedLine, void> {
+  for await (const line of lines) {
+    prover.add(line)
+    yield line
+  }
+}
+
+function noteProof(differences: Differences, prover: ExportProver): ExportProof {
+  const proof = prover.conclude()
+  const { problem } = proof
+  if (problem !== null) differences.note(() => ({ kind: 'checkpoint', reason: problem }))
+  return proof
 }
 
 type Differences = ReturnType<typeof createDifferences>
@@ -194,12 +242,11 @@ function noteSummary(differences: Differences, manifest: Manifest, summary: Expo
 
 async function* logLines(
   log: RawClient,
-  selection: ExportSelection,
-  head: LogPosition | undefined,
+  { selection, head, format }: Pick<Extent, 'selection' | 'head'> & Pick<Manifest, 'format'>,
   onRead: (position: LogPosition) => void,
 ): AsyncGenerator<RecordedLine, void> {
   for await (const event of readSelected(log, selection, head, ({ position }) => onRead(position))) {
-    yield { event, bytes: Buffer.from(exportLine(event)) }
+    yield { event, bytes: lineInFormat(Buffer.from(exportLine(event)), format) }
   }
 }
 

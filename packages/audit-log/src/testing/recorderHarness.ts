@@ -34,8 +34,8 @@ export type RecorderHarness = {
 
 export async function recorderHarness(t: Test): Promise<RecorderHarness> {
   const eventStore = await startEventStore(t)
-  const { connectionString, databaseUrl } = eventStore
-  const store = createEventStore({ connectionString })
+  const { connectionString, databaseUrl, keys } = eventStore
+  const store = createEventStore({ connectionString, keys })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 4, log })
   t.teardown(async () => {
     await store.close()
@@ -62,7 +62,7 @@ export async function recorderHarness(t: Test): Promise<RecorderHarness> {
     start(signing) {
       const state = startingRecorder()
       const stopping = new AbortController()
-      const own = createEventStore({ connectionString })
+      const own = createEventStore({ connectionString, keys })
       const options = { databaseUrl, pool, store: own, signing, state, signal: stopping.signal, log }
       const running = runRecorder(options)
       const stop = async () => {

@@ -1,10 +1,25 @@
 // FILE.manifest.json: the extent of an export, and its checksum. Runs in browsers too.
 
-/** Raised whenever the layout of lines or manifest changes. */
-const format = 1
+/**
+ * Raised whenever the layout of lines or manifest changes. Format 1 had no `checkpoint`, and lines without `exact`: see
+ * `lineInFormat`.
+ */
+const format = 2
+const formats: readonly unknown[] = [1, format]
+
+/** The signed state of the log's tree that covers an export. */
+export type ManifestCheckpoint = {
+  /** A signed note. */
+  readonly note: string
+  /**
+   * Of an export whose lines are the first events of the log: the hashes in base64 that lead from the tree of its lines to
+   * that of the checkpoint; none when the checkpoint is not larger, and then it covers the first lines. Null for others.
+   */
+  readonly consistency: readonly string[] | null
+}
 
 export type Manifest = {
-  readonly format: typeof format
+  readonly format: 1 | typeof format
   readonly filters: {
     readonly category: string | null
     readonly stream: string | null
@@ -19,6 +34,8 @@ export type Manifest = {
   readonly last_position: string | null
   readonly bytes: number
   readonly sha256: string
+  /** Null when no checkpoint covered the export yet. */
+  readonly checkpoint: ManifestCheckpoint | null
 }
 
 const ending = '.manifest.json'
@@ -57,10 +74,12 @@ export function parseManifest(text: string): Manifest | { readonly problem: stri
   const content = parsed(text)
   if (content === undefined) return { problem: 'is not JSON' }
   const other = isFields(content) && 'format' in content ? content.format : format
-  if (other !== format) return { problem: `has format ${other}, and this program supports format ${format} only` }
+  if (!formats.includes(other))
+    return { problem: `has format ${other}, and this program supports formats 1 to ${format}` }
   const wrong = wrongField(content)
   if (wrong !== undefined) return { problem: `is not the manifest of an export: ${wrong}` }
-  return content as Manifest
+  const manifest = content as Manifest
+  return manifest.format === format ? manifest : { ...manifest, checkpoint: null }
 }
 
 function parsed(text: string): unknown {
@@ -94,7 +113,12 @@ const filterChecks: Readonly<Record<keyof Manifest['filters'], Check>> = {
   since: orNull(isTime),
   until: orNull(isTime),
 }
-const checks: Readonly<Record<Exclude<keyof Manifest, 'format' | 'filters'>, Check>> = {
+const isCheckpoint: Check = (value) => {
+  if (!isFields(value) || !isText(value.note)) return false
+  const { consistency } = value
+  return consistency === null || (Array.isArray(consistency) && consistency.every(isText))
+}
+const checks: Readonly<Record<Exclude<keyof Manifest, 'format' | 'filters' | 'checkpoint'>, Check>> = {
   head: orNull(isPosition),
   count: isNumber,
   first_position: orNull(isPosition),
@@ -112,6 +136,7 @@ function wrongField(content: unknown): string | undefined {
     Object.entries(checks).find(([field, check]) => !check(content[field])) ??
     Object.entries(filterChecks).find(([field, check]) => !check(filters[field]))
   if (wrong !== undefined) return `${wrong[0]} is missing or wrong`
+  if (content.format === format && !orNull(isCheckpoint)(content.checkpoint)) return 'checkpoint is missing or wrong'
   const { since, until } = filters
   const isEmpty = isText(since) && isText(until) && Date.parse(String(since)) >= Date.parse(String(until))
   return isEmpty ? 'its since is not before its until' : undefined

@@ -64,7 +64,7 @@ t.test('an export has the lines of all pages up to the head of the first one, an
   const { manifest, requests, text } = await exported([10, 20, 30, 40, 50], { ...none, category: 'payment' })
   t.equal(text, [10, 20, 30, 40, 50].map(lineAt).join(''))
   t.same(manifest, {
-    format: 1,
+    format: 2,
     filters: { ...none, category: 'payment' },
     head: '50',
     count: 5,
@@ -72,6 +72,7 @@ t.test('an export has the lines of all pages up to the head of the first one, an
     last_position: '50',
     bytes: Buffer.byteLength(text),
     sha256: createHash('sha256').update(text).digest('hex'),
+    checkpoint: null,
   })
   t.ok(requests.every(({ category }) => category === 'payment'))
   t.ok(requests.slice(1).every(({ head }) => head === '50'))

@@ -1,6 +1,7 @@
 // Compares an export with its manifest and the log, as `ops streams verify-export` does.
 import { isSame } from '@paylog/event-store/export/bytes'
 import { type ExportedLine, type ExportSummary, readExport } from '@paylog/event-store/export/exportedLines'
+import { lineInFormat } from '@paylog/event-store/export/lineFormat'
 import type { Manifest } from '@paylog/event-store/export/manifest'
 import { createOrder, type LogLine, pair } from '@paylog/event-store/export/pairing'
 import { type FetchPage, logLines, presentHead } from './logPages.ts'
@@ -64,10 +65,14 @@ export async function compareExport(options: CompareOptions): Promise<Comparison
     }
   }
   const file = readExport(content(), createSha256())
+  const reading = { fetchPage, filters, head: head ?? undefined, signal }
   const log =
     head === null
       ? nothing()
-      : logLines({ fetchPage, filters, head, signal }, ({ next }) => report({ position: next ?? head }))
+      : inFormat(
+          manifest,
+          logLines(reading, ({ next }) => report({ position: next ?? head })),
+        )
   await pair(file.lines(signal), log, {
     async paired(line, expected) {
       progress = { ...progress, events: progress.events + 1 }
@@ -91,6 +96,11 @@ function extentOf({ head, filters }: Manifest, logEnd: string | null): Pick<Comp
     return { head: logEnd, extent: 'other_log' }
   if (filters.until !== null) return { head: logEnd, extent: null }
   return { head, extent: head === null && logEnd !== null ? 'nothing_covered' : null }
+}
+
+/** The lines of the log as the export has them. */
+async function* inFormat({ format }: Manifest, lines: AsyncGenerator<LogLine, void>): AsyncGenerator<LogLine, void> {
+  for await (const line of lines) yield { ...line, bytes: lineInFormat(line.bytes, format) }
 }
 
 async function* nothing(): AsyncGenerator<LogLine, void> {}

@@ -39,5 +39,7 @@ export async function exportLog(
   for await (const { number } of file.lines(reading.signal)) progress = { ...progress, events: number }
   const { count, first_position, last_position, bytes, sha256 } = file.summary()
   // In the order in which `ops streams export` writes them.
-  return createManifest(reading.filters, { head: progress.head, count, first_position, last_position, bytes, sha256 })
+  const facts = { head: progress.head, count, first_position, last_position, bytes, sha256 }
+  // The API serves no checkpoints.
+  return createManifest(reading.filters, { ...facts, checkpoint: null })
 }

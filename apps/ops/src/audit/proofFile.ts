@@ -1,0 +1,112 @@
+// The files of proofs: what `audit prove payment` and `audit consistency` write, and everyone can verify.
+import type { LeafFields } from '@paylog/audit-log/leaf'
+import { ProofError } from '@paylog/audit-log/proofs'
+import { hashBytes } from '@paylog/audit-log/tree'
+import { type Static, Type } from 'typebox'
+import { Value } from 'typebox/value'
+
+/** Raised whenever the layout changes. */
+const format = 1
+
+const Hashes = Type.Array(Type.String())
+
+/** An event with the bytes that were recorded: as text if they are UTF-8, otherwise in base64. */
+const ProvenEvent = Type.Object({
+  /** Of its leaf. */
+  index: Type.Integer({ minimum: 0 }),
+  stream: Type.String(),
+  revision: Type.String({ pattern: '^\\d{1,20}$' }),
+  id: Type.String(),
+  type: Type.String(),
+  data: Type.Optional(Type.String()),
+  data_base64: Type.Optional(Type.String()),
+  metadata: Type.Optional(Type.String()),
+  metadata_base64: Type.Optional(Type.String()),
+  proof: Hashes,
+})
+export type ProvenEvent = Static<typeof ProvenEvent>
+
+const ProofFile = Type.Object({
+  format: Type.Literal(format),
+  /** The id of the payment. */
+  payment: Type.String(),
+  /** The signed note. */
+  checkpoint: Type.String(),
+  events: Type.Array(ProvenEvent),
+})
+export type ProofFile = Static<typeof ProofFile>
+
+/** A size of the tree. `checkpoint` is null when none of this size is signed. */
+type TreeState = { readonly size: number; readonly root: string; readonly checkpoint: string | null }
+
+export type ConsistencyFile = {
+  readonly format: typeof format
+  readonly older: TreeState
+  readonly newer: TreeState
+  readonly proof: readonly string[]
+}
+
+export const proofFileOf = (content: Omit<ProofFile, 'format'>): ProofFile => ({ format, ...content })
+export const consistencyFileOf = (content: Omit<ConsistencyFile, 'format'>): ConsistencyFile => ({ format, ...content })
+
+/** @returns the reason, in words that follow the name of the file, when it is none */
+export function parseProofFile(text: string): ProofFile | { readonly problem: string } {
+  let content: unknown
+  try {
+    content = JSON.parse(text)
+  } catch {
+    return { problem: 'is not JSON' }
+  }
+  const given = typeof content === 'object' && content !== null && 'format' in content ? content.format : format
+  if (given !== format) return { problem: `has format ${given}, and this program supports format ${format} only` }
+  if (Value.Check(ProofFile, content)) return content
+  const [first] = Value.Errors(ProofFile, content)
+  return {
+    problem: `is not the proof of a payment: ${first?.instancePath || 'the file'} ${first?.message ?? 'is wrong'}`,
+  }
+}
+
+export function provenEvent(event: LeafFields, index: number, proof: readonly Buffer[]): ProvenEvent {
+  const { stream, revision, id, type, data, metadata } = event
+  return {
+    index,
+    stream,
+    revision: revision.toString(),
+    id,
+    type,
+    ...content('data', data),
+    ...content('metadata', metadata),
+    proof: encodedHashes(proof),
+  }
+}
+
+export function leafFieldsOf(event: ProvenEvent): LeafFields {
+  const { stream, revision, id, type } = event
+  const data = bytesOf(event.data, event.data_base64)
+  const metadata = bytesOf(event.metadata, event.metadata_base64)
+  return { stream, revision: BigInt(revision), id, type, data, metadata }
+}
+
+export const encodedHashes = (hashes: readonly Buffer[]) => hashes.map((hash) => hash.toString('base64'))
+
+/** @throws ProofError for a text that is no hash */
+export function decodedHashes(hashes: readonly string[]): readonly Buffer[] {
+  return hashes.map((text) => {
+    const hash = Buffer.from(text, 'base64')
+    if (hash.length === hashBytes && hash.toString('base64') === text) return hash
+    throw new ProofError('The proof has a hash that is none')
+  })
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function content<Name extends 'data' | 'metadata'>(name: Name, bytes: Uint8Array) {
+  try {
+    return { [name]: utf8.decode(bytes) }
+  } catch {
+    return { [`${name}_base64`]: Buffer.from(bytes).toString('base64') }
+  }
+}
+
+const bytesOf = (text: string | undefined, base64: string | undefined): Buffer =>
+  text === undefined ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(text)

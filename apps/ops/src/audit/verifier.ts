@@ -1,0 +1,58 @@
+// The key that verifies checkpoints, from the command line or the environment.
+import { readFileSync } from 'node:fs'
+import { NoteError, parseSigningKey, parseVerifierKey, type VerifierKey } from '@paylog/audit-log/note'
+import { loadConfig } from '@paylog/config/environment'
+import { text } from '@paylog/config/kinds'
+import { Type } from 'typebox'
+import { OpsError, UsageError } from '../command.ts'
+
+export const keyOption = { key: { type: 'string' } } as const
+
+export const keyHelp =
+  '  --key KEY   the verifier key, as `audit key` prints it, or a file that holds it; by default that of AUDIT_SIGNING_KEY'
+
+const Config = Type.Object({ AUDIT_SIGNING_KEY: Type.Optional(text()) })
+
+/**
+ * @param given of `--key`: a key, or the path of a file
+ * @returns undefined when neither the command line nor the environment has a key
+ * @throws OpsError, ConfigError when the key cannot be used
+ */
+export function readVerifier(given: string | undefined, environment: NodeJS.ProcessEnv): VerifierKey | undefined {
+  if (given !== undefined)
+    return parsed('--key', () => parseVerifierKey(looksLikeKey(given) ? given : contentOf(given)))
+  const { AUDIT_SIGNING_KEY: signing } = loadConfig(Config, environment)
+  if (signing === undefined) return undefined
+  return parsed('AUDIT_SIGNING_KEY', () => parseVerifierKey(parseSigningKey(signing).verifierKey))
+}
+
+/** @throws UsageError when there is no key, and the errors of `readVerifier` */
+export function requireVerifier(given: string | undefined, environment: NodeJS.ProcessEnv): VerifierKey {
+  const verifier = readVerifier(given, environment)
+  if (verifier !== undefined) return verifier
+  throw new UsageError('--key is missing: without the verifier key no checkpoint can be trusted')
+}
+
+const looksLikeKey = (text: string) => /^[^+\s]+\+[0-9a-f]{8}\+/.test(text)
+
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new OpsError(
+      `--key is neither a verifier key nor a file: ${error instanceof Error ? error.message : error}`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+function parsed<Result>(name: string, parse: () => Result): Result {
+  try {
+    return parse()
+  } catch (error) {
+    if (error instanceof NoteError) throw new OpsError(`${name}: ${error.message}`, { cause: error })
+    throw error
+  }
+}

@@ -1,0 +1,43 @@
+// The checkpoint that a new export names.
+import { parseCheckpoint } from '@paylog/audit-log/checkpoint'
+import { noteText } from '@paylog/audit-log/note'
+import { consistencyProof } from '@paylog/audit-log/proofs'
+import { coveringCheckpoint, leafIndexes, listCheckpoints, readTree, storedHashes } from '@paylog/audit-log/treeStore'
+import type { LogPosition } from '@paylog/domain/events'
+import type { ManifestCheckpoint } from '@paylog/event-store/export/manifest'
+import type { Pool } from '../database.ts'
+
+export type ExportedPart = {
+  /** Of the last exported event. */
+  readonly last: LogPosition | undefined
+  readonly count: number
+  /** Whether the events are the first ones of the log. */
+  readonly isFromStart: boolean
+}
+
+/**
+ * The smallest stored checkpoint that covers all events of an export. For an export from the start of the log also a smaller one,
+ * which covers its first events.
+ * @returns null when there is none yet
+ */
+export async function findCheckpoint(
+  pool: Pool,
+  { last, count, isFromStart }: ExportedPart,
+): Promise<ManifestCheckpoint | null> {
+  if (last === undefined) return null
+  const [index] = await leafIndexes(pool, [last.commit])
+  const covering = index === undefined ? undefined : await coveringCheckpoint(pool, index + 1)
+  if (!isFromStart) return covering === undefined ? null : { note: covering.note, consistency: null }
+  const [newest] = covering === undefined ? await listCheckpoints(pool, { limit: 1 }) : [covering]
+  if (newest === undefined) return null
+  const isCovered = newest.size > count && (await readTree(pool)).size >= newest.size
+  const hashes = isCovered ? await consistencyProof(count, newest.size, storedHashes(pool)) : []
+  return { note: newest.note, consistency: hashes.map((hash) => hash.toString('base64')) }
+}
+
+/** What the checkpoint covers, or why there is none. */
+export function coverageText({ note }: ManifestCheckpoint, count: number): string {
+  const { origin, size } = parseCheckpoint(noteText(note))
+  if (size >= count) return `The checkpoint of ${origin} over the first ${size} events of the log covers it.`
+  return `The checkpoint of ${origin} covers its first ${size} events. The last ${count - size} are not covered by a checkpoint yet.`
+}

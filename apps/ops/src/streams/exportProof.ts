@@ -1,0 +1,107 @@
+// Whether the lines of an export are those that the checkpoint of its manifest signed. Needs neither the log nor Postgres.
+import { type Checkpoint, openCheckpoint } from '@paylog/audit-log/checkpoint'
+import { leafHash } from '@paylog/audit-log/leaf'
+import { NoteError, type VerifierKey } from '@paylog/audit-log/note'
+import { ProofError, verifyConsistency } from '@paylog/audit-log/proofs'
+import { createFrontier } from '@paylog/audit-log/tree'
+import type { ExportedLine } from '@paylog/event-store/export/exportedLines'
+import { eventOfLine } from '@paylog/event-store/export/lineEvent'
+import type { Manifest, ManifestCheckpoint } from '@paylog/event-store/export/manifest'
+import { decodedHashes } from '../audit/proofFile.ts'
+
+export type ExportProof = {
+  /** Null when the checkpoint was not opened. */
+  readonly checkpoint: { readonly origin: string; readonly size: number } | null
+  /** How many of the first lines are proven. */
+  readonly events: number
+  /** Why not all lines are proven; null when they are. */
+  readonly limit: string | null
+  /** What is wrong, if anything. */
+  readonly problem: string | null
+}
+
+export type ExportProver = {
+  add(line: ExportedLine): void
+  /** After the last line. */
+  conclude(): ExportProof
+}
+
+export function createProver({ checkpoint, filters }: Manifest, verifier: VerifierKey | undefined): ExportProver {
+  if (checkpoint === null) return unproven('its manifest names no checkpoint')
+  if (verifier === undefined)
+    return unproven('the checkpoint in its manifest was not checked, because --key is missing')
+  const opened = openOrProblem(checkpoint, verifier)
+  if (typeof opened === 'string') return wrong(opened)
+  if (checkpoint.consistency !== null) return lineProver(opened, checkpoint.consistency)
+  const isFiltered = Object.values(filters).some((filter) => filter !== null)
+  const limit = isFiltered
+    ? 'it has only some of the events of the log'
+    : 'its lines are not the first events of the log'
+  return unproven(limit, opened)
+}
+
+function openOrProblem({ note }: ManifestCheckpoint, verifier: VerifierKey): Checkpoint | string {
+  try {
+    return openCheckpoint(note, verifier)
+  } catch (error) {
+    if (error instanceof NoteError) return error.message
+    throw error
+  }
+}
+
+/** @param checkpoint whose signature is right, although it cannot be compared with the lines */
+function unproven(limit: string, checkpoint: Checkpoint | null = null): ExportProver {
+  const named = checkpoint && { origin: checkpoint.origin, size: checkpoint.size }
+  return { add() {}, conclude: () => ({ checkpoint: named, events: 0, limit, problem: null }) }
+}
+
+const wrong = (problem: string): ExportProver => ({
+  add() {},
+  conclude: () => ({ checkpoint: null, events: 0, limit: null, problem }),
+})
+
+/** Recomputes the tree from the lines. */
+function lineProver(checkpoint: Checkpoint, consistency: readonly string[]): ExportProver {
+  const { origin, size } = checkpoint
+  const lines = createFrontier()
+  let root = size === 0 ? lines.root() : undefined
+  let broken: number | undefined
+  return {
+    add({ number, bytes }) {
+      const event = bytes === null ? undefined : eventOfLine(bytes)
+      if (event === undefined) broken ??= number
+      else lines.append(leafHash(event))
+      if (lines.size() === size) root ??= lines.root()
+    },
+    conclude() {
+      const count = lines.size()
+      const events = Math.min(count, size)
+      const named = { origin, size }
+      const failed = (problem: string) => ({ checkpoint: named, events: 0, limit: null, problem })
+      if (broken !== undefined && broken <= size) return failed(`line ${broken} is not an event of an export`)
+      if (root !== undefined && !root.equals(checkpoint.root))
+        return failed(`its first ${size} events are not those that ${origin} signed`)
+      if (root === undefined) {
+        const problem = consistencyProblem(checkpoint, { count, root: lines.root() }, consistency)
+        if (problem !== undefined) return failed(problem)
+      }
+      const limit = count > size ? `no checkpoint covers its last ${count - size} events` : null
+      return { checkpoint: named, events, limit, problem: null }
+    },
+  }
+}
+
+function consistencyProblem(
+  { origin, size, root }: Checkpoint,
+  lines: { readonly count: number; readonly root: Buffer },
+  consistency: readonly string[],
+): string | undefined {
+  try {
+    const proof = decodedHashes(consistency)
+    verifyConsistency({ oldSize: lines.count, newSize: size, oldRoot: lines.root, newRoot: root, proof })
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error
+    return `its events are not the first ones that ${origin} signed: ${error.message}`
+  }
+}
