@@ -1,0 +1,127 @@
+// `audit check-proof`: verifies the proof of a payment with nothing but the verifier key.
+import { readFileSync } from 'node:fs'
+import { type Checkpoint, openCheckpoint } from '@paylog/audit-log/checkpoint'
+import { leafHash } from '@paylog/audit-log/leaf'
+import { NoteError, type VerifierKey } from '@paylog/audit-log/note'
+import { ProofError, verifyInclusion } from '@paylog/audit-log/proofs'
+import { paymentStream } from '@paylog/event-store/streamName'
+import { table } from '@paylog/runtime/process/table'
+import { type CliCommand, OpsError, readArguments } from '../command.ts'
+import { visible } from '../payments/showText.ts'
+import { decodedHashes, leafFieldsOf, type ProofFile, type ProvenEvent, parseProofFile } from './proofFile.ts'
+import { keyHelp, keyOption, requireVerifier } from './verifier.ts'
+
+const exitWrong = 3
+
+export const auditCheckProof: CliCommand = {
+  usage: 'FILE [--key KEY] [--json]',
+  summary: 'Verify the proof of a payment offline, with nothing but the verifier key',
+  details: [
+    keyHelp,
+    '  --json      one object: whether the proof is valid, the first problem, and what is proven',
+    '',
+    'Checks the signature of the checkpoint, and that the log that it signed has each of the events, with exactly these',
+    'bytes. Neither a server nor Postgres is needed.',
+    '',
+    'Exits with 0 when everything is proven, with 3 when something is wrong, and with 1 when the file cannot be read.',
+  ].join('\n'),
+  async run(args, { environment, print }) {
+    const { values, positionals } = readArguments(args, ['FILE'], { ...keyOption, json: { type: 'boolean' } })
+    const [path] = positionals
+    const verifier = requireVerifier(values.key, environment)
+    const file = readProofFile(path)
+    const checked = checkProof(file, verifier)
+    if (values.json) await print(checkedJson(file, checked))
+    if ('problem' in checked) throw new OpsError(`${path} proves nothing: ${checked.problem}.`, { exitCode: exitWrong })
+    if (!values.json) await print(checkedText(file, checked))
+  },
+}
+
+/** @throws OpsError for a file that cannot be read or is no proof */
+export function readProofFile(path: string): ProofFile {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new OpsError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`, { cause: error })
+  }
+  const file = parseProofFile(text)
+  if ('problem' in file) throw new OpsError(`${path} ${file.problem}`)
+  return file
+}
+
+/** @returns the checkpoint, or the first thing that is wrong */
+export function checkProof(file: ProofFile, verifier: VerifierKey): Checkpoint | { readonly problem: string } {
+  const checkpoint = orProblem('the checkpoint', () => openCheckpoint(file.checkpoint, verifier))
+  if ('problem' in checkpoint) return checkpoint
+  if (file.events.length === 0) return { problem: 'it has no events' }
+  let previous = -1
+  for (const [place, event] of file.events.entries()) {
+    const name = visible(`${event.stream}@${event.revision} (${event.type})`)
+    if (event.stream !== paymentStream(file.payment)) return { problem: `${name} is not an event of the payment` }
+    if (event.revision !== String(place)) return { problem: `revision ${place} is missing before ${name}` }
+    if (event.index <= previous) return { problem: `${name} is not in the order of the log` }
+    previous = event.index
+    const included = orProblem(name, () => requireIncluded(event, checkpoint))
+    if (included !== undefined) return included
+  }
+  return checkpoint
+}
+
+function requireIncluded(event: ProvenEvent, { size, root }: Checkpoint): undefined {
+  const hash = leafHash(leafFieldsOf(event))
+  verifyInclusion({ index: event.index, size, leafHash: hash, root, proof: decodedHashes(event.proof) })
+}
+
+function orProblem<Result>(name: string, verify: () => Result): Result | { readonly problem: string } {
+  try {
+    return verify()
+  } catch (error) {
+    if (!(error instanceof NoteError) && !(error instanceof ProofError)) throw error
+    return { problem: `${name}: ${error.message}` }
+  }
+}
+
+type Checked = ReturnType<typeof checkProof>
+
+function checkedJson({ payment, events }: ProofFile, checked: Checked): string {
+  if ('problem' in checked) return JSON.stringify({ valid: false, problem: checked.problem, payment })
+  const { origin, size } = checked
+  return JSON.stringify({
+    valid: true,
+    problem: null,
+    payment,
+    checkpoint: { origin, size },
+    events: events.map((event) => ({
+      index: event.index,
+      revision: event.revision,
+      type: event.type,
+      occurred_at: occurredAt(event),
+    })),
+  })
+}
+
+function checkedText({ payment, events }: ProofFile, { origin, size }: Checkpoint): string {
+  const rows = events.map((event) =>
+    [event.revision, event.type, occurredAt(event) ?? '-', String(event.index)].map(visible),
+  )
+  return [
+    `Proven by ${visible(origin)}, which signed the first ${size} events of its log: payment ${visible(payment)} has these events.`,
+    '',
+    table(['Revision', 'Event', 'Occurred', 'Leaf'], rows),
+    '',
+    'Their contents in the file are the bytes that were recorded. Later events of the payment, if any, are not in the proof.',
+  ].join('\n')
+}
+
+/** As the event tells it. */
+function occurredAt({ data }: ProvenEvent): string | null {
+  try {
+    const content: unknown = JSON.parse(data ?? '')
+    const time =
+      typeof content === 'object' && content !== null && 'occurred_at' in content ? content.occurred_at : null
+    return typeof time === 'string' ? time : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,71 @@
+// Checkpoints that were kept outside of the system, from files.
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { openCheckpoint } from '@paylog/audit-log/checkpoint'
+import { NoteError, type VerifierKey } from '@paylog/audit-log/note'
+import { OpsError } from '../command.ts'
+import type { SignedCheckpoint } from './compareLog.ts'
+
+/** A checkpoint that proves nothing, and why. */
+export type InvalidCheckpoint = { readonly source: string; readonly reason: string }
+
+export type OpenedCheckpoints = {
+  /** By size. */
+  readonly signed: readonly SignedCheckpoint[]
+  readonly invalid: readonly InvalidCheckpoint[]
+}
+
+/**
+ * @param paths files with a signed note, proofs of payments, manifests of exports, or directories of them
+ * @throws OpsError for a path that cannot be read
+ */
+export function openGivenCheckpoints(paths: readonly string[], verifier: VerifierKey): OpenedCheckpoints {
+  const signed: SignedCheckpoint[] = []
+  const invalid: InvalidCheckpoint[] = []
+  for (const source of paths.flatMap(filesOf)) {
+    const opened = openSigned(noteIn(reading(source, () => readFileSync(source, 'utf8'))), source, verifier)
+    if ('reason' in opened) invalid.push(opened)
+    else signed.push(opened)
+  }
+  return { signed: signed.sort((one, other) => one.size - other.size), invalid }
+}
+
+/** @returns why it is invalid, if it is */
+export function openSigned(note: string, source: string, verifier: VerifierKey): SignedCheckpoint | InvalidCheckpoint {
+  try {
+    const { size, root } = openCheckpoint(note, verifier)
+    return { size, root, source }
+  } catch (error) {
+    if (!(error instanceof NoteError)) throw error
+    return { source, reason: error.message }
+  }
+}
+
+function filesOf(path: string): readonly string[] {
+  if (!reading(path, () => statSync(path)).isDirectory()) return [path]
+  const entries = reading(path, () => readdirSync(path, { recursive: true, withFileTypes: true }))
+  const files = entries.filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+  if (files.length === 0) throw new OpsError(`${path} has no files.`)
+  return files.map(({ parentPath, name }) => join(parentPath, name)).sort()
+}
+
+/** Proofs and manifests are JSON and hold a note. */
+function noteIn(text: string): string {
+  if (!text.startsWith('{')) return text
+  try {
+    const { checkpoint }: { checkpoint?: unknown } = JSON.parse(text)
+    if (typeof checkpoint === 'string') return checkpoint
+    if (typeof checkpoint !== 'object' || checkpoint === null || !('note' in checkpoint)) return text
+    return String(checkpoint.note)
+  } catch {
+    return text
+  }
+}
+
+function reading<Result>(path: string, read: () => Result): Result {
+  try {
+    return read()
+  } catch (error) {
+    throw new OpsError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`, { cause: error })
+  }
+}

@@ -1,0 +1,23 @@
+// The checkpoints that Postgres has.
+import type { VerifierKey } from '@paylog/audit-log/note'
+import { readCheckpoints } from '@paylog/audit-log/treeStore'
+import type { Pool } from '../database.ts'
+import type { SignedCheckpoint } from './compareLog.ts'
+import { type InvalidCheckpoint, openSigned } from './givenCheckpoints.ts'
+
+/** Those that are signed, by size. @param onInvalid called for each of the others */
+export async function* storedCheckpoints(
+  pool: Pool,
+  verifier: VerifierKey,
+  onInvalid: (found: InvalidCheckpoint) => void,
+): AsyncGenerator<SignedCheckpoint, void> {
+  for await (const { size, root, note } of readCheckpoints(pool)) {
+    const source = `the stored checkpoint ${size}`
+    const opened = openSigned(note, source, verifier)
+    if ('reason' in opened) onInvalid(opened)
+    else if (opened.size !== size || !opened.root.equals(root))
+      onInvalid({ source, reason: 'its row is not that of its note' })
+    // By the note. The row decides about the order only, and a wrong one is reported.
+    else yield opened
+  }
+}

@@ -1,0 +1,132 @@
+// `audit verify`: recomputes the tree from the log, and compares it with the stored tree and the checkpoints.
+import { isLeaf, leafHash } from '@paylog/audit-log/leaf'
+import type { VerifierKey } from '@paylog/audit-log/note'
+import { readLeaves, readTree } from '@paylog/audit-log/treeStore'
+import type { RawClient } from '@paylog/event-store/connection/calls'
+import { readEvents } from '@paylog/event-store/read/readPage'
+import { readLogEnd } from '@paylog/event-store/read/reads'
+import { type CliCommand, OpsError, readArguments } from '../command.ts'
+import type { Pool } from '../database.ts'
+import { type CliProgress, createReportWriter } from '../progress.ts'
+import { createExportProgress, type ExportProgress } from '../streams/export.ts'
+import { nameOf } from '../streams/exportDifference.ts'
+import { openRawLog, untilInterrupted } from '../streams/exportSelection.ts'
+import { withAuditTree } from './auditTree.ts'
+import { compareLog, type SignedCheckpoint } from './compareLog.ts'
+import { type InvalidCheckpoint, type OpenedCheckpoints, openGivenCheckpoints } from './givenCheckpoints.ts'
+import type { LogLeaf, StoredLeaf } from './leafDifference.ts'
+import { findMissing } from './missingEvent.ts'
+import { storedCheckpoints } from './storedCheckpoints.ts'
+import { isValid, type LogVerdict, verdictJson, verdictText } from './verdict.ts'
+import { keyHelp, keyOption, requireVerifier } from './verifier.ts'
+
+const exitDifferent = 3
+/** Invalid checkpoints that are listed. The others are counted. */
+const maxInvalid = 20
+
+export const auditVerify: CliCommand = {
+  usage: '[--against CHECKPOINT]… [--key KEY] [--json]',
+  summary: 'Recompute the tree of the log, and compare it with the stored tree and the checkpoints',
+  details: [
+    '  --against CHECKPOINT  a checkpoint that was kept elsewhere: a file with a signed note, the proof of a payment, the',
+    '                        manifest of an export, or a directory of them; may be repeated',
+    keyHelp,
+    '  --json                one object: whether the log is valid, up to where it is proven, and the first difference',
+    '',
+    'Reads the whole log once. Every event is compared with its leaf in Postgres, and the tree of all events so far with',
+    'each checkpoint. The first position that is wrong is named, with what happened there: an event was changed, is missing,',
+    'was added, is out of order, or the log was truncated. If the leaves in Postgres were changed too, the checkpoints bracket it.',
+    '',
+    'Who can write to the log and to Postgres can cut both back to an older state. Only a checkpoint from elsewhere shows it.',
+    '',
+    'Exits with 0 when nothing differs, with 3 when something does, and with 1 when it could not be checked.',
+  ].join('\n'),
+  async run(args, { environment, print, errors }) {
+    const options = { ...keyOption, against: { type: 'string', multiple: true }, json: { type: 'boolean' } } as const
+    const { values } = readArguments(args, [], options)
+    const verifier = requireVerifier(values.key, environment)
+    const given = openGivenCheckpoints(values.against ?? [], verifier)
+    const log = openRawLog(environment)
+    const progress = createExportProgress(errors)
+    const { conclude } = createReportWriter(progress, print)
+    try {
+      const verdict = await untilInterrupted(
+        { log, errors },
+        'Interrupted before the whole log was checked.',
+        (signal) =>
+          withAuditTree(environment, errors, (pool) => verify({ log, pool, verifier, given, progress, signal })),
+      )
+      await conclude((values.json ? verdictJson : verdictText)(verdict))
+      if (!isValid(verdict)) throw new OpsError('The log is not proven.', { exitCode: exitDifferent })
+    } finally {
+      progress.end()
+    }
+  },
+}
+
+type Verification = {
+  readonly log: RawClient
+  readonly pool: Pool
+  readonly verifier: VerifierKey
+  readonly given: OpenedCheckpoints
+  readonly progress: CliProgress<ExportProgress>
+  readonly signal: AbortSignal
+}
+
+async function verify({ log, pool, verifier, given, progress, signal }: Verification): Promise<LogVerdict> {
+  // Before the log is read, so that the log has at least the events of the tree.
+  const { size: treeSize } = await readTree(pool)
+  const head = (await readLogEnd(log))?.position.commit ?? 0n
+  const invalid: InvalidCheckpoint[] = [...given.invalid]
+  let treeProblem: string | undefined
+  const stored = storedCheckpoints(pool, verifier, (found) => void invalid.push(found))
+  const sources = {
+    log: leavesOf(log, signal),
+    stored: storedLeaves(pool, treeSize, (problem) => {
+      treeProblem = problem
+    }),
+    treeSize,
+    checkpoints: mergeBySize(stored, given.signed),
+  }
+  const compared = await compareLog(sources, ({ position }, events) =>
+    progress.show({ phase: 'verifying', events, position: BigInt(position), head }),
+  )
+  const { difference } = compared
+  const missing = difference?.kind === 'missing' ? await findMissing(log, difference) : undefined
+  const { length: invalidCount } = invalid
+  return { ...compared, treeSize, treeProblem, missing, invalid: invalid.slice(0, maxInvalid), invalidCount }
+}
+
+async function* leavesOf(log: RawClient, signal: AbortSignal): AsyncGenerator<LogLeaf, void> {
+  for await (const event of readEvents(log)) {
+    signal.throwIfAborted()
+    if (isLeaf(event)) yield { hash: leafHash(event), event: nameOf(event) }
+  }
+}
+
+/** A stored tree with a gap is no witness any more from there on, and the checkpoints still are. */
+async function* storedLeaves(
+  pool: Pool,
+  to: number,
+  onProblem: (problem: string) => void,
+): AsyncGenerator<StoredLeaf, void> {
+  try {
+    yield* readLeaves(pool, { to })
+  } catch (error) {
+    // Errors of the database have a code.
+    if (!(error instanceof Error) || 'code' in error) throw error
+    onProblem(error.message)
+  }
+}
+
+async function* mergeBySize(
+  stored: AsyncGenerator<SignedCheckpoint, void>,
+  given: readonly SignedCheckpoint[],
+): AsyncGenerator<SignedCheckpoint, void> {
+  let next = 0
+  for await (const checkpoint of stored) {
+    for (let one = given[next]; one !== undefined && one.size <= checkpoint.size; one = given[++next]) yield one
+    yield checkpoint
+  }
+  yield* given.slice(next)
+}

@@ -1,0 +1,79 @@
+// Runs the audit commands on a real log with its tree and signed checkpoints. The rows of both can be changed and restored.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isLeaf } from '@paylog/audit-log/leaf'
+import { newSigningKey, parseSigningKey } from '@paylog/audit-log/note'
+import { signCheckpoint } from '@paylog/audit-log/signing'
+import { readCheckpoints, readTree } from '@paylog/audit-log/treeStore'
+import { createTreeWriter, restartTree } from '@paylog/audit-log/treeWriter'
+import { createRawClient } from '@paylog/event-store/connection/calls'
+import { readPages } from '@paylog/event-store/read/readPage'
+import { createPool } from '@paylog/runtime/postgres/pool'
+import { createLog } from '@paylog/runtime/telemetry/log'
+import type { Test } from 'tap'
+import { exportHarness } from './exportHarness.ts'
+import { runOps } from './runOps.ts'
+
+const origin = 'paylog.test/log'
+const tables = ['event_store.events', 'audit.tiles', 'audit.tree', 'audit.checkpoints'] as const
+
+export async function auditHarness(t: Test) {
+  const exports = await exportHarness(t)
+  const { store, directory, sql, environment: logOnly } = exports
+  const log = createLog({ app: 'test', level: 'silent' })
+  const pool = createPool({ databaseUrl: store.databaseUrl, applicationName: 'test', max: 2, log })
+  const raw = createRawClient({ name: 'the log', connectionString: store.connectionString })
+  t.teardown(() => Promise.all([raw.close(), pool.end()]))
+  const { signingKey, verifierKey } = newSigningKey(origin)
+  const key = parseSigningKey(signingKey)
+  const environment = { ...logOnly, DATABASE_URL: store.databaseUrl, AUDIT_SIGNING_KEY: signingKey }
+  const run = (...args: readonly string[]) => runOps(['audit', ...args], environment)
+
+  /** Adds what is new in the log to the tree. */
+  async function grow(): Promise<void> {
+    const writer = createTreeWriter(pool)
+    const after = await writer.start()
+    for await (const { events } of readPages(raw, { after })) {
+      const position = events.at(-1)?.position
+      if (position !== undefined) await writer.append({ events: events.filter(isLeaf), position })
+    }
+  }
+  return {
+    ...exports,
+    pool,
+    environment,
+    verifierKey,
+    origin,
+    run,
+    grow,
+    /** Adds what is new in the log to the tree, and signs it. @returns the size */
+    async sign(): Promise<number> {
+      await grow()
+      await signCheckpoint(pool, key)
+      return (await readTree(pool)).size
+    },
+    /** Builds the tree from the log as it is now, as an insider would who hides a change. */
+    async rebuildTree(): Promise<void> {
+      await restartTree(pool)
+      await grow()
+    },
+    /** Writes the stored checkpoints to files, as they are published. @returns the directory */
+    async publish(name: string): Promise<string> {
+      const target = join(directory, name)
+      mkdirSync(target, { recursive: true })
+      for await (const { size, note } of readCheckpoints(pool)) writeFileSync(join(target, `checkpoint-${size}`), note)
+      return target
+    },
+    /** Keeps a copy of log, tree and checkpoints. @returns a function that restores them */
+    async backup(): Promise<() => Promise<void>> {
+      for (const table of tables) await sql(`create table "${table}" as table ${table}`)
+      const restore = tables.map((table) => `delete from ${table}; insert into ${table} table "${table}";`).join('\n')
+      return async () => void (await sql(`begin; ${restore} commit`))
+    },
+    /** Runs `audit verify`. @returns the exit code and the verdict */
+    async verify(...flags: readonly string[]) {
+      const { code, stdout, stderr } = await run('verify', '--json', ...flags)
+      return { code, verdict: stdout === '' ? stderr : JSON.parse(stdout) }
+    },
+  }
+}
