@@ -1,21 +1,13 @@
 // The steps of the demo: one payment, from the guest's request to the last webhook.
-import { PaymentResource } from '@paylog/domain/payments/resource'
+import type { PaymentResource } from '@paylog/domain/payments/resource'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { demoGuestTokens } from '@paylog/identity/sandboxIdentity'
 import { table } from '@paylog/runtime/process/table'
 import { settlePayment } from '@paylog/workflows/payments/settlement'
-import { Type } from 'typebox'
-import { Value } from 'typebox/value'
-import { request } from 'undici'
 import { StartError } from '../terminal.ts'
+import { startPayment, stepTimeoutMs, succeededPayment } from './payment.ts'
 import type { WebhookEndpoint } from './webhookEndpoint.ts'
-
-/** Each step takes milliseconds when it works. */
-const stepTimeoutMs = 15_000
-
-const PaymentResponse = Type.Object({ data: PaymentResource })
 
 export async function runDemoSteps(options: {
   readonly print: (text: string) => void
@@ -25,18 +17,7 @@ export async function runDemoSteps(options: {
   readonly endpoint: WebhookEndpoint
 }): Promise<void> {
   const { print, baseUrl, store, endpoint } = options
-  const guest = demoGuestTokens[0]
-  if (guest === undefined) throw new StartError('There is no demo guest.')
-
-  const created = await timed(() =>
-    callForPayment('POST', `${baseUrl}/payments/intents`, {
-      total_cents: 2200,
-      currency: 'EUR',
-      provider_id: 'sandbox',
-      concept: 'Two tickets',
-      guest_data: { email: guest.email, name: guest.name, phone: '+34600000000' },
-    }),
-  )
+  const created = await timed(() => startPayment(baseUrl))
   const { id } = created.result
   print(`\n2. A guest starts a payment. POST /payments/intents responded in ${created.ms}.\n`)
   print(paymentTable(created.result))
@@ -46,7 +27,7 @@ export async function runDemoSteps(options: {
   )
   print(`\n3. The sandbox provider reports success with a signed POST /webhooks/sandbox, accepted in ${settled.ms}.`)
 
-  const read = await timed(() => succeededPayment(`${baseUrl}/payments/${id}?token=${guest.token}`))
+  const read = await timed(() => succeededPayment(baseUrl, id))
   print(`\n4. The guest reads the payment with their token. The read model was up to date after ${read.ms}.\n`)
   print(paymentTable(read.result))
 
@@ -82,28 +63,6 @@ export async function runDemoSteps(options: {
     throw new StartError('A webhook has no valid signature.')
   if (!arrivals.some(({ webhook }) => webhook.event === 'payment.succeeded' && webhook.data.payment_id === id))
     throw new StartError('The webhook payment.succeeded did not arrive.')
-}
-
-async function callForPayment(method: 'GET' | 'POST', url: string, body?: object): Promise<PaymentResource> {
-  const response = await request(url, {
-    method,
-    ...(body ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) } : {}),
-    signal: AbortSignal.timeout(stepTimeoutMs),
-  })
-  const content: unknown = await response.body.json()
-  if (!Value.Check(PaymentResponse, content))
-    throw new StartError(`${method} ${url} responded ${response.statusCode}: ${JSON.stringify(content)}`)
-  return content.data
-}
-
-/** Polls until the read model has applied the last event. */
-async function succeededPayment(url: string): Promise<PaymentResource> {
-  const giveUpAt = performance.now() + stepTimeoutMs
-  for (;;) {
-    const payment = await callForPayment('GET', url)
-    if (payment.status === 'succeeded') return payment
-    if (performance.now() > giveUpAt) throw new StartError(`The payment stayed ${payment.status}.`)
-  }
 }
 
 async function timed<Result>(work: () => Promise<Result>) {
