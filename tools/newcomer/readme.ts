@@ -45,9 +45,8 @@ export function synopsesOf(command: string): Synopsis[] {
   const [, call = ''] = /^npm run -s ops -- (.*)$/.exec(command) ?? []
   const options = [...call.matchAll(/--[a-z-]+/g)].map(([option]) => option)
   const [words = ''] = call.split(/ (?=<|\[|--|…|[A-Z]|[a-z]+-<)/)
-  const [first = '', ...rest] = words.split(' ')
-  const [choices = ''] = rest
+  const [first = '', choices = '', ...rest] = words.split(' ')
   return choices === ''
     ? [{ words: first, options }]
-    : choices.split('|').map((choice) => ({ words: `${first} ${choice}`, options }))
+    : choices.split('|').map((choice) => ({ words: [first, choice, ...rest].join(' '), options }))
 }
