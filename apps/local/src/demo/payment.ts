@@ -12,7 +12,7 @@ export const stepTimeoutMs = 15_000
 const PaymentResponse = Type.Object({ data: PaymentResource })
 
 /** @throws StartError when there is none */
-export function demoGuest() {
+function demoGuest() {
   const [guest] = demoGuestTokens
   if (guest === undefined) throw new StartError('There is no demo guest.')
   return guest

@@ -5,13 +5,22 @@ import type { Pool } from '../database.ts'
 import type { SignedCheckpoint } from './compareLog.ts'
 import { type InvalidCheckpoint, openSigned } from './givenCheckpoints.ts'
 
-/** Those that are signed, by size. @param onInvalid called for each of the others */
+/**
+ * Those that are signed, by size.
+ * @param options `upTo`: the largest size, because the log may have no events yet of those that are signed meanwhile;
+ *   `onInvalid` is called for each that is not signed
+ */
 export async function* storedCheckpoints(
   pool: Pool,
-  verifier: VerifierKey,
-  onInvalid: (found: InvalidCheckpoint) => void,
+  options: {
+    readonly verifier: VerifierKey
+    readonly upTo: number
+    readonly onInvalid: (found: InvalidCheckpoint) => void
+  },
 ): AsyncGenerator<SignedCheckpoint, void> {
+  const { verifier, upTo, onInvalid } = options
   for await (const { size, root, note } of readCheckpoints(pool)) {
+    if (size > upTo) return
     const source = `the stored checkpoint ${size}`
     const opened = openSigned(note, source, verifier)
     if ('reason' in opened) onInvalid(opened)

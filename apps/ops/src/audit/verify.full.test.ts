@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { newSigningKey } from '@paylog/audit-log/note'
+import { newSigningKey, parseVerifierKey } from '@paylog/audit-log/note'
 import t from 'tap'
 import { auditHarness } from '../testing/auditHarness.ts'
+import { storedCheckpoints } from './storedCheckpoints.ts'
 
 const harness = await auditHarness(t)
 const { append, sign, verify, sql, run, rebuildTree, publish, backup, rows, directory } = harness
@@ -180,6 +181,18 @@ t.test(
     })
   },
 )
+
+t.test('stored checkpoints that are signed while the log is verified are left out', async (t) => {
+  const sizes = async (upTo: number) => {
+    const found: number[] = []
+    const verifier = parseVerifierKey(harness.verifierKey)
+    for await (const { size } of storedCheckpoints(harness.pool, { verifier, upTo, onInvalid: t.fail }))
+      found.push(size)
+    return found
+  }
+  t.same(await sizes(25), [5, 12, 24, 25])
+  t.same(await sizes(23), [5, 12])
+})
 
 t.test('audit verify fails with a sentence when it cannot check', async (t) => {
   t.match(await verify('--against', 'nowhere'), { code: 1, verdict: /^nowhere cannot be read: ENOENT/ })

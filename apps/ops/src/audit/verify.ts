@@ -1,7 +1,7 @@
 // `audit verify`: recomputes the tree from the log, and compares it with the stored tree and the checkpoints.
 import { isLeaf, leafHash } from '@paylog/audit-log/leaf'
 import type { VerifierKey } from '@paylog/audit-log/note'
-import { readLeaves, readTree } from '@paylog/audit-log/treeStore'
+import { listCheckpoints, readLeaves, readTree } from '@paylog/audit-log/treeStore'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import { readEvents } from '@paylog/event-store/read/readPage'
 import { readLogEnd } from '@paylog/event-store/read/reads'
@@ -74,12 +74,14 @@ type Verification = {
 }
 
 async function verify({ log, pool, verifier, given, progress, signal }: Verification): Promise<LogVerdict> {
-  // Before the log is read, so that the log has at least the events of the tree.
+  // Before the log is read, so that the log has at least the events of the tree and of the checkpoints.
   const { size: treeSize } = await readTree(pool)
+  const [newest] = await listCheckpoints(pool, { limit: 1 })
   const head = (await readLogEnd(log))?.position.commit ?? 0n
   const invalid: InvalidCheckpoint[] = [...given.invalid]
   let treeProblem: string | undefined
-  const stored = storedCheckpoints(pool, verifier, (found) => void invalid.push(found))
+  const onInvalid = (found: InvalidCheckpoint) => void invalid.push(found)
+  const stored = storedCheckpoints(pool, { verifier, upTo: newest?.size ?? 0, onInvalid })
   const sources = {
     log: leavesOf(log, signal),
     stored: storedLeaves(pool, treeSize, (problem) => {
