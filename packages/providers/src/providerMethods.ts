@@ -33,6 +33,8 @@ export type ProviderMethods = {
   readonly retrieveMethod: ((method: MethodRef) => Promise<MethodDetails | null>) | null
   /** Deletes a saved method. Succeeds when it does not exist. */
   detachMethod(method: MethodRef): Promise<void>
+  /** Deletes a customer with all saved methods. Succeeds when it does not exist, so it may be repeated. */
+  deleteCustomer(provider_customer_id: string): Promise<void>
 }
 
 export type MethodRef = { readonly provider_method_id: string; readonly provider_customer_id: string }

@@ -148,6 +148,23 @@ t.test('Authorize.Net: detaching a method deletes it, and succeeds again when it
   await t.rejects(methods.detachMethod(method), { kind: 'unavailable', code: 'E00007' })
 })
 
+t.test(
+  'Authorize.Net: deleting a customer deletes it with its methods, and succeeds again when it is gone',
+  async (t) => {
+    const { fake, methods, attach, customer } = await start(t)
+    const id = await customer()
+    await attach(id)
+    fake.faults.next({ kind: 'drop', commits: true })
+    await methods.deleteCustomer(id)
+    t.equal(fake.profiles.customers.size, 0)
+    await methods.deleteCustomer(id)
+    fake.failNext('E00007')
+    await t.rejects(methods.deleteCustomer(id), { kind: 'unavailable', code: 'E00007' })
+    for (let attempt = 1; attempt <= 3; attempt++) fake.failNext('E00001')
+    await t.rejects(methods.deleteCustomer(id), { kind: 'unknown', code: 'E00001' })
+  },
+)
+
 t.test('Authorize.Net: a saved method is read in its current state, and is null after its deletion', async (t) => {
   const { fake, methods, attach, customer } = await start(t)
   const { provider_customer_id, provider_method_id } = await attach(await customer())

@@ -66,13 +66,20 @@ export function createMethods({ api, timeoutMs }: Gateway): ProviderMethods {
 
     async detachMethod({ provider_customer_id, provider_method_id }) {
       const members = { customerProfileId: provider_customer_id, customerPaymentProfileId: provider_method_id }
-      const deadline = startDeadline(timeoutMs)
-      try {
-        await api.idempotent({ method: 'deleteCustomerPaymentProfile', members, response: emptyResponse, deadline })
-      } catch (error) {
-        if (!isNotFound(error)) throw error
-      }
+      await deleteIfPresent(api, startDeadline(timeoutMs), 'deleteCustomerPaymentProfile', members)
     },
+
+    // Deletes its payment profiles as well.
+    deleteCustomer: (customerProfileId) =>
+      deleteIfPresent(api, startDeadline(timeoutMs), 'deleteCustomerProfile', { customerProfileId }),
+  }
+}
+
+async function deleteIfPresent(api: Api, deadline: Deadline, method: string, members: object): Promise<void> {
+  try {
+    await api.idempotent({ method, members, response: emptyResponse, deadline })
+  } catch (error) {
+    if (!isNotFound(error)) throw error
   }
 }
 

@@ -103,6 +103,27 @@ t.test('PayPal: an unknown token of any characters is rejected', async (t) => {
   }
 })
 
+t.test('PayPal: deleting a customer deletes all its methods, and no other ones', async (t) => {
+  const { fake, methods } = await start(t)
+  const attach = async (key: string, provider_customer_id: string | null) =>
+    methods.attachMethod({
+      idempotency_key: key,
+      token: fake.vault.approveSetup(card),
+      user_id: 'user-1',
+      provider_customer_id,
+    })
+  const { provider_customer_id } = await attach('first', null)
+  for (let another = 1; another <= 6; another++) await attach(`another ${another}`, provider_customer_id)
+  const other = await attach('other', null)
+  fake.faults.next({ kind: 'drop', commits: true })
+  await methods.deleteCustomer(provider_customer_id)
+  t.same([...fake.vault.tokens.keys()], [other.provider_method_id], 'more than a page, one with a lost response')
+  await methods.deleteCustomer(provider_customer_id)
+  fake.faults.always({ kind: 'status', status: 500, commits: false })
+  await t.rejects(methods.deleteCustomer(other.provider_customer_id), { name: 'ProviderError', kind: 'unknown' })
+  await t.rejects(methods.deleteCustomer('?'), { name: 'ProviderError', kind: 'rejected' })
+})
+
 t.test('PayPal: detaching deletes a method, and succeeds when it does not exist', async (t) => {
   const { fake, methods } = await start(t)
   const token = fake.vault.approveSetup(card)

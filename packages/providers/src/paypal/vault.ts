@@ -24,6 +24,10 @@ const paymentToken = Compile(
   Type.Object({ id: Code, customer: Type.Object({ id: Code }), payment_source: Type.Optional(PaymentSource) }),
 )
 
+const tokenList = Compile(Type.Object({ payment_tokens: Type.Optional(Type.Array(Type.Object({ id: Code }))) }))
+/** PayPal's maximum. */
+const tokensPerPage = 5
+
 /** The format that PayPal accepts for our customer ids. */
 const merchantCustomerId = /^[0-9a-zA-Z_.^*$@#-]{1,64}$/
 
@@ -71,12 +75,31 @@ export function createVault(client: PaypalClient): ProviderMethods {
       return customer.id === provider_customer_id ? detailsOf(payment_source) : null
     },
 
-    async detachMethod({ provider_method_id }) {
-      const path = tokenPath(provider_method_id)
-      const { rejection } = await client.call({ method: 'DELETE', path }, () => undefined)
-      if (rejection && rejection.status !== 404) throw rejectionError(rejection)
-    },
+    detachMethod: ({ provider_method_id }) => deleteToken(client, provider_method_id, client.timeoutMs),
+
+    deleteCustomer: (id) => deleteTokensOf(client, id),
   }
+}
+
+/** PayPal has no customers apart from their payment tokens, and forgets a customer without any. */
+async function deleteTokensOf(client: PaypalClient, customerId: string): Promise<void> {
+  const giveUpAt = performance.now() + client.timeoutMs
+  const leftMs = () => giveUpAt - performance.now()
+  const path = `/v3/vault/payment-tokens?customer_id=${encodeURIComponent(customerId)}&page_size=${tokensPerPage}`
+  for (;;) {
+    // Always the first page, because the others move up.
+    const found = await client.call({ method: 'GET', path }, (response) => readResponse(tokenList, response), leftMs())
+    if (found.rejection?.status === 404) return
+    if (found.rejection) throw rejectionError(found.rejection)
+    const { payment_tokens: tokens = [] } = found.value
+    for (const { id } of tokens) await deleteToken(client, id, leftMs())
+    if (tokens.length < tokensPerPage) return
+  }
+}
+
+async function deleteToken(client: PaypalClient, id: string, timeoutMs: number): Promise<void> {
+  const { rejection } = await client.call({ method: 'DELETE', path: tokenPath(id) }, () => undefined, timeoutMs)
+  if (rejection && rejection.status !== 404) throw rejectionError(rejection)
 }
 
 /**

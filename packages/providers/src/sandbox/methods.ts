@@ -62,9 +62,10 @@ export const sandboxMethods: ProviderMethods = {
     return { ...cardOf(token), provider_method_id: `sandbox_pm_${derivedId(['read', owner, token])}` }
   },
 
-  // Methods are not stored, so there is nothing to retrieve.
+  // Neither customers nor methods are stored, so there is nothing to retrieve or to delete.
   retrieveMethod: null,
   detachMethod: async () => undefined,
+  deleteCustomer: async () => undefined,
 }
 
 /** @throws ProviderError `declined`, `rejected` */

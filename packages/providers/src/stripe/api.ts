@@ -165,7 +165,7 @@ function stripeHttpClient(http: HttpClient): Stripe.HttpClient {
     async makeRequest(_host, _port, path, method, headers, body, _protocol, timeoutMs) {
       const response = await withoutRetry(() =>
         http.send({
-          method: method === 'POST' ? 'POST' : 'GET',
+          method: method === 'POST' || method === 'DELETE' ? method : 'GET',
           path,
           headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
           ...(body === '' ? {} : { body }),

@@ -226,6 +226,28 @@ t.test('Stripe: detaching succeeds for a method that is not attached or unknown'
   await t.rejects(unreachable, { name: 'ProviderError', kind: 'unavailable' }, 'connection refused')
 })
 
+t.test('Stripe: deleting a customer deletes it, and succeeds when it does not exist', async (t) => {
+  const { fake, methods, person, provider_customer_id } = await withCustomer(t)
+  await methods.deleteCustomer(provider_customer_id)
+  t.notOk(fake.hasCustomer(provider_customer_id))
+  t.match(fake.calls.at(-1), { method: 'DELETE', path: `/v1/customers/${provider_customer_id}`, key: null })
+  await methods.deleteCustomer(provider_customer_id)
+  await methods.deleteCustomer('cus_missing')
+  t.equal(fake.events.filter(({ type }) => type === 'customer.deleted').length, 1)
+
+  const lost = (await methods.createCustomer({ ...person, idempotency_key: 'lost' })) ?? ''
+  fake.faults.next({ kind: 'drop', commits: true })
+  await methods.deleteCustomer(lost)
+  t.notOk(fake.hasCustomer(lost), 'after a lost response')
+
+  const kept = (await methods.createCustomer({ ...person, idempotency_key: 'kept' })) ?? ''
+  fake.failNext({ status: 403, error: { type: 'invalid_request_error', message: 'The key lacks a permission' } })
+  await t.rejects(methods.deleteCustomer(kept), { name: 'ProviderError', kind: 'unavailable' })
+  fake.faults.always({ kind: 'garbage', commits: false })
+  await t.rejects(methods.deleteCustomer(kept), { name: 'ProviderError', kind: 'unknown' })
+  t.ok(fake.hasCustomer(kept))
+})
+
 t.test('Stripe: an intent for a saved method has the method and its customer', async (t) => {
   const { fake, stripe, methods, provider_customer_id } = await withCustomer(t)
   const { id } = fake.addMethod()

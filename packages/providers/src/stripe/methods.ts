@@ -28,6 +28,7 @@ export type PaymentMethod = Static<typeof PaymentMethod>
 const paymentMethod = Compile(PaymentMethod)
 
 const customer = Compile(Type.Object({ id: Code }))
+const deletedCustomer = Compile(Type.Object({ id: Code, deleted: Type.Literal(true) }))
 
 export function createMethods(api: StripeApi): ProviderMethods {
   return {
@@ -74,6 +75,15 @@ export function createMethods(api: StripeApi): ProviderMethods {
           // Stripe has no code for "not attached".
           const method = await findMethod(stripe, provider_method_id, timeLeft)
           if (method?.customer) throw error
+        }
+      }),
+
+    deleteCustomer: (id) =>
+      api.call(async (stripe, timeLeft) => {
+        try {
+          checkResponse(deletedCustomer, await stripe.customers.del(id, {}, timeLeft()))
+        } catch (error) {
+          if (!isMissing(error)) throw error
         }
       }),
   }

@@ -150,6 +150,10 @@ export function methodsOf(
         request.unmaskExpirationDate,
       ),
     ),
+    deleteCustomerProfile: changing((request) => {
+      profiles.deleteCustomer(textAt(request, 'customerProfileId'))
+      return {}
+    }),
     deleteCustomerPaymentProfile: changing((request) =>
       profiles.deleteMethod(textAt(request, 'customerProfileId'), textAt(request, 'customerPaymentProfileId')),
     ),

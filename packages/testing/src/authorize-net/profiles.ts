@@ -40,7 +40,7 @@ function createCustomers(notify: Notify, nextId: () => string) {
       return { customerProfileId: id, customerPaymentProfileIdList: [], customerShippingAddressIdList: [] }
     },
 
-    /** The merchant deletes a customer with all methods; only the customer's deletion is notified. */
+    /** Deletes a customer with all methods; only the customer's deletion is notified. */
     deleteCustomer(id: string): FakeEvent {
       customer(id)
       customers.delete(id)

@@ -121,6 +121,7 @@ const requests: Readonly<Record<string, Sequence>> = {
     unmaskExpirationDate: true,
     includeIssuerInfo: true,
   },
+  deleteCustomerProfileRequest: { ...authentication, customerProfileId: 'digits' },
   deleteCustomerPaymentProfileRequest: {
     ...authentication,
     customerProfileId: 'digits',

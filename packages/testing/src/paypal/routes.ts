@@ -178,6 +178,7 @@ function readResource(
 ): FakeResponse {
   const { pathname, searchParams } = new URL(path, 'http://127.0.0.1')
   if (pathname === '/v1/billing/plans') return plans.list(searchParams, isWhole)
+  if (pathname === '/v3/vault/payment-tokens') return vault.list(searchParams)
   const [, kind, id = ''] = objects.exec(pathname) ?? []
   switch (kind) {
     case 'v2/checkout/orders':

@@ -4,12 +4,16 @@ import { valueAt } from '../fakeServer.ts'
 import { type PaymentSource, type PaymentToken, type PaypalEvent, tokenCreated, tokenDeleted } from './events.ts'
 import { errorResponse, type FakeResponse, paypalId, respondWith, textAt } from './responses.ts'
 
+const maxPageSize = 5
+
 export type Vault = {
   /** The payer approves saving a method. @returns the client's setup token */
   approveSetup(source: PaymentSource): string
   showSetup(token: string): FakeResponse
   attach(json: unknown): FakeResponse
   show(token: string): FakeResponse
+  /** A page of a customer's payment tokens. */
+  list(search: URLSearchParams): FakeResponse
   detach(token: string): FakeResponse
   /** The payment tokens by id. */
   readonly tokens: ReadonlyMap<string, PaymentToken>
@@ -65,6 +69,22 @@ export function createFakeVault(options: {
     show(token) {
       const found = tokens.get(token)
       return found ? respondWith(200, () => ({ ...found, links: links(token) })) : errorResponse(404, 'TOKEN_NOT_FOUND')
+    },
+    list(search) {
+      const [customer, size, page] = [
+        search.get('customer_id'),
+        ...['page_size', 'page'].map((name) => search.get(name)),
+      ]
+      const [pageSize, number] = [Number(size ?? maxPageSize), Number(page ?? 1)]
+      const isValid =
+        pageSize >= 1 && pageSize <= maxPageSize && number >= 1 && /^[0-9a-zA-Z_-]{7,36}$/.test(customer ?? '')
+      if (!isValid) return errorResponse(400, 'INVALID_PARAMETER_VALUE')
+      const own = [...tokens.values()].filter((token) => token.customer.id === customer)
+      // A guess, because PayPal does not document how it responds for an unknown customer.
+      if (own.length === 0) return errorResponse(404, 'RESOURCE_NOT_FOUND')
+      const start = (number - 1) * pageSize
+      const payment_tokens = own.slice(start, start + pageSize).map((token) => ({ ...token, links: links(token.id) }))
+      return respondWith(200, () => ({ customer: { id: customer }, payment_tokens, links: [] }))
     },
     detach: (token) => (remove(token) ? respondWith(204, () => undefined) : errorResponse(404, 'TOKEN_NOT_FOUND')),
     tokens,

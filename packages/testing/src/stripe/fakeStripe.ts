@@ -32,7 +32,7 @@ import {
 import { balanceOf, changeRefund, closeDispute, dispute, refund, refundsOf, type StripeBalance } from './reversals.ts'
 import { createStripeServer, type PlannedError, type StripeCall } from './server.ts'
 import { createStripeState, existing, type StripeState } from './state.ts'
-import { addMethod, changeCard, confirmSetup, detachMethod } from './vaultRoutes.ts'
+import { addMethod, changeCard, confirmSetup, deleteCustomer, detachMethod } from './vaultRoutes.ts'
 
 export type FakeStripe = {
   readonly origin: string
@@ -88,6 +88,8 @@ export type FakeStripe = {
   /** The payer's device confirms a setup intent, which attaches the method to the intent's customer. */
   confirmSetup(setupIntentId: string, methodId: string): StripeEvent[]
   method(id: string): StripeMethod
+  /** Whether a customer exists. */
+  hasCustomer(id: string): boolean
   /** The methods that are attached to a customer. */
   methodsOf(customerId: string): readonly StripeMethod[]
   /** The merchant detaches a method in the Dashboard: `payment_method.detached`. */
@@ -186,11 +188,8 @@ export async function startFakeStripe(
     methodsOf: (customerId) => [...state.methods.values()].filter(({ customer }) => customer === customerId),
     detachMethod: (id) => [detachMethod(state, existing(state.methods, id), null)],
     changeCard: (id, card, by = 'bank') => [changeCard(state, { method: existing(state.methods, id), card, by })],
-    deleteCustomer(id) {
-      const customer = existing(state.customers, id)
-      state.customers.delete(id)
-      return [state.recordEvent('customer.deleted', customer)]
-    },
+    hasCustomer: (id) => state.customers.has(id),
+    deleteCustomer: (id) => [deleteCustomer(state, id, null)],
 
     products: () => [...state.products.values()],
     product: (id) => existing(state.products, id),

@@ -113,7 +113,7 @@ export function createStripeServer({
     const values = checkParams(readForm(call.form), path.params)
     const isSearchable = (intentId: string) => searchable === null || searchable.has(intentId)
     const act = () => outcomeOf(() => path.act({ state, id, values, key: call.key, isSearchable }))
-    const broken = path.method === 'POST' ? internalErrors.shift() : undefined
+    const broken = path.method !== 'GET' ? internalErrors.shift() : undefined
     if (!broken) return act()
     if (broken.commits) act()
     return { status: 500, body: { error: { type: 'api_error', message: 'An unknown error occurred' } } }
@@ -152,7 +152,7 @@ export function createStripeServer({
       if (tooMany) throw tooManyRequests(tooMany)
       checkHeaders(call, secretKey)
       const [found, id] = routeOf(call)
-      if (method === 'POST') return await change(found, call, id, send, response)
+      if (method !== 'GET') return await change(found, call, id, send, response)
       await readFaults.play(response, () => perform(found, call, id), send)
     } catch (error) {
       if (!(error instanceof StripeApiError)) throw error

@@ -69,7 +69,7 @@ export function existing<Kept>(kept: ReadonlyMap<string, Kept>, id: string): Kep
 }
 
 export type Route = {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE'
   /** Its first group is the id in the path. */
   readonly pattern: RegExp
   readonly params: Spec

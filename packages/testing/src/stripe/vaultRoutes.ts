@@ -33,6 +33,16 @@ export const vaultRoutes: readonly Route[] = [
     },
   },
   {
+    method: 'DELETE',
+    pattern: /^\/v1\/customers\/(\w+)$/,
+    params: {},
+    act({ state, id, key }) {
+      if (!state.customers.has(id)) throw noSuch('customer', id, 'id', 404)
+      deleteCustomer(state, id, key)
+      return { id, object: 'customer', deleted: true }
+    },
+  },
+  {
     method: 'POST',
     pattern: /^\/v1\/payment_methods$/,
     params: { type: ['required', 'text'], card: { token: ['required', 'text'] } },
@@ -75,6 +85,13 @@ function createCustomer({ state, values, key }: RouteCall) {
   state.customers.set(customer.id, customer)
   state.recordEvent('customer.created', customer, { key })
   return customer
+}
+
+/** Methods stay unchanged and get no event. @param key of the call; `null` for the merchant in the Dashboard */
+export function deleteCustomer(state: StripeState, id: string, key: string | null): StripeEvent {
+  const customer = existing(state.customers, id)
+  state.customers.delete(id)
+  return state.recordEvent('customer.deleted', customer, { key })
 }
 
 function createMethod({ state, values }: RouteCall): StripeMethod {

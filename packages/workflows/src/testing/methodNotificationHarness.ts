@@ -129,6 +129,7 @@ function createMethodProviders() {
     attachMethod: unused,
     readMethod: unused,
     detachMethod: unused,
+    deleteCustomer: unused,
     async retrieveMethod(method) {
       fake.requests.push(method)
       return fake.retrieve()

@@ -152,6 +152,10 @@ function createFakeVault() {
       customers.delete(provider_method_id)
       await call('detach')
     },
+    async deleteCustomer(id) {
+      for (const [method, customer] of customers) if (customer === id) customers.delete(method)
+      await call('delete customer')
+    },
   }
   const provider: Provider = { ...createSandbox({ webhookSecrets: ['secret'] }), id: 'vault', methods }
   return { provider, vault: { customers, calls, hooks } }
