@@ -75,6 +75,18 @@ t.test('providerCustomerFold counts the customers and returns the one that was l
   t.same(providerCustomerFold.evolve(first, { type: 'ProviderCustomerLinked', data }), second)
 })
 
+t.test('providerCustomerFold has no customer after its deletion, and counts on', async (t) => {
+  const { evolve } = providerCustomerFold
+  const data = { provider_id: 'stripe', user_id: 'u1', provider_customer_id: 'cus_2', occurred_at }
+  const second = { provider_customer_id: 'cus_2', generation: 2 }
+  const deleted = { provider_customer_id: null, generation: 2 }
+  t.same(evolve(second, { type: 'ProviderCustomerDeleted', data }), deleted)
+  const former = { ...data, provider_customer_id: 'cus_1' }
+  t.same(evolve(second, { type: 'ProviderCustomerDeleted', data: former }), second, 'another one was deleted')
+  t.same(evolve(second, { type: 'ProviderCustomerDeletionRequested', data }), second)
+  t.match(evolve(deleted, { type: 'ProviderCustomerLinked', data: former }), { generation: 3 })
+})
+
 t.test('setupIntentFold returns the created setup intent', async (t) => {
   const data = {
     setup_intent_id: '018f0000-0000-7000-8000-000000000002',

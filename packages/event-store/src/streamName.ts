@@ -46,6 +46,10 @@ export const providerEventStream = (provider: string, eventId: string) =>
 export const providerCustomerStream = (provider: string, userId: string) =>
   streamName('providerCustomer', `${provider}:${encoded(userId)}`)
 
+/** @param customerId the provider's. Cannot be the name of a user's stream, because an encoded user id has no colon. */
+export const customerDeletionStream = (provider: string, customerId: string) =>
+  streamName('providerCustomer', `${provider}:customer:${encoded(customerId)}`)
+
 export const setupIntentStream = (setupIntentId: string) => streamName('setupIntent', setupIntentId)
 
 /** @param tokenHash SHA-256 of the token in hex; the token itself is never recorded */

@@ -103,12 +103,14 @@ export async function linkCustomer(
  */
 async function customerAfter(workflow: Workflow, of: CustomerContext, generation: number): Promise<ProviderCustomer> {
   const known = await loadCustomer(workflow, of)
-  return known.state.generation > generation ? known.state : createNextCustomer(workflow, of, known)
+  // Without an id the customer was deleted.
+  const isUsable = known.state.generation > generation && known.state.provider_customer_id !== null
+  return isUsable ? known.state : createNextCustomer(workflow, of, known)
 }
 
 /**
  * Creates the next customer. Concurrent requests send the same idempotency key and get the same customer.
- * @param known the customer that the provider no longer knows; generation 0 if there was none
+ * @param known the customer that the provider no longer knows, or that was deleted; generation 0 if there was none
  * @throws ProviderError, DomainError `event_store_unavailable`
  */
 async function createNextCustomer(
