@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
+import { customerDeletionFold } from '@paylog/domain/providerCustomer'
+import { customerDeletionStream, paymentStream, providerEventStream } from '@paylog/event-store/streamName'
 import {
   type Provider,
   ProviderError,
@@ -23,7 +24,7 @@ const provider: Provider = {
   readNotification: (body) => JSON.parse(body.toString('utf8')),
   completeNotification: async (notification) => (await complete?.(notification)) ?? notification,
 }
-const { workflow, store, providers, open, typesOf, advance: later, time } = await workflowHarness(t, provider)
+const { workflow, store, keys, providers, open, typesOf, advance: later, time } = await workflowHarness(t, provider)
 
 t.beforeEach(() => {
   fake.failures.clear()
@@ -378,4 +379,44 @@ t.test('an unmatched notification is recorded with all of its fields', async (t)
   await receive(plain)
   const [, event] = await store.readStream(inboxOf(plain))
   t.notOk(event && 'subscription' in event.data)
+})
+
+t.test(
+  'a notification names the person whose data it holds by e-mail, also when only the provider knows it',
+  async (t) => {
+    const customer_email = 'Ada@example.com'
+    const at = { customer_id: 'cus_ada', generic_type: 'customer.updated' }
+    for (const isNamed of [true, false]) {
+      complete = async (sent) => ({ ...sent, customer_email })
+      const sent = notification(null, { ...at, customer_email: isNamed ? customer_email : null })
+      t.match(await receive(sent), { postponed: undefined })
+      const [received, unmatched] = await store.readStream(inboxOf(sent))
+      const [key] = await keys.named(['guest:ada@example.com'])
+      t.equal(received?.sealed.body?.length, isNamed ? 2 : 1, 'the day, and the customer if the body says who it is')
+      t.match(unmatched, { data: { customer_email }, sealed: { personal: [key?.id] } })
+    }
+  },
+)
+
+t.test('a notification about a customer that we have deleted is recorded without personal data', async (t) => {
+  const data = { provider_id: provider.id, user_id: 'u1', provider_customer_id: 'cus_gone' }
+  await store.handle({
+    stream: customerDeletionStream(provider.id, 'cus_gone'),
+    fold: customerDeletionFold,
+    decide: () => [
+      { type: 'ProviderCustomerDeletionRequested', data: { ...data, occurred_at: new Date().toISOString() } },
+    ],
+    metadata,
+  })
+  const sent = notification(null, {
+    generic_type: 'customer.deleted',
+    customer_id: 'cus_gone',
+    customer_email: 'ada@example.com',
+  })
+  t.match(await receive(sent), { postponed: undefined })
+  const [received, unmatched] = await store.readStream(inboxOf(sent))
+  t.match(received, { type: 'ProviderEventReceived', data: { body: null }, sealed: {} })
+  t.match(unmatched, { type: 'ProviderEventUnmatched', data: { customer_id: 'cus_gone', customer_email: null } })
+  const raw = await store.readRawPage(inboxOf(sent), 0n, 10)
+  t.notMatch(Buffer.concat(raw.events.map((event) => Buffer.from(event.data))).toString(), /ada@|sealed/)
 })

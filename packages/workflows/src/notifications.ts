@@ -3,13 +3,20 @@
 import { guestOwner } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
+import { paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { isAppliedBefore, isForeignIntent, isIntentUndecided } from '@paylog/domain/payments/evidence'
 import { payerOf } from '@paylog/domain/payments/fold'
 import type { Payment } from '@paylog/domain/payments/payment'
 import { type Subject, subjectNamed } from '@paylog/domain/personalData'
+import { customerDeletionFold } from '@paylog/domain/providerCustomer'
 import { type NotificationState, notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import { causedBy, type HandledCommand, type LoadedState, newStream } from '@paylog/event-store/eventStore'
-import { providerEventStream, type StreamName } from '@paylog/event-store/streamName'
+import {
+  customerDeletionStream,
+  paymentMethodStream,
+  providerEventStream,
+  type StreamName,
+} from '@paylog/event-store/streamName'
 import {
   type Provider,
   ProviderError,
@@ -17,7 +24,7 @@ import {
   type SignedNotification,
 } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
-import { applyToMethod } from './payment-methods/applyToMethod.ts'
+import { applyToMethod, notifiedMethodId } from './payment-methods/applyToMethod.ts'
 import {
   applyToPayment,
   foreignIntentMark,
@@ -136,16 +143,17 @@ async function settle(workflow: Workflow, received: Received, stored: Stored): P
   const notification = (await provider.completeNotification?.(received.notification)) ?? received.notification
   const completed = { ...received, notification }
   const payment = await findPayment(workflow, provider, notification)
+  const customer = await customerOf(workflow, completed)
   const settled = payment
     ? appliedEvent(completed, await applyToPayment(workflow, completed, payment))
-    : unmatchedEvent(completed, await applyToMethod(workflow, provider, notification, metadata))
+    : unmatchedEvent(completed, customer, await applyToMethod(workflow, provider, notification, metadata))
   await workflow.store.handle({
     stream: streamOf(received),
     fold: notificationFold,
     decide: ({ state }) => (state === 'settled' ? [] : [settled]),
     metadata,
     known: stored,
-    subject: payment ? payerOf(payment.state) : customerOf(received),
+    subject: payment ? payerOf(payment.state) : customer.subject,
   })
 }
 
@@ -170,23 +178,45 @@ const streamOf = ({ provider, notification }: Received) =>
   providerEventStream(provider.id, notification.provider_event_id)
 
 /** Stores a notification in a separate stream, unless it is stored. */
-function store(
+async function store(
   workflow: Workflow,
   received: Received,
 ): Promise<HandledCommand<NotificationState, ProviderNotificationEvent>> {
+  const customer = await customerOf(workflow, received)
   return workflow.store.handle({
     stream: streamOf(received),
     fold: notificationFold,
-    decide: ({ state }) => (state === 'none' ? [receivedEvent(workflow, received)] : []),
+    decide: ({ state }) => (state === 'none' ? [receivedEvent(workflow, received, customer)] : []),
     metadata: received.metadata,
     known: newStream(notificationFold),
-    subject: customerOf(received),
+    subject: customer.subject,
   })
 }
 
-/** The provider's customer, as far as the notification itself says. */
-function customerOf({ notification: { customer_email } }: Received): Subject | null {
-  return subjectNamed(customer_email === null ? null : guestOwner(customer_email))
+type Customer = {
+  /** Null when it is not known whose data the notification holds. */
+  readonly subject: Subject | null
+  /**
+   * The person was erased and we deleted the customer, which is what such notifications are about. They are recorded without
+   * personal data: whatever they say of the person would outlive the erasure.
+   */
+  readonly isErased: boolean
+}
+
+/** Whose customer a notification is about that names no payment. The owner of a method of ours is known, others by e-mail. */
+async function customerOf({ store }: Workflow, { provider, notification }: Received): Promise<Customer> {
+  const { customer_email } = notification
+  const methodId = notifiedMethodId(provider, notification)
+  const method = methodId === null ? null : (await store.load(paymentMethodStream(methodId), paymentMethodFold)).state
+  const owner = method && paymentMethodFold.subjectOf?.(method)
+  const named = method !== null && method.status !== 'none' ? method.provider_customer_id : null
+  const customerId = notification.customer_id ?? named
+  return {
+    subject: owner ?? subjectNamed(customer_email === null ? null : guestOwner(customer_email)),
+    isErased:
+      customerId !== null &&
+      (await store.load(customerDeletionStream(provider.id, customerId), customerDeletionFold)).state,
+  }
 }
 
 /** The fields that all events about a notification share. */
@@ -195,8 +225,9 @@ function factsOf({ provider, notification }: Received) {
   return { provider_id: provider.id, provider_event_id, provider_type, generic_type, occurred_at }
 }
 
-function receivedEvent({ now }: Workflow, received: Received): ProviderNotificationEvent {
-  const data = { ...factsOf(received), received_at: now().toISOString(), body: received.body.toString() }
+function receivedEvent({ now }: Workflow, received: Received, { isErased }: Customer): ProviderNotificationEvent {
+  const body = isErased ? null : received.body.toString()
+  const data = { ...factsOf(received), received_at: now().toISOString(), body }
   return { type: 'ProviderEventReceived', data }
 }
 
@@ -207,8 +238,13 @@ function appliedEvent(received: Received, payment: Payment): ProviderNotificatio
   return { type: 'ProviderEventApplied', data: { ...facts, ...foreignIntentMark(report, payment) } }
 }
 
-function unmatchedEvent(received: Received, payment_method_id: string | null): ProviderNotificationEvent {
-  const { object_id, amount_cents, currency, status, customer_id, customer_email, subscription } = received.notification
+function unmatchedEvent(
+  received: Received,
+  { isErased }: Customer,
+  payment_method_id: string | null,
+): ProviderNotificationEvent {
+  const { object_id, amount_cents, currency, status, customer_id, subscription } = received.notification
+  const customer_email = isErased ? null : received.notification.customer_email
   const facts = { ...factsOf(received), object_id }
   if (payment_method_id !== null) return { type: 'ProviderEventAppliedToMethod', data: { ...facts, payment_method_id } }
   const about = { amount_cents, currency, status, customer_id, customer_email, ...(subscription && { subscription }) }

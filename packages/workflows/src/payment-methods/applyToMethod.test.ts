@@ -12,7 +12,7 @@ import {
 } from '../testing/methodNotificationHarness.ts'
 import { crashAfter } from '../testing/workflowHarness.ts'
 
-const { fake, provider, unqueryable, workflow, store, typesOf, ...methods } = await methodNotificationHarness(t)
+const { fake, provider, unqueryable, workflow, store, keys, typesOf, ...methods } = await methodNotificationHarness(t)
 const { add, save, remove, rename, historyOf, stateOf, receive } = methods
 
 t.beforeEach(() => {
@@ -68,6 +68,20 @@ t.test("the inbox event names the method without the owner's data", async (t) =>
     'provider_type',
   ])
   t.match(closed?.data, { payment_method_id: method.id, object_id: method.object, provider_id: provider.id })
+})
+
+t.test("the body of a notification about a method is sealed with its owner's key", async (t) => {
+  for (const [owner, name] of [
+    [user, 'user:user-1'],
+    [guest, 'guest:guest@example.com'],
+  ] as const) {
+    const method = await save(provider, owner)
+    const sent = methodNotification(method, 'updated')
+    await receive(sent)
+    const [received] = await store.readStream(inboxOf(sent))
+    const [key] = await keys.named([name])
+    t.equal(received?.sealed.body?.[0], key?.id, name)
+  }
 })
 
 t.test('repeated and reordered notifications give the same result', async (t) => {

@@ -19,6 +19,11 @@ const methodTypes: ReadonlySet<string | null> = new Set(['payment_method.attache
 /** Attempts when the method changes while we query the provider. */
 const maxAttempts = 5
 
+/** Our id of the method that a notification is about, whether or not we saved it; null if it is about none. */
+export function notifiedMethodId(provider: Provider, { generic_type, object_id }: ProviderNotification): string | null {
+  return methodTypes.has(generic_type) && object_id !== null ? paymentMethodId(provider.id, object_id) : null
+}
+
 /**
  * Updates the saved method that a notification concerns. Notifications arrive late, twice and out of order, so we apply the
  * provider's current state instead of the notification's content, if the provider can be queried.
@@ -31,9 +36,8 @@ export async function applyToMethod(
   notification: ProviderNotification,
   metadata: EventMetadata,
 ): Promise<string | null> {
-  const { generic_type, object_id } = notification
-  if (!methodTypes.has(generic_type) || object_id === null) return null
-  const id = paymentMethodId(provider.id, object_id)
+  const id = notifiedMethodId(provider, notification)
+  if (id === null) return null
   const stream = paymentMethodStream(id)
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const known = await loadMethod(workflow, id)

@@ -42,7 +42,7 @@ export type SentNotification = { readonly by: Provider; readonly provider_event_
 
 export async function methodNotificationHarness(t: Test) {
   const { fake, provider, unqueryable } = createMethodProviders()
-  const { workflow, store, providers, typesOf } = await workflowHarness(t, provider)
+  const { workflow, store, keys, providers, typesOf } = await workflowHarness(t, provider)
   providers.set(unqueryable.id, unqueryable)
 
   const decide = (stream: StreamName, decision: (state: PaymentMethodState) => PaymentMethodEvent[]) =>
@@ -64,6 +64,7 @@ export async function methodNotificationHarness(t: Test) {
     unqueryable,
     workflow,
     store,
+    keys,
     typesOf,
     add,
     async save(on: Provider = provider, owner: Owner = user, at?: Date): Promise<SavedFixture> {

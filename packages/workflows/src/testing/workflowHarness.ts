@@ -26,6 +26,7 @@ export async function workflowHarness(t: Test, provider: Provider) {
   return {
     workflow,
     store,
+    keys: log.keys,
     providers,
     time,
     /** Opens a payment of 25.99 EUR, also when the provider call fails. */
