@@ -1,6 +1,6 @@
 // Idempotency-Key: the same caller, route and key always give the same resource id.
 import { createHash, randomUUIDv7 } from 'node:crypto'
-import { type Actor, actorName, foldEmail, guestOwner } from '@paylog/domain/actor'
+import { type Actor, actorName, foldEmail, guestOwner, type KeyedHash } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { clientNetwork, oneSite } from '@paylog/runtime/http/networks'
 import { Type } from 'typebox'
@@ -31,10 +31,12 @@ export type AnonymousClient = { readonly ip: string; readonly guest_email: strin
 
 /**
  * The id of the resource that a request creates: derived from the key, or random without one.
+ * @param hash for callers that are known by an e-mail or an address
  * @param client required for routes that allow callers without a credential
  * @throws DomainError `invalid_request` for a key that is empty, too long or not printable ASCII
  */
 export function requestIdentity(
+  hash: KeyedHash,
   key: string | string[] | undefined,
   actor: Actor,
   route: string,
@@ -44,16 +46,16 @@ export function requestIdentity(
   if (key === undefined) return { id: randomUUIDv7(), fingerprint: null }
   if (typeof key !== 'string' || key.length > maxKeyLength || !/^[\x20-\x7e]+$/.test(key))
     throw new DomainError('invalid_request', `Idempotency-Key must be 1 to ${maxKeyLength} printable characters`)
-  const id = uuidv5(JSON.stringify([callerScope(actor, client), route, key]), namespace)
+  const id = uuidv5(JSON.stringify([callerScope(hash, actor, client), route, key]), namespace)
   return { id, fingerprint: createHash('sha256').update(JSON.stringify(body, withSortedKeys)).digest('hex') }
 }
 
 /** Keys are scoped by caller, so that guessing another caller's key has no effect. */
-function callerScope(actor: Actor, client: AnonymousClient | undefined): string {
-  if (actor.kind === 'guest') return guestOwner(actor.guest_email)
+function callerScope(hash: KeyedHash, actor: Actor, client: AnonymousClient | undefined): string {
+  if (actor.kind === 'guest') return hash(guestOwner(actor.guest_email))
   if (actor.kind === 'session') return actorName(actor)
   if (client === undefined) throw new Error('an anonymous key needs a client')
-  return `anonymous ${clientNetwork(client.ip, oneSite)} ${foldEmail(client.guest_email ?? '')}`
+  return hash(`anonymous ${clientNetwork(client.ip, oneSite)} ${foldEmail(client.guest_email ?? '')}`)
 }
 
 /** Sorts object keys, whose order has no meaning in JSON. */

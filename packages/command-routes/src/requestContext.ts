@@ -19,9 +19,13 @@ export function metadataOf({ actor, id: requestId }: FastifyRequest): EventMetad
  * The identity and metadata of a request that creates something.
  * @throws the errors of `requestIdentity`
  */
-export function repeatableRequest(request: FastifyRequest, route: string): RepeatableRequest {
+export function repeatableRequest(
+  { store }: Pick<Workflow, 'store'>,
+  request: FastifyRequest,
+  route: string,
+): RepeatableRequest {
   const { headers, actor, body } = request
-  const { id, fingerprint } = requestIdentity(headers['idempotency-key'], actor, route, body)
+  const { id, fingerprint } = requestIdentity(store.hash, headers['idempotency-key'], actor, route, body)
   return { request_id: id, request_fingerprint: fingerprint, metadata: metadataOf(request) }
 }
 

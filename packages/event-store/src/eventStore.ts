@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
+import type { KeyedHash } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import type { DomainEvent, EventMetadata, Fold, LogCheckpoint, LogPosition } from '@paylog/domain/events'
 import type { Subject } from '@paylog/domain/personalData'
@@ -142,6 +143,8 @@ export type EventStore = {
   checkpointBefore(position: LogPosition | undefined): Promise<LogCheckpoint | undefined>
   /** Whether this is the log of the checkpoint: its event is at its position. */
   has(checkpoint: LogCheckpoint): Promise<boolean>
+  /** For ids and stream names that derive from personal data. The same in every process, and in hex. */
+  readonly hash: KeyedHash
   /** Fails pending calls (a pending append may or may not be recorded) and ends the subscriptions. */
   close(): Promise<void>
 }
@@ -238,6 +241,7 @@ export function createEventStore(options: {
     },
     readBatches: (range) => readBatches(reads, range),
     ...rawReads(reads),
+    hash: (text) => keys.hash(text).toString('hex'),
     async close() {
       closed.abort(new Error('The event store was closed'))
       await Promise.all([appends.connection.close(), reads.connection.close()])

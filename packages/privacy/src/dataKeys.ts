@@ -22,8 +22,6 @@ export type PersonalDataKeys = DataKeys & {
   close(): Promise<void>
   /** For a health check. @throws when Postgres is unavailable, or the master key is wrong */
   check(): Promise<void>
-  /** The keyed hash by which a text is looked up. @throws Error before the master key was checked */
-  hash: LookupHash
   /**
    * The ids of the present keys of a subject. By e-mail: those of the guest and of every user that was seen with it.
    * @throws errors of Postgres

@@ -25,7 +25,7 @@ export type ProviderMethods = {
   }): Promise<AttachedMethod>
   /**
    * Reads the method behind a token, without saving it. Fields that the provider leaves out are `null`.
-   * @param request `owner`: the future owner. A shared test token stands for a different method of each owner
+   * @param request `owner`: names the future owner. A shared test token stands for a different method of each owner
    * @throws ProviderError `rejected`, also for a method that is already attached to a customer
    */
   readMethod(request: { readonly token: string; readonly owner: string }): Promise<ReadMethod>

@@ -1,4 +1,5 @@
 // Changes the default of a list of payment methods or addresses, and reads it.
+import { hiddenOwner } from '@paylog/domain/actor'
 import {
   type DefaultChoiceEvent,
   type DefaultsList,
@@ -9,7 +10,7 @@ import {
 import { type EventMetadata, isAfter, type LogPosition } from '@paylog/domain/events'
 import type { Revision } from '@paylog/event-store/append/append'
 import type { Recorded } from '@paylog/event-store/codec/codec'
-import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
+import { type EventStore, type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { defaultChoiceStream, type StreamName } from '@paylog/event-store/streamName'
 import { v5 as uuidv5 } from 'uuid'
 import type { Workflow } from './context.ts'
@@ -50,8 +51,8 @@ export type ChangeDefault = ListItem & {
 const namespace = '5f2f7a0c-93f5-5c1a-8f0e-3f2a6b0d9c41'
 
 /** The id of a list. A hash, because an owner may be an e-mail and stream names appear in logs. */
-export function listId({ list, owner }: Pick<ListItem, 'list' | 'owner'>): string {
-  return uuidv5(JSON.stringify([list, owner]), namespace)
+export function listId({ hash }: Pick<EventStore, 'hash'>, { list, owner }: Pick<ListItem, 'list' | 'owner'>): string {
+  return uuidv5(JSON.stringify([list, hiddenOwner(owner, hash)]), namespace)
 }
 
 /**
@@ -77,7 +78,7 @@ export async function withDefault<Write extends { readonly position: LogPosition
  */
 export async function changeDefault(workflow: Workflow, change: ChangeDefault): Promise<LoadedState<string | null>> {
   const { list, item_id: chosen_id, is_default, metadata, unlessChangedAfter } = change
-  const list_id = listId(change)
+  const list_id = listId(workflow.store, change)
   const stream = defaultChoiceStream(list_id)
   const known = await loadDefault(workflow, stream)
   const isSuperseded = unlessChangedAfter && known.position && isAfter(known.position, unlessChangedAfter)

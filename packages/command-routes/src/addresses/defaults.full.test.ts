@@ -123,7 +123,7 @@ t.test('concurrent creations, changes, moves and a removal all succeed or are 40
 t.test('a retry finishes a request for a new default address that crashed after adding it', async (t) => {
   await addressOf(ada, asDefault)
   const key = freshKey()
-  const { id, fingerprint } = requestIdentity(key['idempotency-key'], actor, 'POST /addresses', asDefault)
+  const { id, fingerprint } = requestIdentity(store.hash, key['idempotency-key'], actor, 'POST /addresses', asDefault)
   const content = { ...emptyAddressContent, ...billing, address_type: 'billing' } as const
   const facts = { occurred_at: new Date().toISOString(), user_id: adaId, guest_email: null, is_default: true }
   await store.handle({
@@ -153,7 +153,7 @@ t.test('a replayed request does not replace a default that was chosen or cleared
 t.test('a rejected request for the default leaves the previous default', async (t) => {
   const former = await addressOf(ada, asDefault)
   const id = await addressOf(ada)
-  const list = defaultChoiceStream(listId({ list: 'billing_addresses', owner }))
+  const list = defaultChoiceStream(listId(store, { list: 'billing_addresses', owner }))
   const before = (await store.readStream(list)).length
   const rejected = [
     put(id, { is_default: true }, { ...ada, 'if-match': '"7"' }),

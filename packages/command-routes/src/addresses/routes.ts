@@ -145,7 +145,11 @@ export const addressRoutes =
     app.post('/addresses', creation, async (request, reply) => {
       const { body } = request
       const caller = knownActor(request.actor)
-      const { request_id: address_id, request_fingerprint, metadata } = repeatableRequest(request, 'POST /addresses')
+      const {
+        request_id: address_id,
+        request_fingerprint,
+        metadata,
+      } = repeatableRequest(workflow, request, 'POST /addresses')
       const content = newContent(body)
       rejectCardNumbers(request)
       const created = await createAddress(workflow, {

@@ -143,7 +143,7 @@ t.test("a guest's e-mail is case-insensitive for methods", async (t) => {
 
 t.test('a method change with a stale ETag is 412, and nothing is recorded, chosen or detached', async (t) => {
   const { id } = await methodOf.ada()
-  const choices = defaultChoiceStream(listId({ list: 'payment_methods', owner: `user:${adaId}` }))
+  const choices = defaultChoiceStream(listId(store, { list: 'payment_methods', owner: `user:${adaId}` }))
   const before = await typesOf(choices)
   for (const tag of ['"1"', '0', 'W/"0"', '"00"', '""'])
     for (const request of [

@@ -12,7 +12,7 @@ import { methodsHarness } from '../testing/methodsHarness.ts'
 const fake = await startFakeStripe(t)
 const stripe = await providerFromEnv(t, fake.env)
 const api = await methodsHarness(t, [stripe])
-const { save, change, remove, providers, time, recordsNothing, typesOf, defaultOf } = api
+const { save, change, remove, store, providers, time, recordsNothing, typesOf, defaultOf } = api
 
 t.beforeEach(() => {
   fake.faults.always(undefined)
@@ -31,7 +31,7 @@ const session = {
   is_administrator: false,
 } as const
 const requestStream = (key: { readonly 'idempotency-key': string }) =>
-  idempotentRequestStream(requestIdentity(key['idempotency-key'], session, 'POST /payment-methods', {}).id)
+  idempotentRequestStream(requestIdentity(store.hash, key['idempotency-key'], session, 'POST /payment-methods', {}).id)
 const declined = { message: 'Declined', type: 'card_error', code: 'card_declined' } as const
 
 t.test('saving a method again with the same key and body replays the response without a provider call', async (t) => {

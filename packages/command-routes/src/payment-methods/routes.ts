@@ -168,7 +168,7 @@ export const paymentMethodRoutes =
     app.post('/payment-methods', { onRequest: callers.sessionOrGuest, schema: saveSchema }, async (request, reply) => {
       const { body } = request
       const outcome = await savePaymentMethod(workflow, {
-        ...repeatableRequest(request, 'POST /payment-methods'),
+        ...repeatableRequest(workflow, request, 'POST /payment-methods'),
         caller: knownActor(request.actor),
         providerId() {
           const provider_id = chosenProviderId(body, workflow.providers)

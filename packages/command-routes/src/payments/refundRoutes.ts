@@ -95,7 +95,11 @@ export const refundRoutes =
         schema: refundSchema,
       },
       async (request, reply) => {
-        const identity = repeatableRequest(request, `POST /payments/${request.params.id.toLowerCase()}/refunds`)
+        const identity = repeatableRequest(
+          workflow,
+          request,
+          `POST /payments/${request.params.id.toLowerCase()}/refunds`,
+        )
         const { request_id: refund_id, request_fingerprint, metadata } = identity
         const payment_id = pathId(request.params.id)
         rejectCardNumbers(request)

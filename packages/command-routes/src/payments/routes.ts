@@ -72,7 +72,14 @@ export const paymentRoutes =
         const { actor, body } = request
         const client = { ip: request.ip, guest_email: body.guest_data?.email }
         const key = request.headers['idempotency-key']
-        const { id, fingerprint } = requestIdentity(key, actor, 'POST /payments/intents', body, client)
+        const { id, fingerprint } = requestIdentity(
+          workflow.store.hash,
+          key,
+          actor,
+          'POST /payments/intents',
+          body,
+          client,
+        )
         // The provider of an earlier request is not known here, so every derived id can be found by its end.
         const payment_id = fingerprint === null ? id : paymentIdEndingIn(endOfPaymentId(id))
         const occurred_at = workflow.now().toISOString()

@@ -26,7 +26,7 @@ const administrator = {
   is_administrator: true,
 } as const
 const requestTypes = async (key: { readonly 'idempotency-key': string }, body: object) => {
-  const { id } = requestIdentity(key['idempotency-key'], administrator, `POST ${syncUrl}`, body)
+  const { id } = requestIdentity(store.hash, key['idempotency-key'], administrator, `POST ${syncUrl}`, body)
   return (await store.readStream(idempotentRequestStream(id))).map(({ type }) => type)
 }
 const positionOf = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) => headers['x-event-position']

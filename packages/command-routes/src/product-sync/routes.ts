@@ -143,7 +143,13 @@ export const productSyncRoutes =
         reply.raw.setTimeout(handlerTimeoutMs, () => reply.raw.destroy())
         const { actor, body } = request
         const { product_ids, force = false, dryRun = false, updatePrices = false } = body
-        const identity = requestIdentity(request.headers['idempotency-key'], actor, `POST ${route}`, body)
+        const identity = requestIdentity(
+          workflow.store.hash,
+          request.headers['idempotency-key'],
+          actor,
+          `POST ${route}`,
+          body,
+        )
         if (!dryRun) {
           const details = { products: product_ids.length, provider_id: body.provider_id ?? null, force, updatePrices }
           await auditRequest(workflow, request, { action: 'sync_products', target: null, details })

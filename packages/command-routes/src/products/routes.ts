@@ -92,6 +92,7 @@ export const productRoutes =
     app.post('/admin/products', { onRequest: callers.administrator, schema: createSchema }, async (request, reply) => {
       const { actor, body } = request
       const { id, fingerprint } = requestIdentity(
+        store.hash,
         request.headers['idempotency-key'],
         actor,
         'POST /admin/products',

@@ -59,7 +59,7 @@ export const setupIntentRoutes =
       async (request, reply) => {
         const { body } = request
         const { setup_intent, position, replayed } = await createSetupIntent(workflow, {
-          ...repeatableRequest(request, `POST ${route}`),
+          ...repeatableRequest(workflow, request, `POST ${route}`),
           user_id: sessionOf(request).user_id,
           providerId() {
             const provider_id = chosenProviderId(body, workflow.providers)

@@ -53,7 +53,7 @@ export async function addressesHarness(t: Test, options: Parameters<typeof comma
     eventsOf: (id: string) => store.readStream(addressStream(id)),
     /** The id of the address that an owner's list of a type shows as the default, or none. */
     async defaultOf(owner: string, type: AddressType): Promise<string | undefined> {
-      const list = defaultChoiceStream(listId({ list: `${type}_addresses`, owner }))
+      const list = defaultChoiceStream(listId(store, { list: `${type}_addresses`, owner }))
       const { state: id } = await store.load(list, defaultChoiceFold)
       const state = id === null ? addressFold.initialState : await stateOf(id)
       return state.status === 'kept' && state.address_type === type ? state.address_id : undefined

@@ -42,7 +42,7 @@ export async function methodsHarness(t: Test, given?: readonly Provider[]) {
     },
     /** The id of the method that the owner's list shows as the default, or none. */
     async defaultOf(owner: string): Promise<string | undefined> {
-      const list = defaultChoiceStream(listId({ list: 'payment_methods', owner }))
+      const list = defaultChoiceStream(listId(store, { list: 'payment_methods', owner }))
       const { state: id } = await store.load(list, defaultChoiceFold)
       if (id === null) return undefined
       const { state } = await loadMethod(workflow, id)

@@ -19,7 +19,9 @@ export const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 /** The stream of the setup intent that Ada's request with this key creates. */
 export function streamOf(key: { readonly 'idempotency-key': string }): string {
   const actor = { user_id: adaId, user_type: 'user', user_email: null, is_administrator: false }
-  return setupIntentStream(requestIdentity(key['idempotency-key'], { kind: 'session', ...actor }, `POST ${url}`, {}).id)
+  const session = { kind: 'session', ...actor } as const
+  // The id of a session's request needs no keyed hash.
+  return setupIntentStream(requestIdentity(String, key['idempotency-key'], session, `POST ${url}`, {}).id)
 }
 
 /** Records a user's customer at a provider. */

@@ -43,7 +43,7 @@ export const webhookTestRoutes =
       config: { limit: 'webhookTests' },
     } as const
     const identified = (request: FastifyRequest, route: string) => ({
-      ...repeatableRequest(request, `POST ${route}`),
+      ...repeatableRequest(workflow, request, `POST ${route}`),
       session: sessionOf(request),
       endpoints,
     })

@@ -27,6 +27,8 @@ export type DataKeys = {
   load(ids: readonly string[]): Promise<void>
   /** The key with this id; null when it was destroyed or never existed, undefined when it has not been loaded. */
   known(id: string): KeyObject | null | undefined
+  /** HMAC-SHA-256 under a secret of this installation. */
+  hash(text: string): Buffer
 }
 
 /** For a process that reads raw events only. Decoding a sealed event with them fails. */
@@ -35,6 +37,7 @@ export const noDataKeys: DataKeys = {
   seen: async () => withoutKeys(),
   load: async () => withoutKeys(),
   known: () => withoutKeys(),
+  hash: () => withoutKeys(),
 }
 
 function withoutKeys(): never {

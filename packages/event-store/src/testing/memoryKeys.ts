@@ -1,5 +1,5 @@
 // Keys of personal data in memory, for tests without a database.
-import { createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 import type { DataKey, DataKeys } from '../codec/dataKeys.ts'
 
 /** Every key is known without being loaded. */
@@ -19,6 +19,7 @@ export function memoryKeys(): DataKeys & { destroy(id: string): void } {
     seen: async () => undefined,
     load: async () => undefined,
     known: (id) => byId.get(id) ?? null,
+    hash: (text) => createHmac('sha256', 'memory').update(text).digest(),
     destroy: (id) => void byId.set(id, null),
   }
 }

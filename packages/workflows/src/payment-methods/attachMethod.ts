@@ -1,7 +1,7 @@
 // Attaches a client's payment method token to the user's customer at the provider. Creates the customer when needed.
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Guest, ownerOf, type Session } from '@paylog/domain/actor'
+import { type Guest, hiddenOwner, ownerOf, type Session } from '@paylog/domain/actor'
 import type { EventMetadata } from '@paylog/domain/events'
 import {
   type ProviderCustomer,
@@ -46,7 +46,9 @@ export async function attachMethod(
   { request_id, token, caller, metadata }: AttachMethodRequest,
 ): Promise<ClientMethod> {
   if (caller.kind === 'guest') {
-    const read = await provider.methods.readMethod({ token, owner: ownerOf(caller) })
+    // Method ids may derive from the owner.
+    const owner = hiddenOwner(ownerOf(caller), workflow.store.hash)
+    const read = await provider.methods.readMethod({ token, owner })
     return { ...read, provider_customer_id: null, link: async () => undefined }
   }
   const of = { provider, user: caller, metadata }

@@ -95,7 +95,7 @@ export async function savedMethodHarness(t: Test) {
     /** The token of the method that the owner's list shows as the default, or none. */
     async defaultOf(by: Caller, tokens: readonly string[]): Promise<string | undefined> {
       const owner = ownerOf(by)
-      const list = defaultChoiceStream(listId({ list: 'payment_methods', owner }))
+      const list = defaultChoiceStream(listId(store, { list: 'payment_methods', owner }))
       const { state: chosen } = await store.load(list, defaultChoiceFold)
       const token = tokens.find((each) => idOf(each) === chosen)
       if (token === undefined) return undefined
