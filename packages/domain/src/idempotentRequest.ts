@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { DomainError } from './errors.ts'
 import type { EventsOf, Fold } from './events.ts'
 import { Id, Instant } from './fields.ts'
+import { PersonalText } from './personalData.ts'
 import { SyncReport } from './products/syncReport.ts'
 
 /**
@@ -35,7 +36,7 @@ const FinalResponse = Type.Union([
     /** Whether the response showed it as the default. */
     is_default: Type.Boolean(),
   }),
-  /** The provider declined to save the method. */
+  /** The provider declined to save the method. The message is worded by us: it says nothing about the person. */
   Type.Object({ kind: Type.Literal('declined'), message: Type.String() }),
   /** Of a product sync. */
   Type.Object({ kind: Type.Literal('reported'), report: SyncReport }),
@@ -54,8 +55,8 @@ export const idempotentRequestEvents = {
   IdempotentRequestStarted: Type.Object({
     ...facts,
     provider_id: Type.String(),
-    /** SHA-256 of the request. */
-    request_fingerprint: Type.String(),
+    /** SHA-256 of the request, which may hold billing details. */
+    request_fingerprint: PersonalText,
   }),
   IdempotentRequestEnded: Type.Object({
     ...facts,
@@ -68,7 +69,8 @@ type Ended = Extract<IdempotentRequestEvent, { type: 'IdempotentRequestEnded' }>
 
 /** Null before the request begins. */
 export type IdempotentRequest = {
-  readonly request_fingerprint: string
+  /** Null when its caller was erased: the key cannot be used again. */
+  readonly request_fingerprint: string | null
   readonly started_at: string
   /** Null while the request is in progress. */
   readonly response: RecordedEnd | null

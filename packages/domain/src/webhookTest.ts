@@ -42,8 +42,8 @@ const facts = {
   customer_id: Nullable(Type.String()),
   customer_email: PersonalText,
   subscription: Type.Optional(SubscriptionFacts),
-  /** SHA-256 of the request's body; null without an Idempotency-Key. */
-  request_fingerprint: Nullable(Type.String()),
+  /** SHA-256 of the request's body, which may name a person; null without an Idempotency-Key. */
+  request_fingerprint: PersonalText,
   plan: DispatchPlan,
 }
 

@@ -13,6 +13,7 @@ import {
   recordedResponse,
   startRequest,
 } from '@paylog/domain/idempotentRequest'
+import { subjectNamed } from '@paylog/domain/personalData'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { idempotentRequestStream } from '@paylog/event-store/streamName'
 import type { Workflow } from './context.ts'
@@ -43,6 +44,11 @@ export type Processed<Outcome> =
   | { readonly replayed: false; readonly outcome: Outcome; readonly position: LogPosition | undefined }
   | { readonly replayed: true; readonly response: FinalResponse; readonly position: LogPosition | undefined }
 
+type OwnedRequest = RepeatableRequest & {
+  /** Whose request it is; see `ownerOf`. */
+  readonly owner: string
+}
+
 /**
  * Processes a request, or finds the response to an earlier one with the same key. The first recorded response is final.
  * @param inFlightMs how long we assume the first request is still running
@@ -52,7 +58,7 @@ export type Processed<Outcome> =
  */
 export async function processOnce<Outcome>(
   workflow: Workflow,
-  { request_id, request_fingerprint, metadata }: RepeatableRequest,
+  { request_id, request_fingerprint, owner, metadata }: OwnedRequest,
   inFlightMs: number,
   prepare: () => Promise<RequestWork<Outcome>>,
 ): Promise<Processed<Outcome>> {
@@ -60,7 +66,8 @@ export async function processOnce<Outcome>(
     const outcome = await (await prepare()).process(metadata)
     return { replayed: false, outcome, position: undefined }
   }
-  const [stream, fold] = [idempotentRequestStream(request_id), idempotentRequestFold]
+  const stream = idempotentRequestStream(request_id)
+  const fold = { ...idempotentRequestFold, subjectOf: () => subjectNamed(owner) }
   const known = await workflow.store.load(stream, fold)
   const start = { request_id, request_fingerprint, inFlightMs }
   const occurred_at = workflow.now().toISOString()

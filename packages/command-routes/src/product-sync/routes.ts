@@ -1,9 +1,11 @@
 // POST /admin/sync/products syncs products to a provider (interface, section 4.8).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { ownerOf } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { RequiredText } from '@paylog/domain/fields'
 import { SyncReport } from '@paylog/domain/products/syncReport'
+import { knownActor } from '@paylog/runtime/http/callers'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { ReasonHeaders } from '@paylog/runtime/http/reason'
 import { auditRequest } from '@paylog/workflows/auditTrail'
@@ -157,6 +159,7 @@ export const productSyncRoutes =
         const { report, position, replayed } = await requestSync(workflow, {
           request_id: identity.id,
           request_fingerprint: identity.fingerprint,
+          owner: ownerOf(knownActor(actor)),
           product_ids,
           providerId() {
             const provider_id = chosenProviderId(body, workflow.providers)

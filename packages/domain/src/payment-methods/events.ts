@@ -32,10 +32,10 @@ export const BillingDetails = Type.Object(
 )
 export type BillingDetails = Static<typeof BillingDetails>
 
-/** The card itself is sealed, its kind is not. */
+/** The card itself is sealed, and so is the wallet, which clients may name freely. The kind of the method is not. */
 const recordedDetails = {
   ...MethodDetails.properties,
-  ...fieldsOf(['last_four', 'expiry_month', 'expiry_year'], () => PersonalText),
+  ...fieldsOf(['wallet_type', 'last_four', 'expiry_month', 'expiry_year'], () => PersonalText),
 }
 
 /** Fields of every event of a method. */

@@ -56,11 +56,12 @@ export type SaveOutcome =
  *   what `providerId` throws
  */
 export async function savePaymentMethod(workflow: Workflow, request: SavePaymentMethod): Promise<SaveOutcome> {
-  const processed = await processOnce<Saved>(workflow, request, requestInFlightMs, async () => {
+  const owned = { ...request, owner: ownerOf(request.caller) }
+  const processed = await processOnce<Saved>(workflow, owned, requestInFlightMs, async () => {
     const provider = savingProvider(workflow, request.providerId())
     // Some tokens are the provider's method id. Then the owner is known without a provider call.
     const known = await loadMethod(workflow, paymentMethodId(provider.id, request.token))
-    const isSaved = isSavedByOwner(known.state, ownerOf(request.caller))
+    const isSaved = isSavedByOwner(known.state, owned.owner)
     if (!isSaved) await requireAddress(workflow, request)
     return {
       provider_id: provider.id,

@@ -26,6 +26,8 @@ export type SyncedProducts = {
 
 export type RequestSync = RepeatableRequest &
   Omit<SyncProducts, 'provider'> & {
+    /** Whose request it is; see `ownerOf`. */
+    readonly owner: string
     /** Validates the request and chooses the provider. Not called for a repeated request. */
     readonly providerId: () => string
   }
