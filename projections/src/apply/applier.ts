@@ -1,10 +1,10 @@
 // Writes a batch of events to the read model, in one transaction with its checkpoint.
 import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
+import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import type { ClientBase, Pool } from 'pg'
 import type { ProjectedEvent, Projection } from '../projection.ts'
 import { foldBatch } from './batch.ts'
 import { checkpointName, moveCheckpoint, readCheckpoint } from './checkpoints.ts'
-import { inTransaction } from './transaction.ts'
 import { type RowWriter, upsertRows } from './writers.ts'
 
 export type ProjectionBatch = { readonly events: readonly ProjectedEvent[]; readonly position: LogCheckpoint }

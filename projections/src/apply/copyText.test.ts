@@ -1,4 +1,5 @@
 import { paymentMethodFold, removePaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
+import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import t from 'tap'
 import { paymentMethods } from '../payment-methods/projection.ts'
 import { payments } from '../payments/projection.ts'
@@ -8,7 +9,6 @@ import { awkwardTexts } from '../testing/historyArbitraries.ts'
 import { addMethodTo, addPaymentTo, createLogFixture } from '../testing/logFixture.ts'
 import { readModelDatabase } from '../testing/projectionHarness.ts'
 import { foldBatch } from './batch.ts'
-import { inTransaction } from './transaction.ts'
 import { copyRows, upsertRows } from './writers.ts'
 
 t.test('COPY writes every text exactly like INSERT', async (t) => {

@@ -2,12 +2,12 @@
 
 import type { ProductEvent } from '@paylog/domain/products/events'
 import { type ProductResource, productFold, productResource } from '@paylog/domain/products/product'
+import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import { positionAt } from '@paylog/testing/positionAt'
 import fc from 'fast-check'
 import type { QueryConfig } from 'pg'
 import t from 'tap'
 import { createApplier } from '../apply/applier.ts'
-import { inTransaction } from '../apply/transaction.ts'
 import { copyRows } from '../apply/writers.ts'
 import type { ProjectedEvent } from '../projection.ts'
 import { foldCase } from '../queries/textFilters.ts'

@@ -1,7 +1,7 @@
+import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import type { Pool } from 'pg'
 import t from 'tap'
 import { createApplier } from '../apply/applier.ts'
-import { inTransaction } from '../apply/transaction.ts'
 import { payments } from '../payments/projection.ts'
 import { addPaymentTo, createLogFixture } from '../testing/logFixture.ts'
 import { readModelDatabase } from '../testing/projectionHarness.ts'

@@ -1,7 +1,7 @@
 // Keeps a live table of an older schema version up to date, until a rebuilt one replaces it.
 
+import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import type { Pool } from 'pg'
-import { inTransaction } from '../apply/transaction.ts'
 import type { Projection } from '../projection.ts'
 import { tableName } from './tables.ts'
 

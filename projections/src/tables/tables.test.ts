@@ -1,7 +1,7 @@
+import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Pool } from 'pg'
 import t from 'tap'
-import { inTransaction } from '../apply/transaction.ts'
 import { nullable, text } from '../columns.ts'
 import { payments } from '../payments/projection.ts'
 import type { Projection } from '../projection.ts'

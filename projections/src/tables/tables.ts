@@ -1,9 +1,9 @@
 // The tables of a projection: creating, listing and dropping them, and switching the view to another one.
 
 import type { LogCheckpoint } from '@paylog/domain/events'
+import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import type { ClientBase, Pool } from 'pg'
 import { CheckpointLostError, checkpointName, positionIn } from '../apply/checkpoints.ts'
-import { inTransaction } from '../apply/transaction.ts'
 import type { Projection } from '../projection.ts'
 import { createTableSql, viewSql } from './tableSql.ts'
 
