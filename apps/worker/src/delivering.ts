@@ -1,6 +1,7 @@
 // Starts the sending of deliveries, and the wake-ups of other workers.
 import { installationId, openQueueStore } from '@paylog/deliveries/queue/queueStore'
 import { openWakeUps, takeWakeUps, type WakeUps } from '@paylog/deliveries/queue/wakeUps'
+import type { BodyOf } from '@paylog/deliveries/send/bodies'
 import { createDeliverer, type Deliverer } from '@paylog/deliveries/send/deliverer'
 import { createEndpointAgent } from '@paylog/deliveries/send/endpointAgent'
 import { createSender } from '@paylog/deliveries/send/sender'
@@ -18,12 +19,13 @@ export async function startDelivering(options: {
   readonly config: WorkerConfig
   readonly pool: Pool
   readonly deliveries: Deliveries
+  readonly bodyOf: BodyOf
   readonly metrics: Metrics
   readonly now: () => Date
   readonly lifecycle: Lifecycle
   readonly log: Logger
 }): Promise<{ readonly deliverer: Deliverer; readonly wakeUps: WakeUps }> {
-  const { config, pool, deliveries, metrics, now, lifecycle, log } = options
+  const { config, pool, deliveries, bodyOf, metrics, now, lifecycle, log } = options
   const { endpoints, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, WEBHOOK_SUCCESS_STATUS: successStatus } = config
   const { stopping, givingUp } = lifecycle
   const installation = await installationId(pool)
@@ -36,7 +38,7 @@ export async function startDelivering(options: {
   const agent = createEndpointAgent(config.WEBHOOK_ALLOWED_PRIVATE_CIDRS)
   lifecycle.add('endpoint connections', () => agent.destroy())
   const onRecorded = createAttemptCounter(metrics)
-  const sender = createSender({ deliveries, agent, successStatus, now, random: Math.random, onRecorded, log })
+  const sender = createSender({ deliveries, bodyOf, agent, successStatus, now, random: Math.random, onRecorded, log })
   const scheduleWakeUp = wakeUps.schedule
   const deliverer = createDeliverer({ deliveries, endpoints, sender, scheduleWakeUp, givingUp, now, log })
   lifecycle.add('queue worker', takeWakeUps({ store, wake: deliverer.wake, log }).close)

@@ -1,14 +1,8 @@
 // Starts the worker: maps the log to deliveries, sends them, and runs the reconciler.
 // biome-ignore-all lint/style/noProcessEnv: the endpoints have no fixed list of variables, so all are passed on.
 import { randomUUID } from 'node:crypto'
-import { createDispatcher } from '@paylog/deliveries/dispatch/dispatcher'
-import { decidedCheckpoint, webhookSubscription } from '@paylog/deliveries/subscriptions/checkpoint'
-import {
-  createReaderCheck,
-  runExclusiveSubscription,
-  startingReader,
-  streamPrefixes,
-} from '@paylog/deliveries/subscriptions/exclusiveSubscription'
+import { createErasures } from '@paylog/deliveries/dispatch/erasures'
+import { createBodies } from '@paylog/deliveries/send/bodies'
 import { createDeliveries, planSettings } from '@paylog/deliveries/tables/deliveries'
 import { maintainPartitions } from '@paylog/deliveries/tables/partitions'
 import { createEventStore } from '@paylog/event-store/eventStore'
@@ -20,6 +14,7 @@ import { enabledProviders } from '@paylog/workflows/enabledProviders'
 import { createWorkflowMetrics } from '@paylog/workflows/telemetry'
 import { loadWorkerConfig } from './config.ts'
 import { startDelivering } from './delivering.ts'
+import { startDispatching } from './dispatching.ts'
 import { startHealthPage } from './health.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { createPaymentCounters } from './paymentCounters.ts'
@@ -61,23 +56,18 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   measureReconciler(metrics, { pool, providers: [...providers.keys()], log })
   supervise('reconciler subscription', reading)
 
-  const { deliverer, wakeUps } = await startDelivering({ config, pool, deliveries, metrics, now, lifecycle, log })
   const projects = { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS }
+  const bodyOf = createBodies({ keys, store, projects })
+  const { deliverer, wakeUps } = await startDelivering({
+    ...{ config, pool, deliveries, bodyOf, metrics, now, lifecycle, log },
+  })
   const onDispatched = createPaymentCounters(metrics, { providers: providers.keys(), log })
-  const dispatcher = createDispatcher({ deliveries, deliverer, wakeUps, endpoints, projects, now, onDispatched })
-  // Fails at start-up, not in the background, when the tables are missing.
-  await dispatcher.start()
-  const { handle } = dispatcher
-  const start = async () => {
-    await decidedCheckpoint({ pool, store }, streamPrefixes)
-    return await dispatcher.start()
-  }
-  // Before the app is ready, so that in a new system no payment comes first. The subscription reports what goes wrong.
-  await start().catch(() => undefined)
-  const state = startingReader()
-  const subscription = { name: webhookSubscription, lock: 'webhooks-dispatcher', start, handle, state }
-  const dispatching = runExclusiveSubscription({ ...subscription, store, databaseUrl, signal, log })
-  supervise('webhooks subscription', dispatching)
+  const erasures = createErasures({ pool, keys, store, log })
+  const webhooks = await startDispatching({
+    ...{ pool, databaseUrl, store, deliveries, deliverer, wakeUps, endpoints, projects, erasures },
+    ...{ now, onDispatched, signal, log },
+  })
+  supervise('webhooks subscription', webhooks.dispatching)
 
   const names = endpoints.map(({ name }) => name)
   const heartbeat = await startHeartbeat({ pool, worker, endpoints: names, log })
@@ -88,20 +78,7 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
 
   const { HOST: host, HEALTH_PORT: port } = config
   if (port === undefined) return {}
-  const checkpoint = () => deliveries.checkpoint(webhookSubscription)
-  const readers = { log: createReaderCheck({ state, store, checkpoint, now }), follow_ups: readerCheck }
-  const page = {
-    host,
-    port,
-    pool,
-    endpoints,
-    wakeUps,
-    readers,
-    endedAt: deliverer.endedAt,
-    metrics,
-    now,
-    lifecycle,
-    log,
-  }
-  return { healthUrl: await startHealthPage(page) }
+  const readers = { log: webhooks.readerCheck, follow_ups: readerCheck }
+  const page = { host, port, pool, endpoints, wakeUps, readers, endedAt: deliverer.endedAt }
+  return { healthUrl: await startHealthPage({ ...page, metrics, now, lifecycle, log }) }
 })

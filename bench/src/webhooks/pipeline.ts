@@ -2,9 +2,11 @@
 import { randomUUID } from 'node:crypto'
 
 import { createDispatcher } from '@paylog/deliveries/dispatch/dispatcher'
+import type { Erasures } from '@paylog/deliveries/dispatch/erasures'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { installationId, openQueueStore } from '@paylog/deliveries/queue/queueStore'
 import { openWakeUps, takeWakeUps } from '@paylog/deliveries/queue/wakeUps'
+import type { BodyOf } from '@paylog/deliveries/send/bodies'
 import { createDeliverer } from '@paylog/deliveries/send/deliverer'
 import { createEndpointAgent } from '@paylog/deliveries/send/endpointAgent'
 import { createSender } from '@paylog/deliveries/send/sender'
@@ -51,14 +53,25 @@ const onRecorded = ({ error }: AttemptResult) => {
   if (error === null) recorded += 1
 }
 const agent = createEndpointAgent(['127.0.0.0/8'])
-const sender = createSender({ deliveries, agent, successStatus: '200', now, random: Math.random, onRecorded, log })
+const bodyOf: BodyOf = (_, { body }) => body ?? Promise.resolve(undefined)
+const sender = createSender({
+  deliveries,
+  bodyOf,
+  agent,
+  successStatus: '200',
+  now,
+  random: Math.random,
+  onRecorded,
+  log,
+})
 const wakeUps = openWakeUps({ store, log })
 const deliverer = createDeliverer({ deliveries, endpoints, sender, scheduleWakeUp: wakeUps.schedule, now, log })
 const taking = takeWakeUps({ store, wake: deliverer.wake, log })
 const stop = new AbortController()
 deliverer.start(stop.signal)
 const projects = { projectId: 'default', projectIds: [] }
-const dispatcher = createDispatcher({ deliveries, deliverer, wakeUps, endpoints, projects, now })
+const erasures: Erasures = { apply: async () => undefined, withoutKeys: async (events) => events }
+const dispatcher = createDispatcher({ deliveries, deliverer, wakeUps, endpoints, projects, erasures, now })
 let position = (await dispatcher.start())?.commit ?? 0n
 
 async function handle(moments: readonly number[]): Promise<void> {

@@ -5,7 +5,7 @@ import { listen } from '@paylog/runtime/postgres/listen'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createCachedKeys, waitMs } from './cachedKeys.ts'
-import { destroyedKeysChannel } from './destroyKeys.ts'
+import { destroyedKeysChannel, destroyKeys } from './destroyKeys.ts'
 import { createKeyCache } from './keyCache.ts'
 import { findKeys } from './keyRows.ts'
 import { type LookupHash, openLookupHash } from './lookupSecret.ts'
@@ -27,6 +27,11 @@ export type PersonalDataKeys = DataKeys & {
    * @throws errors of Postgres
    */
   find(subject: Subject): Promise<readonly string[]>
+  /**
+   * Destroys keys, as `destroyKeys`, and forgets them here before it resolves: what is decoded afterwards is without them.
+   * @throws errors of Postgres
+   */
+  destroy(ids: readonly string[]): Promise<void>
 }
 
 export type Subject = { readonly user: string } | { readonly email: string } | { readonly payment: string }
@@ -107,6 +112,10 @@ export function createDataKeys({
       await keysOf([{ name, email: foldEmail(email) }])
     },
     find: async (subject) => findKeys(pool, await open(), nameOf(subject)),
+    async destroy(ids) {
+      await destroyKeys(pool, ids)
+      for (const id of ids) cache.destroyed(id)
+    },
     load,
     known: (id) => cache.known(id),
   }

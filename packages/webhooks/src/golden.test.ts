@@ -43,6 +43,7 @@ t.test('only golden samples of public event types lead to webhooks, as planned [
       stream: 'golden-1',
       revision: 1n,
       metadata,
+      sealed: {},
     }
     const messages = outboundMessages(source, endpoints, { projectId: 'shop', projectIds: [] })
     for (const { body } of messages) t.type(JSON.parse(body), 'object', name)

@@ -1,5 +1,6 @@
 // Maps a recorded event to the webhooks of all endpoints. Events leave Paylog only through here.
 import type { EventMetadata } from '@paylog/domain/events'
+import type { SealedPart } from '@paylog/domain/personalData'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { PlannedDelivery } from '@paylog/domain/webhookTest'
 import { v5 as uuidv5 } from 'uuid'
@@ -15,6 +16,8 @@ export type SourceEvent = RecordedDomainEvent & {
   readonly stream: string
   readonly revision: bigint
   readonly metadata: EventMetadata
+  /** The keys of its sealed parts. */
+  readonly sealed: Readonly<Partial<Record<SealedPart, readonly string[]>>>
 }
 
 /** One webhook for one endpoint. */
@@ -25,6 +28,8 @@ export type Outbound = Omit<WebhookMessage, 'names' | 'json' | 'notice'> & {
   readonly node: string
   /** The exact text that is signed and sent: JSON, well-formed Unicode, without NUL. */
   readonly body: string
+  /** The keys of the personal data in it: when one of them is destroyed, the body has to go as well. */
+  readonly key_ids: readonly string[]
   readonly source_stream: string
   readonly source_revision: bigint
   readonly source_event_id: string
@@ -48,9 +53,7 @@ export function outboundMessages(
   return messagesOf(event, projects).flatMap((eventMessage) => {
     // All endpoints share the JSON, which may be long, so we build it once.
     const message = { ...eventMessage, json: eventMessage.json && once(eventMessage.json) }
-    return receiversOf(message, endpoints).map(({ endpoint, write }) =>
-      toOutbound(event, message, endpoint.name, write()),
-    )
+    return receiversOf(message, endpoints).map(({ endpoint, write }) => toOutbound(event, message, endpoint, write()))
   })
 }
 
@@ -95,16 +98,22 @@ function once(write: () => string): () => string {
   }
 }
 
-function toOutbound(source: SourceEvent, message: WebhookMessage, endpoint: string, body: string): Outbound {
+/** The only sealed part of an event that a message contains. */
+function sealedPartIn({ mode }: WebhookMessage, { format }: WebhookEndpoint): SealedPart {
+  return mode === 'raw' && format === 'json' ? 'body' : 'personal'
+}
+
+function toOutbound(source: SourceEvent, message: WebhookMessage, endpoint: WebhookEndpoint, body: string): Outbound {
   const { event, mode, provider, payment_id, user_id, is_test } = message
   const { correlationId, causationId, traceparent } = source.metadata
   return {
-    id: uuidv5(JSON.stringify([source.stream, source.revision.toString(), event, endpoint]), namespace),
-    node: endpoint,
+    id: uuidv5(JSON.stringify([source.stream, source.revision.toString(), event, endpoint.name]), namespace),
+    node: endpoint.name,
     event,
     mode,
     provider,
     body,
+    key_ids: source.sealed[sealedPartIn(message, endpoint)] ?? [],
     source_stream: source.stream,
     source_revision: source.revision,
     source_event_id: source.id,

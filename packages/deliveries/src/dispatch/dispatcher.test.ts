@@ -1,7 +1,7 @@
 import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import type { MappedBatch } from '../tables/recordDeliveries.ts'
-import { createWorkerHarness, notificationReceived, type WorkerHarness } from '../testing/workerHarness.ts'
+import { createWorkerHarness, noErasures, notificationReceived, type WorkerHarness } from '../testing/workerHarness.ts'
 import { createDispatcher } from './dispatcher.ts'
 
 const rawEndpoint = {
@@ -33,6 +33,7 @@ function recordingDispatcher(
     wakeUps: { wake: (node) => void woken.push(node) },
     endpoints,
     projects: { projectId: 'default', projectIds: [] },
+    erasures: noErasures,
     now: () => new Date(),
     onDispatched: (events) => dispatched.push(...events.map(({ position }) => position.commit)),
   })

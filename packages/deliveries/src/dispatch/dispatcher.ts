@@ -14,6 +14,7 @@ import { webhookSubscription } from '../subscriptions/checkpoint.ts'
 import type { LogReader } from '../subscriptions/exclusiveSubscription.ts'
 import type { Deliveries } from '../tables/deliveries.ts'
 import type { NewDelivery } from '../tables/recordDeliveries.ts'
+import { type Erasures, isErasure } from './erasures.ts'
 
 /** Limits the text in one statement. A single larger event is still written whole. */
 const maxSliceCharacters = 8 * 1024 * 1024
@@ -35,11 +36,12 @@ export function createDispatcher(deps: {
   wakeUps: Pick<WakeUps, 'wake'>
   endpoints: readonly WebhookEndpoint[]
   projects: Projects
+  erasures: Erasures
   now: () => Date
   /** Gets all events, those without deliveries too, once their deliveries and the checkpoint are recorded. */
   onDispatched?: (events: readonly Recorded[]) => void
 }): LogReader {
-  const { deliveries, deliverer, wakeUps, endpoints, projects, now, onDispatched } = deps
+  const { deliveries, deliverer, wakeUps, endpoints, projects, erasures, now, onDispatched } = deps
   let position: LogCheckpoint | undefined
 
   async function record({ events, messages, to, since }: DispatchSlice): Promise<void> {
@@ -59,14 +61,28 @@ export function createDispatcher(deps: {
     for (const node of new Set(queued.map(({ message }) => message.node))) wakeUps.wake(node)
   }
 
+  async function recordAll(batch: EventBatch): Promise<void> {
+    const map = (event: Recorded) => dispatchSpan(event, () => outboundMessages(event, endpoints, projects))
+    for (const slice of dispatchSlicesOf(batch, map)) await record(slice)
+  }
+
   return {
     async start() {
       position = await deliveries.checkpoint(webhookSubscription)
       return position
     },
     async handle(batch) {
-      const map = (event: Recorded) => dispatchSpan(event, () => outboundMessages(event, endpoints, projects))
-      for (const slice of dispatchSlicesOf(batch, map)) await record(slice)
+      let { events } = batch
+      for (const erasure of batch.events.filter(isErasure)) {
+        const at = events.indexOf(erasure)
+        const before = events.slice(0, at)
+        const last = before.at(-1)
+        if (last !== undefined) await recordAll({ events: before, position: last.position })
+        await erasures.apply(erasure)
+        // The checkpoint passes the erasure with the events after it, so that a crash repeats it.
+        events = await erasures.withoutKeys(events.slice(at), erasure.data.key_ids)
+      }
+      await recordAll({ events, position: batch.position })
     },
   }
 }

@@ -3,10 +3,12 @@
 import type { LogPosition } from '@paylog/domain/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
+import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import type { Projects } from '@paylog/webhooks/canonical'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import type { Pool } from 'pg'
+import { createErasedBodies } from '../send/bodies.ts'
 import { streamPrefixes } from '../subscriptions/exclusiveSubscription.ts'
 import { firstDay, insertNewSql, isMissing, newRows } from '../tables/recordDeliveries.ts'
 
@@ -53,16 +55,19 @@ export async function backfill(
   options: BackfillOptions,
 ): Promise<BackfillResult> {
   const { endpoint, projects, notBefore, isDryRun, now, signal, onProgress } = options
+  const buildErased = createErasedBodies({ store, projects })
+  const forget = (found: readonly Outbound[]) => withoutErased(pool, found, (message) => buildErased(endpoint, message))
   const from = options.from && (await store.checkpointBefore(options.from))
   let done: BackfillResult = { events: 0, tooOld: 0, missing: 0, present: 0, position: undefined }
-  for await (const { events, tooOld, messages, since, position } of backfillSlices(
+  for await (const { events, tooOld, messages: mapped, since, position } of backfillSlices(
     store,
     { from, notBefore, signal },
     (event) => outboundMessages(event, [endpoint], projects),
   )) {
+    const messages = await forget(mapped)
     const missing = isDryRun
       ? await countMissing(pool, messages, since)
-      : await insertMissing(pool, messages, since, now())
+      : await insertMissing(pool, { messages, since, at: now() }, forget)
     done = {
       events: done.events + events,
       tooOld: done.tooOld + tooOld,
@@ -116,26 +121,63 @@ async function* backfillSlices(
 }
 
 /**
+ * The messages without what was erased since their events were read, or is still known to this process.
+ * @param build from `createErasedBodies`; messages that have nothing left are missing in the result
+ */
+async function withoutErased(
+  pool: Pool,
+  messages: readonly Outbound[],
+  build: (message: Outbound) => Promise<string | undefined>,
+): Promise<readonly Outbound[]> {
+  const erased = await erasedKeys(pool, messages)
+  if (erased.size === 0) return messages
+  const found: Outbound[] = []
+  for (const message of messages) {
+    const isErased = message.key_ids.some((id) => erased.has(id))
+    const body = isErased ? await build(message) : message.body
+    if (body !== undefined) found.push(isErased ? { ...message, body, key_ids: [] } : message)
+  }
+  return found
+}
+
+async function erasedKeys(db: Pick<Pool, 'query'>, messages: readonly Outbound[]): Promise<ReadonlySet<string>> {
+  const ids = [...new Set(messages.flatMap(({ key_ids }) => key_ids))]
+  const { rows } = await db.query<{ id: string }>('select id from webhooks.erased_keys where id = any($1::uuid[])', [ids])
+  return new Set(rows.map(({ id }) => id))
+}
+
+type MissingSlice = { readonly messages: readonly Outbound[]; readonly since: Date; readonly at: Date }
+
+/**
  * The worker, and other backfills, insert nothing meanwhile. Otherwise it could insert and finish a delivery while this
  * statement, with an older snapshot, inserts it too.
+ * @param forget removes from the messages what was erased
  * @returns how many of the deliveries were missing and are inserted now
  */
-async function insertMissing(pool: Pool, messages: readonly Outbound[], since: Date, at: Date): Promise<number> {
-  if (messages.length === 0) return 0
-  const text = insertNewSql({ rows: '$1', at: '$2::timestamptz', worker: 'null' }, firstDay(since))
-  const client = await pool.connect()
-  try {
-    // A worker waits for this lock before it takes its snapshot.
-    await client.query('begin; lock table webhooks.checkpoints in share row exclusive mode')
-    const { rowCount } = await client.query({ text, values: [newRows(messages), at] })
-    await client.query('commit')
-    return rowCount ?? 0
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined)
-    throw error
-  } finally {
-    client.release()
+async function insertMissing(
+  pool: Pool,
+  slice: MissingSlice,
+  forget: (messages: readonly Outbound[]) => Promise<readonly Outbound[]>,
+): Promise<number> {
+  let { messages } = slice
+  while (messages.length > 0) {
+    const inserted = await tryInsertMissing(pool, { ...slice, messages })
+    if (inserted !== 'erased') return inserted
+    messages = await forget(messages)
   }
+  return 0
+}
+
+/** @returns `erased`, with nothing inserted, when keys of these messages have been destroyed meanwhile */
+function tryInsertMissing(pool: Pool, { messages, since, at }: MissingSlice): Promise<number | 'erased'> {
+  const text = insertNewSql({ rows: '$1', at: '$2::timestamptz', worker: 'null' }, firstDay(since))
+  return inTransaction(pool, async (client) => {
+    // A worker waits for this lock before it takes its snapshot, or destroys a key.
+    await client.query('lock table webhooks.checkpoints in share row exclusive mode')
+    if ((await erasedKeys(client, messages)).size > 0) return 'erased'
+    const { rowCount } = await client.query({ text, values: [newRows(messages), at] })
+    return rowCount ?? 0
+  })
 }
 
 /** @returns how many of the deliveries are missing */

@@ -41,8 +41,8 @@ export type ListedDelivery = {
 export type AttemptMade = readonly [number, number, number | null, string | null, string | null]
 
 export type DeliveryDetails = ListedDelivery & {
-  /** The exact body of the request. */
-  readonly body: string
+  /** The exact body of the request; null once personal data in it was erased. */
+  readonly body: string | null
   readonly attempts_made: readonly AttemptMade[]
 }
 

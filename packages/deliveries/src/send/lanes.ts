@@ -129,7 +129,9 @@ export function reserve(options: {
 }
 
 function claimedFrom(message: Outbound, claimed_until: Date): ClaimedDelivery {
-  const { id, node, event, body, is_test, source_revision, correlation_id, causation_id, traceparent = null } = message
-  const source = { id, node, event, body, is_test, source_revision, correlation_id, causation_id, traceparent }
-  return { ...source, attempts: 0, series_start: 0, next_attempt_at: claimed_until, claimed_until }
+  const { id, node, event, body, key_ids, is_test, source_stream, source_revision } = message
+  const { correlation_id, causation_id, traceparent = null } = message
+  const source = { id, node, event, body, key_ids, is_test, source_stream, source_revision }
+  const cause = { correlation_id, causation_id, traceparent }
+  return { ...source, ...cause, attempts: 0, series_start: 0, next_attempt_at: claimed_until, claimed_until }
 }

@@ -24,6 +24,8 @@ export type FailureClass =
   | 'rate_limited'
   | 'rejected'
   | 'unexpected_status'
+  /** Not sent: personal data was erased, and nothing is left of the message. */
+  | 'erased'
 
 export type PostResult = {
   readonly httpStatus: number | null

@@ -8,6 +8,7 @@ import { webhookHeaders } from '@paylog/webhooks/signing'
 import type { ClaimedDelivery } from '../tables/claims.ts'
 import type { Deliveries } from '../tables/deliveries.ts'
 import type { AttemptResult } from '../tables/results.ts'
+import type { BodyOf } from './bodies.ts'
 import type { EndpointAgent } from './endpointAgent.ts'
 import { type PostResult, postWebhook } from './postWebhook.ts'
 import { endpointSecrets, signaturesIn } from './responseBody.ts'
@@ -21,7 +22,11 @@ export type MadeAttempt = {
 }
 
 export type Sender = {
-  /** Sends a delivery once. @throws only when `signal` aborts, because the outcome is unknown then */
+  /**
+   * Sends a delivery once, unless it was erased and nothing is left to send.
+   * @throws when `signal` aborts, because the outcome is unknown then; DomainError `event_store_unavailable` when an erased body
+   *   cannot be built again
+   */
   post(endpoint: WebhookEndpoint, delivery: ClaimedDelivery, signal: AbortSignal): Promise<MadeAttempt>
   /** Records an attempt. @returns when the next one is due, if there is a retry. @throws database errors */
   record(made: MadeAttempt): Promise<Date | undefined>
@@ -29,6 +34,7 @@ export type Sender = {
 
 export function createSender(deps: {
   readonly deliveries: Pick<Deliveries, 'finish'>
+  readonly bodyOf: BodyOf
   readonly agent: EndpointAgent
   readonly successStatus: SuccessStatus
   readonly now: () => Date
@@ -37,13 +43,15 @@ export function createSender(deps: {
   readonly onRecorded?: (result: AttemptResult) => void
   readonly log: Logger
 }): Sender {
-  const { deliveries, now, random, onRecorded, log } = deps
+  const { deliveries, bodyOf, now, random, onRecorded, log } = deps
   const secretsOf = createSecretsCache()
 
   async function post(endpoint: WebhookEndpoint, delivery: ClaimedDelivery, signal: AbortSignal): Promise<MadeAttempt> {
+    const body = await bodyOf(endpoint, delivery)
     const at = now()
+    if (body === undefined) return { endpoint, delivery, at, ms: 0, post: nothingLeft }
     const before = performance.now()
-    const { id, body, is_test: isTest, source_revision: sequence } = delivery
+    const { id, is_test: isTest, source_revision: sequence } = delivery
     const headers = webhookHeaders({ id, at, body, secrets: endpoint.secrets, sequence, isTest })
     const secrets = () => [...signaturesIn(headers['webhook-signature']), ...secretsOf(endpoint)]
     const result = await postWebhook({ ...deps, endpoint, headers, body, secrets, signal })
@@ -55,7 +63,7 @@ export function createSender(deps: {
     const { httpStatus, error, responseBody } = post
     const attempt = delivery.attempts + 1
     const pauseMs =
-      error === null
+      error === null || error === 'erased'
         ? undefined
         : nextPauseMs(endpoint.retryScheduleMs, attempt - seriesStart, random(), post.retryAfterMs)
     const outcome = outcomeOf(post, pauseMs, now())
@@ -84,6 +92,14 @@ export function createSender(deps: {
       inAttemptSpan(endpoint.name, delivery, () => post(endpoint, delivery, signal)),
     record: (made) => record(made),
   }
+}
+
+const nothingLeft: PostResult = {
+  httpStatus: null,
+  error: 'erased',
+  code: null,
+  responseBody: null,
+  retryAfterMs: undefined,
 }
 
 type Outcome = { readonly nextAttemptAt: Date | null; readonly disablesNode: boolean }

@@ -9,7 +9,7 @@ import { keepRunning } from '@paylog/runtime/process/keepRunning'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 
 /** The streams that workers subscribe to. */
-export const streamPrefixes: readonly string[] = ['payment-', 'providerEvent-', 'webhookTest-']
+export const streamPrefixes: readonly string[] = ['payment-', 'providerEvent-', 'webhookTest-', 'erasure-']
 
 export type ReaderState = {
   /** Whether another worker reads the log and this one waits to take over. */

@@ -6,8 +6,12 @@ export type ClaimedDelivery = {
   readonly id: string
   readonly node: string
   readonly event: string
-  readonly body: string
+  /** Null when it was erased, and has to be built again. */
+  readonly body: string | null
+  /** The keys of the personal data in the body. */
+  readonly key_ids: readonly string[]
   readonly is_test: boolean
+  readonly source_stream: string
   readonly source_revision: bigint
   readonly correlation_id: string
   readonly causation_id: string
@@ -106,7 +110,7 @@ update webhooks.deliveries d
 set claimed_by = $5, claimed_until = $4::timestamptz + make_interval(secs => picked.lease_ms::float8 / 1000)
 from picked
 where d.id = any (array[picked.id])
-returning d.id, d.node, d.event, d.body, d.is_test, d.source_revision, d.correlation_id, d.causation_id, d.traceparent,
+returning d.id, d.node, d.event, d.body, d.key_ids, d.is_test, d.source_stream, d.source_revision, d.correlation_id, d.causation_id, d.traceparent,
   d.attempts, d.series_start, d.next_attempt_at, d.claimed_until`
 
 const enabledEndpoints = `

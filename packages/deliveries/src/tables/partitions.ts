@@ -1,5 +1,6 @@
 // The partitions of the finished deliveries: created ahead, one for each day, and dropped when they are old.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 
@@ -10,6 +11,8 @@ const retryAfterMs = 60_000
 /** While the drop waits for its lock, it blocks deliveries. */
 const lockTimeoutMs = 200
 const removedAtOnce = 250
+/** The index of a day takes some seconds. */
+const indexTimeoutMs = 600_000
 
 /** Creates the partitions from today on, by the clock of the database. Blocks no query. */
 export async function createPartitions(pool: Pool): Promise<void> {
@@ -17,6 +20,29 @@ export async function createPartitions(pool: Pool): Promise<void> {
     `select webhooks.create_partitions(today, today + ${daysAhead}) from (select (now() at time zone 'UTC')::date) as d (today)`,
   )
 }
+
+/**
+ * Gives the partitions of past days the index by which an erasure finds its deliveries. The present day has none, because each
+ * delivery would pay for it: erasures read that day's partition as a whole.
+ * @returns the names of the partitions that got it
+ */
+export async function indexPastDays(pool: Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(unindexedSql)
+  for (const { name } of rows) {
+    await inTransaction(pool, async (client) => {
+      await client.query(`set local statement_timeout = ${indexTimeoutMs}; set local lock_timeout = ${lockTimeoutMs}`)
+      await client.query(`create index if not exists ${name}_keys on webhooks.${name} using gin (key_ids)`)
+    })
+  }
+  return rows.map(({ name }) => name)
+}
+
+const unindexedSql = `
+select relname as name from pg_inherits join pg_class on oid = inhrelid
+where inhparent = 'webhooks.finished_deliveries'::regclass
+  and to_date(right(relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC')::date
+  and to_regclass('webhooks.' || relname || '_keys') is null
+order by relname`
 
 /**
  * Drops the partitions of days that have been over for longer than `keepMs`, oldest first, each in a transaction.
@@ -66,7 +92,7 @@ delete from webhooks.deliveries where id in (
 )`
 
 /**
- * Creates partitions ahead and removes old ones, now and every hour, until the signal aborts. After an error it tries again in
+ * Creates partitions ahead, indexes those of past days and removes old ones, now and every hour, until the signal aborts. After an error it tries again in
  * a minute.
  * @param options `keepMs` is how long deliveries are kept after their end, up to a day longer; 0 keeps them for ever
  */
@@ -86,8 +112,9 @@ export async function maintainPartitions(options: {
         if (partitions.length > 0) log.info({ partitions }, 'removed old deliveries')
         while ((await removePendingTests(pool, keepMs)) === removedAtOnce && !signal.aborted);
       }
+      await indexPastDays(pool)
     } catch (error) {
-      log.warn({ err: error }, 'could not create or remove partitions of finished deliveries, trying again')
+      log.warn({ err: error }, 'could not create, index or remove partitions of finished deliveries, trying again')
       pauseMs = retryAfterMs
     }
     await sleep(pauseMs, undefined, { signal }).catch(() => undefined)

@@ -58,7 +58,7 @@ export function toPostgresText(text: string): string {
 
 /** The columns that a delivery keeps from its record to its end. */
 export const sourceColumns = `id, node, event, mode, provider, body, source_stream, source_revision, source_event_id,
-  correlation_id, causation_id, payment_id, user_id, is_test, traceparent, created_at`
+  correlation_id, causation_id, payment_id, user_id, is_test, traceparent, created_at, key_ids`
 
 const clockMarginMs = 3_600_000
 
@@ -83,14 +83,14 @@ export function insertNewSql(
   const { rows, at, worker } = parameters
   return `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
     source_event_id, correlation_id, causation_id, payment_id, user_id, is_test, traceparent, next_attempt_at,
-    created_at, claimed_until, claimed_by)
+    created_at, key_ids, claimed_until, claimed_by)
   select m.id, m.node, m.event, m.mode, m.provider, m.body, m.source_stream, m.source_revision,
     m.source_event_id, m.correlation_id, m.causation_id, m.payment_id, m.user_id, m.is_test, m.traceparent, ${at},
-    ${at}, lease.until, case when lease.until is not null then ${worker}::uuid end
+    ${at}, m.key_ids, lease.until, case when lease.until is not null then ${worker}::uuid end
   from ${from.map((source) => `${source}, `).join('')}json_to_recordset(${rows}::json) as m (id uuid, node text,
     event text, mode text, provider text, body text, source_stream text, source_revision bigint, source_event_id uuid,
     correlation_id text, causation_id text, payment_id text, user_id text, is_test boolean,
-    traceparent text, claimed_until timestamptz)
+    traceparent text, key_ids uuid[], claimed_until timestamptz)
   cross join lateral (
     select case when m.claimed_until is not null
       and not exists (select from webhooks.nodes n where n.name = m.node and n.disabled_at is not null)

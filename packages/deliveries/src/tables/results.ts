@@ -95,6 +95,10 @@ const byId = (one: { readonly id: string }, other: { readonly id: string }) =>
 const matches = `d.id = any (array[g.id]) and d.attempts = g.attempt - 1
     and (d.claimed_by is null or d.claimed_by = $2)`
 
+/** The endpoint may have echoed what was erased while the request ran. */
+const made = (attempt: string) => `jsonb_build_array(case when body is null
+    then jsonb_set(${attempt}, '{4}', 'null') else ${attempt} end)`
+
 const resultsSql = `
 with given as materialized (
   select * from json_to_recordset($1::json) as g (place integer, id uuid, attempt integer, next_attempt_at timestamptz,
@@ -106,10 +110,10 @@ with given as materialized (
 ), kept as (
   insert into webhooks.finished_deliveries (${sourceColumns}, attempts, attempts_made, last_attempt_at, last_http_status,
     last_error, ended_at)
-  select ${sourceColumns}, attempt, attempts_made || jsonb_build_array(made), at, http_status, error, now() from finished
+  select ${sourceColumns}, attempt, attempts_made || ${made('made')}, at, http_status, error, now() from finished
 ), retried as (
   update webhooks.deliveries d
-  set attempts = g.attempt, attempts_made = d.attempts_made || jsonb_build_array(g.made), last_attempt_at = g.at,
+  set attempts = g.attempt, attempts_made = d.attempts_made || ${made('g.made')}, last_attempt_at = g.at,
     last_http_status = g.http_status, last_error = g.error, next_attempt_at = g.next_attempt_at, claimed_by = null,
     claimed_until = null
   from given g

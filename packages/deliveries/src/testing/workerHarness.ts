@@ -8,8 +8,10 @@ import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { createDispatcher } from '../dispatch/dispatcher.ts'
+import type { Erasures } from '../dispatch/erasures.ts'
 import { installationId, openQueueStore } from '../queue/queueStore.ts'
 import { openWakeUps, takeWakeUps } from '../queue/wakeUps.ts'
+import type { BodyOf } from '../send/bodies.ts'
 import { createDeliverer } from '../send/deliverer.ts'
 import { createEndpointAgent } from '../send/endpointAgent.ts'
 import { beginning } from '../send/lanes.ts'
@@ -67,8 +69,11 @@ export async function createWorkerHarness(
     await agent.destroy()
   })
   const projects = { projectId: 'default', projectIds: [] }
+  const dispatching = { wakeUps, endpoints, projects, erasures: noErasures, now }
   const deliveries = createDeliveries(pool, worker)
-  const senderOf = (own: Deliveries) => createSender({ deliveries: own, agent, successStatus: '200', now, random, log })
+  const bodyOf: BodyOf = (_, { body }) => body ?? Promise.resolve(undefined)
+  const senderOf = (own: Deliveries) =>
+    createSender({ deliveries: own, bodyOf, agent, successStatus: '200', now, random, log })
   /** Records, and leaves the sending to other workers. */
   const noSlots = { reserve: () => ({ leaseOf: () => undefined, take: () => undefined }) }
 
@@ -80,7 +85,7 @@ export async function createWorkerHarness(
     endpoints,
     wakeUps,
     sender: senderOf(deliveries),
-    dispatcher: createDispatcher({ deliveries, deliverer: noSlots, wakeUps, endpoints, projects, now }),
+    dispatcher: createDispatcher({ ...dispatching, deliveries, deliverer: noSlots }),
     /** Empties the tables, for files whose tests share one harness. */
     empty: () => emptyTables(pool),
     /** Starts a worker, like another process. */
@@ -117,7 +122,7 @@ export async function createWorkerHarness(
         deliverer,
         stop,
         /** Records and sends. */
-        dispatcher: createDispatcher({ deliveries: own, deliverer, wakeUps, endpoints, projects, now }),
+        dispatcher: createDispatcher({ ...dispatching, deliveries: own, deliverer }),
       }
     },
     /** Claims the due deliveries of an endpoint. */
@@ -167,6 +172,9 @@ async function attemptRows(pool: Pool, id: string): Promise<AttemptRow[]> {
     response_body,
   }))
 }
+
+/** For a dispatcher that meets no erasure. */
+export const noErasures: Erasures = { apply: async () => undefined, withoutKeys: async (events) => events }
 
 /** A recorded success of a new payment. */
 function paymentSucceeded(commit: bigint): Recorded {

@@ -97,6 +97,7 @@ function outboundFixture(): Outbound {
     mode: 'canonical',
     provider: 'sandbox',
     body: '{"event":"payment.succeeded"}',
+    key_ids: [],
     source_stream: `payment-${payment_id}`,
     source_revision: 2n,
     source_event_id: randomUUID(),

@@ -144,6 +144,7 @@ export const recorded = (event: RecordedDomainEvent, stream = 'providerEvent-str
   stream,
   revision: 1n,
   metadata: { correlationId: 'req-1', causationId: 'cmd-1', actor: 'provider:stripe' },
+  sealed: {},
 })
 
 export type Settings = Readonly<Record<string, string>>
