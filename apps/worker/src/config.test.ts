@@ -100,3 +100,17 @@ t.test('deliveries are kept for 90 days by default, and the health page is optio
   t.match(configError({ ...needed, WEBHOOK_LOG_RETENTION: 'ever' }), 'WEBHOOK_LOG_RETENTION must be a duration such as')
   t.match(configError({ ...needed, HEALTH_PORT: 'none' }), 'HEALTH_PORT must be a port number')
 })
+
+t.test('RETENTION_CLIENT_SECRETS is "end" or a duration, RETENTION_PROVIDER_BODIES a duration', async (t) => {
+  const day = 24 * 3_600_000
+  t.match(loadWorkerConfig(needed), { RETENTION_PROVIDER_BODIES: 400 * day, RETENTION_CLIENT_SECRETS: 'end' })
+  t.match(loadWorkerConfig({ ...needed, RETENTION_PROVIDER_BODIES: '0', RETENTION_CLIENT_SECRETS: '90d' }), {
+    RETENTION_PROVIDER_BODIES: 0,
+    RETENTION_CLIENT_SECRETS: 90 * day,
+  })
+  t.match(
+    configError({ ...needed, RETENTION_CLIENT_SECRETS: 'never' }),
+    'RETENTION_CLIENT_SECRETS must be end or a duration such as',
+  )
+  t.match(configError({ ...needed, RETENTION_PROVIDER_BODIES: 'end' }), 'RETENTION_PROVIDER_BODIES must be a duration')
+})

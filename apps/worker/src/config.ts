@@ -7,6 +7,7 @@ import { type DecodedEndpoints, decodeEndpoints, isWebhookVariable } from '@payl
 import { providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { reconcileProblems, reconcileVariables } from '@paylog/workflows/reconcileVariables'
 import { type StaticDecode, Type } from 'typebox'
+import { retentionVariables } from './retention/variables.ts'
 
 const WorkerVariables = Type.Object({
   HOST: text('127.0.0.1'),
@@ -14,6 +15,7 @@ const WorkerVariables = Type.Object({
   ...deliveryVariables,
   ...masterKeyVariables,
   ...reconcileVariables,
+  ...retentionVariables,
   ...providerVariables,
 })
 

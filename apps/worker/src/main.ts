@@ -20,6 +20,7 @@ import { startHeartbeat } from './heartbeat.ts'
 import { createPaymentCounters } from './paymentCounters.ts'
 import { startReconciler } from './reconciler/reconciler.ts'
 import { measureReconciler } from './reconciler/reconcilerMetrics.ts'
+import { runRetention } from './retention/retention.ts'
 
 const maxConnections = 6
 /** Longer than the statement timeout: it detects Postgres connections that hang. */
@@ -75,6 +76,10 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   lifecycle.add('heartbeat', () => beating)
   const maintaining = maintainPartitions({ pool, keepMs: config.WEBHOOK_LOG_RETENTION, signal, log })
   lifecycle.add('partitions', () => maintaining)
+
+  const rules = { bodiesMs: config.RETENTION_PROVIDER_BODIES, secrets: config.RETENTION_CLIENT_SECRETS }
+  const retaining = runRetention({ pool, store, keys, rules, now, databaseUrl, signal, log })
+  lifecycle.add('retention', () => retaining)
 
   const { HOST: host, HEALTH_PORT: port } = config
   if (port === undefined) return {}

@@ -80,11 +80,12 @@ export function durationMs(defaultValue?: string | number) {
 
 /** A maximum age: a duration up to `3650d`, longer than a timer can be. Decodes to milliseconds. */
 export function ageMs(defaultValue?: string) {
-  return variable(defaultValue, (value) => {
-    const ms = parseDurationMs(value)
-    if (ms === undefined || ms > maxAgeMs) throw new BadVariable('must be a duration such as 36h or 90d, at most 3650d')
-    return ms
-  })
+  return variable(defaultValue, (value) => boundedAgeMs(value, 'a duration'))
+}
+
+/** A maximum age, or this word. Decodes to milliseconds or the word. */
+export function ageMsOr<const Word extends string>(word: Word, defaultValue?: string) {
+  return variable(defaultValue, (value) => (value === word ? word : boundedAgeMs(value, `${word} or a duration`)))
 }
 
 /** Comma-separated words. Spaces around them and empty words are dropped. */
@@ -124,6 +125,12 @@ function boundedDurationMs(value: string): number {
   if (durationMs === undefined) throw new BadVariable('must be a duration such as 500ms, 5s, 2m or 1h')
   if (durationMs > maxDurationMs) throw new BadVariable('must be a duration of at most 596h')
   return durationMs
+}
+
+function boundedAgeMs(value: string, expected: string): number {
+  const ms = parseDurationMs(value)
+  if (ms === undefined || ms > maxAgeMs) throw new BadVariable(`must be ${expected} such as 36h or 90d, at most 3650d`)
+  return ms
 }
 
 function wholeNumber(value: string, min: number, max: number, expected: string): number {

@@ -10,6 +10,7 @@ import {
 import { toPostgresText } from '@paylog/deliveries/tables/recordDeliveries'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { Pool } from 'pg'
+import { changeSecretsSql, type SecretChanges } from './openSecrets.ts'
 import type { CheckTimes, ReconcilePlan } from './plan.ts'
 
 /** One entry of the list, leased to the worker that took it. */
@@ -132,21 +133,22 @@ where subject = $1 and lease = $2`
 export type PlannedEvent = { readonly event: Recorded; readonly plan: ReconcilePlan }
 
 /**
- * Updates the follow-ups of every payment and notification in a batch and moves the checkpoint, in one statement
- * and so in one transaction. Follow-ups without times are removed.
+ * Updates the follow-ups of every payment and notification in a batch and the open secrets, and moves the checkpoint, in one
+ * statement and so in one transaction. Follow-ups without times are removed.
  * @param planned in log order; if two events set the same time, the later one wins
  * @throws StaleCheckpointError, with nothing changed, when the checkpoint is not at `from`
  */
 export async function recordPlans(
   pool: Pool,
-  batch: CheckpointMove & { readonly planned: readonly PlannedEvent[] },
+  batch: CheckpointMove & { readonly planned: readonly PlannedEvent[]; readonly secrets: SecretChanges },
 ): Promise<void> {
   const bySubject = Map.groupBy(batch.planned, ({ event }) => toPostgresText(event.stream))
+  const { secrets } = batch
   const rows = [...bySubject].map(([subject, planned]) => ({ subject, ...rowOf(planned) }))
   const { rows: results } = await pool.query<{ moved: number }>({
     name: 'record-follow-ups',
     text: recordPlansSql,
-    values: [...moveParameters(batch), JSON.stringify(rows)],
+    values: [...moveParameters(batch), JSON.stringify(rows), JSON.stringify(secrets.opened), secrets.ended],
   })
   if (results[0]?.moved !== 1) throw new StaleCheckpointError(batch.name)
 }
@@ -208,5 +210,5 @@ with moved as (${moveCheckpointSql}
   where num_nonnulls(finish_at, ask_at, watch_at, expire_at) > 0 and subject not in (select subject from updated)
 ), ended as (
   delete from webhooks.follow_ups f using planned p where f.subject = p.subject and ${timesAfter} = 0
-)
+), ${changeSecretsSql({ opened: '$9', ended: '$10' })}
 select (select count(*)::int from moved) as moved`

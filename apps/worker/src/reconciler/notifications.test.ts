@@ -110,3 +110,15 @@ t.test('an unreadable notification is kept and does not delay others', async (t)
     'its content is not logged',
   )
 })
+
+t.test('a stored notification whose body was erased is given up', async (t) => {
+  const provider = createFakeProvider(t)
+  await harness.startWorker(t, provider)
+  const inbox = await receive(provider, paid('intent-of-others'))
+  const [received] = await harness.store.readStream(inbox)
+  await harness.keys.destroy(received?.sealed.body ?? [])
+  t.match(await harness.entry(inbox), { finish: Date })
+  harness.forward(31 * second)
+  await offTheList(inbox)
+  t.strictSame(await typesOf(inbox), ['ProviderEventReceived'])
+})

@@ -16,6 +16,7 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import { createFollowUpHandler, type FollowUpHandler } from './followUpHandler.ts'
 import { createFollowUps, type FollowUp, type FollowUps } from './followUps.ts'
+import { secretChangesOf } from './openSecrets.ts'
 import { type PlanRules, planOf } from './plan.ts'
 
 /** @param deps `dueNow` is called when a follow-up is due at once */
@@ -37,7 +38,8 @@ export function createReconcilePlanner(deps: {
         const plan = planOf(event, rules)
         return plan ? [{ event, plan }] : []
       })
-      await followUps.record({ name: followUpsSubscription, from: position, to, planned, at: now() })
+      const secrets = secretChangesOf(events)
+      await followUps.record({ name: followUpsSubscription, from: position, to, planned, secrets, at: now() })
       position = to
       if (planned.some(({ plan }) => plan.ask)) dueNow()
     },

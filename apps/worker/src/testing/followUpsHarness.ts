@@ -59,7 +59,7 @@ export async function followUpsHarness(t: Test) {
 
   /** An empty list and a planner without checkpoint. */
   async function emptyList(leaseMs = 60_000) {
-    await pool.query('truncate webhooks.follow_ups, webhooks.checkpoints')
+    await pool.query('truncate webhooks.follow_ups, webhooks.open_secrets, webhooks.checkpoints')
     const followUps = createFollowUps(pool, { leaseMs })
     const woken: number[] = []
     const dueNow = () => void woken.push(1)

@@ -38,6 +38,7 @@ export async function createReconcilerHarness(
     ...recordPayments(store, now),
     connectionString,
     store,
+    keys,
     pool,
     databaseUrl,
     /** Log lines. */
