@@ -2759,8 +2759,7 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
-            /** @description The exact body of the request, which is signed */
-            payload: string;
+            payload: string | null;
             /** @description Every attempt that ended, the oldest first */
             tries: components["schemas"]["WebhookDeliveryTry"][];
         };
@@ -2807,7 +2806,7 @@ export interface components {
             status: components["schemas"]["WebhookLogStatus"];
             payload: {
                 [key: string]: unknown;
-            };
+            } | null;
             response: {
                 /** @description The endpoint, by its name in the configuration */
                 node: string;

@@ -22,7 +22,7 @@ export const WebhookLogEntry = Type.Object(
     provider: Type.String(),
     event_type: Type.String({ description: 'The event name in the request' }),
     status: WebhookLogStatus,
-    payload: ClientObject(),
+    payload: Nullable(ClientObject({ description: 'Null when personal data in it was erased' })),
     response: Type.Object({
       node: Type.String({ description: 'The endpoint, by its name in the configuration' }),
       test: Type.Boolean({ description: 'True for a test or simulation, which belongs to no payment' }),

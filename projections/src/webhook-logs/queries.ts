@@ -29,9 +29,10 @@ type AttemptRecord = readonly [at: number, ms: number, http_status: number | nul
 /** A row of the entry query. */
 export type EntryRecord = Omit<LogRecord, 'is_attempted' | 'ended_at'> & {
   readonly is_test: boolean
-  /** Null when it is too long to be shown. */
+  /** Null when it is too long to be shown, or was erased. */
   readonly body: string | null
-  readonly body_bytes: number
+  /** Null when it was erased. */
+  readonly body_bytes: number | null
   readonly node: string
   readonly attempts: number
   readonly http_status: number | null
@@ -70,7 +71,7 @@ function loggedWebhook(record: EntryRecord): LoggedWebhook {
       },
     },
     created_at,
-    payload: body ?? JSON.stringify({ truncated: true, bytes: body_bytes }),
+    payload: body ?? JSON.stringify(body_bytes === null ? null : { truncated: true, bytes: body_bytes }),
   }
 }
 

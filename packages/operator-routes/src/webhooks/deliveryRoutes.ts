@@ -85,7 +85,11 @@ const WebhookDeliveryDetails = Type.Object(
         'The headers that every attempt has. `webhook-timestamp` and `webhook-signature` are made at each attempt, with the secret of the ' +
         'endpoint, which only the worker has',
     }),
-    payload: Type.String({ description: 'The exact body of the request, which is signed' }),
+    payload: Nullable(
+      Type.String({
+        description: 'The exact body of the request, which is signed; null when personal data in it was erased',
+      }),
+    ),
     tries: Type.Array(DeliveryTry, { description: 'Every attempt that ended, the oldest first' }),
   },
   { title: 'WebhookDeliveryDetails' },

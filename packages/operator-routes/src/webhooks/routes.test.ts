@@ -1,5 +1,6 @@
 // The lists of endpoints and deliveries, and one delivery, on given rows.
 import { randomUUID } from 'node:crypto'
+import { emptyDeliveries } from '@paylog/deliveries/tables/erasure'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { eventsAfter } from '@paylog/domain/payments/testing/paymentFixture'
@@ -294,6 +295,17 @@ t.test('an unknown delivery or endpoint is 404, and an invalid request 400', asy
       { error: { code: 'invalid_request', details: { fields: [{ field: Object.keys(body)[0] }] } } },
       JSON.stringify(body),
     )
+})
+
+t.test('an erased delivery has no payload and no responses, and can be redelivered', async (t) => {
+  await insert(20, 'succeeded', { attempts: made(10) })
+  const key = id(99)
+  await pool.query('update webhooks.finished_deliveries set key_ids = $1 where id = $2', [[key], id(20)])
+  t.equal(await emptyDeliveries(pool, [key]), 1)
+  const erased = { payload: null, tries: [{ http_status: 200, error: null, response: null }] }
+  t.match((await get(`/admin/webhook-deliveries/${id(20)}`)).json().data, { ...erased, status: 'succeeded' })
+  const redelivered = await post(`/admin/webhook-deliveries/${id(20)}/redeliver`)
+  t.match(redelivered.json().data, { ...erased, status: 'pending' })
 })
 
 t.test('the webhook routes are for administrators only, before anything else', async (t) => {

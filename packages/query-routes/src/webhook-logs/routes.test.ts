@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { emptyDeliveries } from '@paylog/deliveries/tables/erasure'
 import { WebhookLogEntry } from '@paylog/domain/webhookLog'
 import t from 'tap'
 import { Compile } from 'typebox/compile'
@@ -234,4 +235,18 @@ t.test('webhook log reads ignore X-Read-After', async (t) => {
     t.notOk(response.headers['x-read-stale'])
   }
   t.ok(performance.now() - startedAt < 3_500, 'two waits would take 4 s')
+})
+
+t.test('the payload and the response of an erased log entry are null, its result is not', async (t) => {
+  const { send, get, pool } = await webhookLogHarness(t)
+  const key = randomUUID()
+  const id = await send({ user_id: ada.payer.id, body: '{"mine":"CANARY-ada"}', key_ids: [key] }, [
+    { ...failed, responseBody: 'CANARY-ada' },
+    { responseBody: 'CANARY-ada' },
+  ])
+  t.equal(await emptyDeliveries(pool, [key]), 1)
+  const { data } = (await get(`/webhooks/logs/${id}`)).json()
+  t.match(data, { payload: null, status: 'success', response: { http_status: 200, body: null, attempts: [{}, {}] } })
+  t.same(Compile(WebhookLogEntry).Errors(data), [])
+  t.same((await get('/webhooks/logs')).json(), [data])
 })

@@ -9,6 +9,7 @@ import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { JsonView } from '../../parts/JsonView.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
+import { erasedBody } from '../webhooks/DeliveryRequest.tsx'
 
 export function DeliveryRow({ delivery }: { readonly delivery: Delivery }) {
   const [isOpen, setOpen] = useState(false)
@@ -55,7 +56,11 @@ function DeliveryDetails({ id }: { readonly id: string }) {
       ) : (
         <DataTable caption="Attempts" columns={attemptColumns} rows={query.data.tries} rowKey={({ at }) => at} />
       )}
-      <JsonView label="Body of the webhook" value={query.data.payload} />
+      {query.data.payload === null ? (
+        <p className="hint">{erasedBody}</p>
+      ) : (
+        <JsonView label="Body of the webhook" value={query.data.payload} />
+      )}
     </div>
   )
 }

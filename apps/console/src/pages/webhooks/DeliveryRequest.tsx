@@ -6,10 +6,13 @@ import { Facts } from '../../parts/Facts.tsx'
 import { JsonView } from '../../parts/JsonView.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 
+export const erasedBody =
+  'Personal data in the body was erased. What is sent again is built from the log, without what was erased.'
+
 export function DeliveryRequest({ delivery }: { readonly delivery: DeliveryDetails }) {
   const { url, headers, payload } = delivery
   const [isPretty, setPretty] = useState(false)
-  const pretty = prettyOf(payload)
+  const pretty = payload === null ? undefined : prettyOf(payload)
   return (
     <Panel
       title="Request"
@@ -28,10 +31,14 @@ export function DeliveryRequest({ delivery }: { readonly delivery: DeliveryDetai
             ...Object.entries(headers).map(([name, value]) => [name, <code key={name}>{value}</code>] as const),
           ]}
         />
-        <JsonView
-          label={isPretty ? 'Body, pretty-printed' : 'Exact body'}
-          value={isPretty && pretty ? pretty : payload}
-        />
+        {payload === null ? (
+          <p className="hint">{erasedBody}</p>
+        ) : (
+          <JsonView
+            label={isPretty ? 'Body, pretty-printed' : 'Exact body'}
+            value={isPretty && pretty ? pretty : payload}
+          />
+        )}
       </div>
     </Panel>
   )

@@ -1,7 +1,7 @@
 // What the signature of each attempt was, for a secret that the operator knows.
 import { PasswordInput } from '@mantine/core'
 import { useState } from 'react'
-import type { DeliveryDetails, DeliveryTry } from '../../api/apiTypes.ts'
+import type { DeliveryDetails } from '../../api/apiTypes.ts'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { Identifier } from '../../parts/Identifier.tsx'
 import { Panel } from '../../parts/Panel.tsx'
@@ -14,6 +14,8 @@ export function SignaturePanel({ delivery }: { readonly delivery: DeliveryDetail
   // Kept in this component only: it is gone when the page is left.
   const [secret, setSecret] = useState('')
   const key = signingKey(secret.trim())
+  const { payload, id, tries } = delivery
+  if (payload === null) return null
   return (
     <Panel title="Signature">
       <div className="stack">
@@ -33,22 +35,18 @@ export function SignaturePanel({ delivery }: { readonly delivery: DeliveryDetail
           maw={480}
           visibilityToggleButtonProps={{ 'aria-label': 'Show the secret' }}
         />
-        {key && delivery.tries.length === 0 && <p className="hint">There was no attempt yet.</p>}
-        {key && delivery.tries.length > 0 && (
+        {key && tries.length === 0 && <p className="hint">There was no attempt yet.</p>}
+        {key && tries.length > 0 && (
           <DataTable
             caption="Signatures"
             columns={columns}
-            rows={delivery.tries.map((attempt) => signedAttempt(key, delivery, attempt))}
+            rows={tries.map(({ at }) => ({ at, headers: signedHeaders(key, { id, at, body: payload }) }))}
             rowKey={({ at }) => at}
           />
         )}
       </div>
     </Panel>
   )
-}
-
-function signedAttempt(key: Uint8Array, { id, payload }: DeliveryDetails, { at }: DeliveryTry): Signed {
-  return { at, headers: signedHeaders(key, { id, at, body: payload }) }
 }
 
 const columns: readonly Column<Signed>[] = [
