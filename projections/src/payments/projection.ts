@@ -10,7 +10,7 @@ import {
   type PaymentInitiated,
   paymentEvents,
 } from '@paylog/domain/payments/events'
-import { isAbsorbing, type PaymentStatus } from '@paylog/domain/payments/payment'
+import { isAbsorbing, noSecrets, type PaymentStatus } from '@paylog/domain/payments/payment'
 import {
   bigint,
   boolean,
@@ -47,6 +47,7 @@ const columns = {
   provider_id: text,
   provider_payment_id: latest(nullable(text)),
   provider_intent_id: latest(nullable(text)),
+  // Null once the payment has ended.
   client_secret: latest(nullable(text)),
   redirect_url: latest(nullable(text)),
   capture_method: textOf<CaptureMethod>(),
@@ -94,7 +95,7 @@ const evidence =
       status,
       updated_at: data.occurred_at,
       amount_capturable_cents: 0,
-      ...(isAbsorbing(status) && { completed_at: data.occurred_at }),
+      ...(isAbsorbing(status) && { completed_at: data.occurred_at, ...noSecrets }),
       ...(data.provider_payment_id !== null && { provider_payment_id: data.provider_payment_id }),
     },
   })
@@ -156,7 +157,7 @@ const indexes = (table: string) => `
 
 export const payments = defineProjection({
   name: 'payments',
-  schemaVersion: 2,
+  schemaVersion: 3,
   streamPrefixes: ['payment-'],
   columns,
   computed: computedColumns,
@@ -178,8 +179,7 @@ export const payments = defineProjection({
       patch: {
         status: 'pending',
         provider_intent_id: null,
-        client_secret: null,
-        redirect_url: null,
+        ...noSecrets,
         updated_at: data.occurred_at,
       },
     }),
@@ -230,8 +230,7 @@ function initiated({ data }: PaymentInitiated): PaymentRow {
     provider_id: data.provider_id,
     provider_payment_id: null,
     provider_intent_id: null,
-    client_secret: null,
-    redirect_url: null,
+    ...noSecrets,
     capture_method: data.capture_method ?? 'automatic',
     amount_capturable_cents: 0,
     expires_at: data.expires_at ?? null,

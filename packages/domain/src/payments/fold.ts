@@ -9,6 +9,7 @@ import { noMoney, withCharge, withDispute, withFailedRefund, withRefund } from '
 import {
   isAbsorbing,
   noPayment,
+  noSecrets,
   type Payment,
   type PaymentState,
   type PaymentStatus,
@@ -40,7 +41,7 @@ function initiated({ data }: PaymentInitiated): Payment {
     status: 'pending',
     capture_method: data.capture_method ?? 'automatic',
     expires_at: data.expires_at ?? null,
-    redirect_url: null,
+    ...noSecrets,
     capturable_cents: 0,
     requested: null,
     calls_requested: 0,
@@ -48,7 +49,6 @@ function initiated({ data }: PaymentInitiated): Payment {
     attention: [],
     provider_intent_id: null,
     provider_payment_id: null,
-    client_secret: null,
     created_at: occurred_at,
     updated_at: occurred_at,
     completed_at: null,
@@ -84,6 +84,7 @@ function withEvidence(payment: Payment, { data }: EvidenceEvent, status: Payment
     completed_at: changed && isAbsorbing(status) ? data.occurred_at : payment.completed_at,
     ...(changed && status !== 'processing' && { capturable_cents: 0 }),
     ...(changed && isAbsorbing(status) && { requested: null }),
+    ...(isAbsorbing(status) && noSecrets),
     provider_payment_id: data.provider_payment_id ?? payment.provider_payment_id,
     evidence_time: laterOf(payment.evidence_time, data.provider_time),
     seen_provider_events: seen(payment, data.provider_event_id),
@@ -190,8 +191,7 @@ function evolveStatus(payment: Payment, event: Exclude<PaymentEvent, PaymentInit
         attempt_started_at: event.data.occurred_at,
         intent_outcome: { kind: 'open' },
         provider_intent_id: null,
-        client_secret: null,
-        redirect_url: null,
+        ...noSecrets,
         reported_intent_id: null,
       }
     case 'ProviderNotificationReceived': {

@@ -9,7 +9,7 @@ import {
   recordOutcomeUnknown,
   startAttempt,
 } from './initiate.ts'
-import { noPayment, type PaymentState } from './payment.ts'
+import { noPayment, type PaymentState, type PaymentStatus } from './payment.ts'
 import {
   at,
   created,
@@ -29,8 +29,9 @@ const unknown = (attempt = 1) => {
 const reject = (why: typeof unavailable | typeof declined, attempt = 1) => {
   return (state: PaymentState) => recordIntentRejected({ occurred_at: at(7), attempt, ...why }, state)
 }
+const secrets = { client_secret: 'cs_9', redirect_url: 'https://pay.example.com/9' }
 const create = (state: PaymentState) =>
-  recordIntentCreated({ occurred_at: at(8), attempt: 1, provider_intent_id: 'pi_9', client_secret: null }, state)
+  recordIntentCreated({ occurred_at: at(8), attempt: 1, provider_intent_id: 'pi_9', ...secrets }, state)
 const afterUnknown = [...initiated, ...unknown()(fold(initiated))]
 
 t.test(
@@ -230,8 +231,18 @@ t.test('an intent that is recorded late keeps the status that the provider alrea
     const state = given(t, paymentFold, early)
       .when(create)
       .then([{ type: 'ProviderIntentCreated' }])
-    t.match(state, { status, provider_intent_id: 'pi_9' })
+    const shown = status === 'failed' ? secrets : { client_secret: null, redirect_url: null }
+    t.match(state, { status, provider_intent_id: 'pi_9', ...shown })
   }
+})
+
+t.test('a payment keeps its client secret and page until it has ended', async (t) => {
+  const open = [...initiated, ...create(fold(initiated))]
+  const after = (status: PaymentStatus) =>
+    fold([...open, ...notifies(status, 10, { provider_intent_id: 'pi_9' })(fold(open))])
+  for (const status of ['processing', 'failed'] as const) t.match(after(status), { status, ...secrets })
+  for (const status of ['succeeded', 'canceled'] as const)
+    t.match(after(status), { status, client_secret: null, redirect_url: null })
 })
 
 t.test('a notification is not stale because its provider time is before our own calls', async (t) => {

@@ -2,7 +2,7 @@
 import { DomainError } from '../errors.ts'
 import { type AmountParts, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
 import type { IntentRejection, PaymentEvent, PaymentInitiated } from './events.ts'
-import { existingPayment, factsOf, isAbsorbing, type Payment, type PaymentState } from './payment.ts'
+import { existingPayment, factsOf, isAbsorbing, noSecrets, type Payment, type PaymentState } from './payment.ts'
 
 export type InitiatePayment = Omit<
   PaymentInitiated['data'],
@@ -79,7 +79,8 @@ export function recordIntentCreated(
 ): PaymentEvent[] {
   const payment = existingPayment(state)
   if (payment.intent_outcome.kind === 'created') return []
-  const { occurred_at, provider_intent_id, client_secret, redirect_url, attempt } = command
+  const { occurred_at, provider_intent_id, attempt } = command
+  const { client_secret, redirect_url } = isAbsorbing(payment.status) ? noSecrets : command
   return [
     ...reopened(command, payment),
     {

@@ -90,6 +90,9 @@ export type PaymentState = NoPayment | Payment
 
 export const noPayment: NoPayment = Object.freeze({ status: 'none' })
 
+/** Without what lets its holder pay, which nobody needs before there is an intent and after the payment has ended. */
+export const noSecrets = { client_secret: null, redirect_url: null } as const
+
 /** @throws DomainError `not_found` */
 export function existingPayment(state: PaymentState): Payment {
   if (state.status === 'none') throw new DomainError('not_found', 'No payment with this id')

@@ -101,7 +101,12 @@ export const paymentSteps: fc.Arbitrary<PaymentStep> = fc.oneof(
   call(
     'nothing',
     recordIntentCreated,
-    fc.record({ attempt, provider_intent_id: fc.constant('pi_1'), client_secret: fc.constant(null) }),
+    fc.record({
+      attempt,
+      provider_intent_id: fc.constant('pi_1'),
+      client_secret: fc.constantFrom('cs_1', null),
+      redirect_url: fc.constantFrom('https://pay.example.com/1', null),
+    }),
   ),
   call('nothing', recordOutcomeUnknown, fc.record({ attempt, reason: fc.constant('timeout') })),
   call(
