@@ -134,6 +134,11 @@ export type EventStore = {
    * @throws DomainError `event_store_unavailable`
    */
   readRawPage(stream: StreamName, from: bigint, count: number): Promise<RawPage>
+  /**
+   * Destroys keys, as an erasure says. What they sealed is null in the events that are read from now on. May be repeated.
+   * @throws when that is not possible at the moment
+   */
+  destroyKeys(ids: readonly string[]): Promise<void>
   /** The last event in the log, of any stream. */
   head(): Promise<LogCheckpoint | undefined>
   /**
@@ -240,6 +245,7 @@ export function createEventStore(options: {
       for await (const { events } of readBatches(reads, range)) yield* events
     },
     readBatches: (range) => readBatches(reads, range),
+    destroyKeys: (ids) => keys.destroy(ids),
     ...rawReads(reads),
     hash: (text) => keys.hash(text).toString('hex'),
     async close() {

@@ -29,6 +29,11 @@ export type DataKeys = {
   known(id: string): KeyObject | null | undefined
   /** HMAC-SHA-256 under a secret of this installation. */
   hash(text: string): Buffer
+  /**
+   * Destroys these keys, if they exist. Before it resolves, `known` is null for them. May be repeated.
+   * @throws when that is not possible at the moment
+   */
+  destroy(ids: readonly string[]): Promise<void>
 }
 
 /** For a process that reads raw events only. Decoding a sealed event with them fails. */
@@ -38,6 +43,7 @@ export const noDataKeys: DataKeys = {
   load: async () => withoutKeys(),
   known: () => withoutKeys(),
   hash: () => withoutKeys(),
+  destroy: async () => withoutKeys(),
 }
 
 function withoutKeys(): never {

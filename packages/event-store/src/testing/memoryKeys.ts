@@ -3,7 +3,7 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes, randomUUID } 
 import type { DataKey, DataKeys } from '../codec/dataKeys.ts'
 
 /** Every key is known without being loaded. */
-export function memoryKeys(): DataKeys & { destroy(id: string): void } {
+export function memoryKeys(): DataKeys {
   const byName = new Map<string, DataKey>()
   const byId = new Map<string, KeyObject | null>()
   const keyOf = (name: string): DataKey => {
@@ -20,6 +20,8 @@ export function memoryKeys(): DataKeys & { destroy(id: string): void } {
     load: async () => undefined,
     known: (id) => byId.get(id) ?? null,
     hash: (text) => createHmac('sha256', 'memory').update(text).digest(),
-    destroy: (id) => void byId.set(id, null),
+    async destroy(ids) {
+      for (const id of ids) byId.set(id, null)
+    },
   }
 }
