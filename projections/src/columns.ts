@@ -22,6 +22,8 @@ export type Column<Held extends Value = Value> = {
   /** Columns without a merge rule cannot be patched. */
   readonly merge?: Merge
   readonly collation?: string
+  /** Which values of events it holds that are sealed there, or what follows from them. Guest data is personal. */
+  readonly sealed?: 'personal' | 'secret'
   /** Never set. It carries the type of the values. */
   readonly held?: Held
 }
@@ -57,6 +59,12 @@ export const nullable = <Held extends Value>(column: Column<Held>): Column<Held 
   ...column,
   isNullable: true,
 })
+
+/** Holds what identifies a person, or what follows from it: without it once the person is erased. */
+export const personal = <Held extends Value>(column: Column<Held>): Column<Held> => ({ ...column, sealed: 'personal' })
+
+/** Holds what lets its holder pay. */
+export const secret = <Held extends Value>(column: Column<Held>): Column<Held> => ({ ...column, sealed: 'secret' })
 
 /** A later value replaces an earlier one. */
 export const latest = <Held extends Value>(column: Column<Held>): Column<Held> => ({

@@ -1,11 +1,17 @@
 // Defines projections: a name, the columns of its table, and the change of a row by each event.
 import type { DomainEvent, EventSchemas, EventsOf } from '@paylog/domain/events'
-import type { Columns, ComputedColumns, RowOf, Values } from './columns.ts'
+import type { SealedKeys } from '@paylog/event-store/codec/sealing'
+import { type Column, type Columns, type ComputedColumns, entriesOf, type RowOf, type Values } from './columns.ts'
 
 export type Change<Row> = { readonly insert: Row } | { readonly patch: Partial<Row> }
 
 /** An event from the log. Its revision in its stream becomes the revision of its row. */
-export type ProjectedEvent = DomainEvent & { readonly revision: bigint }
+export type ProjectedEvent = DomainEvent & { readonly revision: bigint; readonly sealed: SealedKeys }
+
+/** The column with the ids of the keys that sealed values of the row. Only tables that hold such values have it. */
+export const keyIdsColumn = 'key_ids'
+const keyIds = entriesOf<true>()
+const erasurePrefix = 'erasure-'
 
 /** A projection with erased event types, as it is run. */
 export type Projection = {
@@ -13,6 +19,8 @@ export type Projection = {
   /** Raised when the same events lead to different rows, so that tables must be rebuilt. */
   readonly schemaVersion: number
   readonly streamPrefixes: readonly string[]
+  /** The stream of a row: the prefix, and the column with the id. */
+  readonly rowStream: { readonly prefix: string; readonly column: string }
   readonly columns: Columns
   /** Additional columns of the view. */
   readonly computed: ComputedColumns
@@ -26,13 +34,16 @@ export type Projection = {
  * Defines a projection. Its tables have `id uuid`, `revision bigint` and the columns. Events without a handler in `on` only
  * raise the revision. Handlers are pure and never throw, because a recorded event cannot be rejected.
  *
+ * With columns of sealed values the tables have `key_ids` too, and the projection follows erasures.
+ *
  * @param definition `idOf` returns the row of an event, `undefined` for none; one row must be fed by one stream, since revisions
- *   guard the row
+ *   guard the row. `streamIdColumn` has the id in the name of that stream, by default the row's own
  */
 export function defineProjection<Schemas extends EventSchemas, TableColumns extends Columns>(definition: {
   readonly name: string
   readonly schemaVersion: number
-  readonly streamPrefixes: readonly string[]
+  readonly streamPrefix: string
+  readonly streamIdColumn?: keyof TableColumns & string
   readonly columns: TableColumns
   readonly computed?: ComputedColumns
   readonly indexes: (table: string) => string
@@ -44,10 +55,14 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
     ) => Change<RowOf<TableColumns>>
   }
 }): Projection {
-  const { events, idOf, on, computed = {}, ...rest } = definition
+  const { events, idOf, on, computed = {}, streamPrefix, streamIdColumn = 'id', columns, ...rest } = definition
   const handlers = new Map(Object.entries(on))
+  const isPersonal = Object.values<Column>(columns).some(({ sealed }) => sealed !== undefined)
   return {
     ...rest,
+    streamPrefixes: isPersonal ? [streamPrefix, erasurePrefix] : [streamPrefix],
+    rowStream: { prefix: streamPrefix, column: streamIdColumn },
+    columns: isPersonal ? { ...columns, [keyIdsColumn]: keyIds } : columns,
     computed,
     changeOf(recorded) {
       // The codec has checked that the data fits the type, but the compiler cannot connect the two.
@@ -55,7 +70,23 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
       const handle = handlers.get(event.type) as ((event: ProjectedEvent) => Change<Values>) | undefined
       if (!Object.hasOwn(events, event.type)) return undefined
       const id = idOf(event)
-      return id === undefined ? undefined : { id, change: handle?.(recorded) ?? { patch: {} } }
+      if (id === undefined) return undefined
+      const change = handle?.(recorded) ?? { patch: {} }
+      return { id, change: isPersonal ? withKeyIds(columns, change, recorded.sealed) : change }
     },
   }
+}
+
+/**
+ * Adds the ids of the event's keys, if the change sets columns of sealed values. Also when they are null because a key was
+ * destroyed: the ids must not depend on when the event is read.
+ */
+function withKeyIds(columns: Columns, change: Change<Values>, sealed: SealedKeys): Change<Values> {
+  const values: Partial<Values> = 'insert' in change ? change.insert : change.patch
+  const isSealed = (name: string) => columns[name]?.sealed !== undefined
+  const { body: _, ...parts } = sealed
+  const ids = Object.keys(values).some(isSealed) ? Object.values(parts).flat() : []
+  const key_ids = ids.length === 0 ? null : Object.fromEntries(ids.map((id) => [id, true]))
+  if ('insert' in change) return { insert: { ...change.insert, key_ids } }
+  return key_ids === null ? change : { patch: { ...change.patch, key_ids } }
 }

@@ -24,6 +24,8 @@ const delivery = fc.record({
   repeated: fc.array(fc.constantFrom(0, 0, 0, 1, 7), { minLength: 1, maxLength: 5 }),
   /** How many batches the next applier goes back after each death; undefined for no deaths. */
   falls: fc.array(fc.option(fc.nat(4), { freq: 4, nil: undefined }), { minLength: 1, maxLength: 8 }),
+  /** Whether the table is copied after all erasures. */
+  isCopiedLate: fc.boolean(),
 })
 type Delivery = typeof delivery extends fc.Arbitrary<infer A> ? A : never
 
@@ -33,19 +35,23 @@ async function applyInWindows(pool: Pool, projection: Projection, log: LogFixtur
   const ends: number[] = []
   for (let from = 0; from < log.events.length; from = ends.at(-1) ?? 0)
     ends.push(from + (nth(arriving.sizes, ends.length) ?? 1))
-  let applier = createApplier({ pool, projection, version: 1 })
-  await applier.start()
+  const reader = log.reader()
+  const restart = async () => {
+    const applier = createApplier({ pool, projection, version: 1, source: reader })
+    await applier.start()
+    return applier
+  }
+  let applier = await restart()
   let deaths = 0
   for (let turn = 0; turn < ends.length; turn += 1) {
     const from = (ends[turn - 1] ?? 0) - (nth(arriving.repeated, turn) ?? 0)
-    await applier.apply(log.batch(Math.max(from, 0), ends[turn]))
+    await applier.apply(reader.batch(Math.max(from, 0), ends[turn]))
     const back = deaths < 4 ? nth(arriving.falls, turn) : undefined
     if (back === undefined) continue
     deaths += 1
     turn = Math.max(turn - back - 1, -1)
     await resetCheckpoint(pool, projection, turn < 0 ? undefined : log.batch(0, ends[turn]).position)
-    applier = createApplier({ pool, projection, version: 1 })
-    await applier.start()
+    applier = await restart()
   }
 }
 
@@ -61,13 +67,14 @@ async function copyInWindows(
   pool: Pool,
   projection: Projection,
   log: LogFixture,
-  sizes: readonly number[],
+  { sizes, isCopiedLate }: Delivery,
 ): Promise<void> {
-  const applier = createApplier({ pool, projection, version: 2, writer: copyRows })
+  const reader = isCopiedLate ? log.lateReader() : log.reader()
+  const applier = createApplier({ pool, projection, version: 2, source: reader, writer: copyRows })
   await applier.start()
   for (let from = 0, turn = 0; from < log.events.length; turn += 1) {
     const to = from + (nth(sizes, turn) ?? 1)
-    await applier.apply(log.batch(from, to))
+    await applier.apply(reader.batch(from, to))
     from = to
   }
 }
@@ -84,8 +91,8 @@ async function problemOf(pool: Pool, log: LogFixture, arriving: Delivery): Promi
     await pool.query(`truncate ${[1, 2].map((version) => `read_models.${tableName(projection, version)}`).join(', ')}`)
     await resetCheckpoints(pool)
     await applyInWindows(pool, projection, log, arriving)
-    await copyInWindows(pool, projection, log, arriving.sizes)
-    const expected = foldedRows(projection, log.events)
+    await copyInWindows(pool, projection, log, arriving)
+    const expected = foldedRows(projection, log.lateReader().events())
     const difference = differenceOf(await tableRows(pool, projection, tableName(projection, 1)), expected)
     if (difference !== undefined) return `${projection.name}: ${difference}`
     if ((await contentOf(pool, projection, 1)) !== (await contentOf(pool, projection, 2))) {

@@ -169,7 +169,10 @@ async function applyLog(options: RunningOptions, { version, schema_version }: Pr
   const { pool, store, projection, awaited, state, signal, log } = options
   const isCurrent = schema_version === projection.schemaVersion
   const written = isCurrent ? projection : await fitOrFreeze(options, version)
-  const applier = createApplier({ pool, projection, version, writer: () => upsertRows(written, version) })
+  const applier = createApplier({
+    ...{ pool, projection, version, source: store },
+    writer: () => upsertRows(written, version),
+  })
   const lost = new AbortController()
   const stopWhenLost = <Result>(work: Promise<Result>) =>
     work.catch((error: unknown) => {

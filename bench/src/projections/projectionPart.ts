@@ -7,6 +7,7 @@ import { copyRows, copyText } from '@paylog/projections/apply/writers'
 import { payments } from '@paylog/projections/payments/projection'
 import { windowEvents } from '@paylog/projections/rebuild/follower'
 import { dropTable, makeTable, tableName } from '@paylog/projections/tables/tables'
+import { noErasures } from '@paylog/projections/testing/noErasures'
 import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import type { Pool } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
@@ -74,7 +75,7 @@ async function projected(pool: Pool, events: readonly Recorded[]): Promise<numbe
     pool,
     async () => undefined,
     async (version) => {
-      const applier = createApplier({ pool, projection: payments, version, writer: copyRows })
+      const applier = createApplier({ pool, projection: payments, version, source: noErasures, writer: copyRows })
       await applier.start()
       for (let from = 0; from < events.length; from += windowEvents) {
         const window = events.slice(from, from + windowEvents)

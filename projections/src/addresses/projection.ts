@@ -10,16 +10,16 @@ import {
   placeFields,
 } from '@paylog/domain/addresses/events'
 import { fieldsOf } from '@paylog/domain/fields'
-import { boolean, latest, nullable, type RecordOf, type RowOf, text, textOf, time } from '../columns.ts'
+import { boolean, latest, nullable, personal, type RecordOf, type RowOf, text, textOf, time } from '../columns.ts'
 import { defineProjection } from '../projection.ts'
 
-const changingText = latest(nullable(text))
+const changingText = latest(personal(nullable(text)))
 
 export const addressColumns = {
   // 'user:<id>' or 'guest:<e-mail>'.
-  owner: nullable(text),
+  owner: personal(nullable(text)),
   user_id: nullable(text),
-  guest_email: nullable(text),
+  guest_email: personal(nullable(text)),
   address_type: latest(textOf<AddressType>()),
   ...fieldsOf(placeFields, () => changingText),
   is_partial: latest(boolean),
@@ -37,8 +37,8 @@ export type AddressRecord = RecordOf<typeof addressColumns>
 
 export const addresses = defineProjection({
   name: 'addresses',
-  schemaVersion: 1,
-  streamPrefixes: ['address-'],
+  schemaVersion: 2,
+  streamPrefix: 'address-',
   columns: addressColumns,
   // Lists and totals never show removed rows, so the index leaves them out. The type is not in the index: it would not
   // serve the list of all types in order, and skipping an owner's rows of the other type is fast.

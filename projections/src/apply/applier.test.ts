@@ -5,6 +5,7 @@ import t from 'tap'
 import { payments } from '../payments/projection.ts'
 import { makeTable } from '../tables/tables.ts'
 import { addPaymentTo, createLogFixture, guest, type LogFixture, user } from '../testing/logFixture.ts'
+import { noErasures } from '../testing/noErasures.ts'
 import { readModelDatabase, resetCheckpoints } from '../testing/projectionHarness.ts'
 import { createApplier } from './applier.ts'
 import { liveCheckpoint, recordStopped } from './checkpoints.ts'
@@ -21,7 +22,8 @@ const succeeded = {
 }
 const processing = { ...succeeded, status: 'processing' as const, provider_event_id: 'evt_0' }
 
-const applierOf = (pool: Pool, version = 1) => createApplier({ pool, projection: payments, version })
+const applierOf = (pool: Pool, version = 1) =>
+  createApplier({ pool, projection: payments, version, source: noErasures })
 
 async function tableOf(pool: Pool, table = 'payments_v1'): Promise<string[]> {
   const { rows } = await pool.query(`select to_jsonb(t) as row

@@ -84,7 +84,7 @@ t.test('an event repeated within a batch counts once', async (t) => {
 })
 
 t.test('an event of another projection changes nothing', async (t) => {
-  const events = [{ type: 'ProviderEventReceived', data: { payment_id: 'x' }, revision: 0n }]
+  const events = [{ type: 'ProviderEventReceived', data: { payment_id: 'x' }, revision: 0n, sealed: {} }]
   t.same(foldBatch(payments, events), { inserts: [], patches: [] })
 })
 
@@ -92,12 +92,12 @@ t.test('a patch of a column without a merge rule throws', async (t) => {
   const wrong = defineProjection({
     name: 'wrong',
     schemaVersion: 1,
-    streamPrefixes: [],
+    streamPrefix: 'wrong-',
     columns: { alias: text },
     indexes: () => '',
     idOf: () => 'x',
     events: { Changed: Type.Object({}) },
     on: { Changed: () => ({ patch: { alias: 'y' } }) },
   })
-  t.throws(() => foldBatch(wrong, [{ type: 'Changed', data: {}, revision: 1n }]), /wrong patches alias/)
+  t.throws(() => foldBatch(wrong, [{ type: 'Changed', data: {}, revision: 1n, sealed: {} }]), /wrong patches alias/)
 })

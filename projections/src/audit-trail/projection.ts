@@ -19,7 +19,7 @@ export type AuditTrailRecord = RecordOf<typeof auditTrailColumns>
 export const auditTrail = defineProjection({
   name: 'audit_trail',
   schemaVersion: 1,
-  streamPrefixes: ['auditTrail-'],
+  streamPrefix: 'auditTrail-',
   columns: auditTrailColumns,
   indexes: (table) => `
     create index if not exists ${table}_by_creation on ${table} (created_at, id);

@@ -6,7 +6,7 @@ import { defineProjection } from '../projection.ts'
 export const defaults = defineProjection({
   name: 'defaults',
   schemaVersion: 1,
-  streamPrefixes: ['defaultChoice-'],
+  streamPrefix: 'defaultChoice-',
   columns: { list: latest(textOf<DefaultsList>()), chosen_id: latest(nullable(text)) },
   // Each item of a list's response is looked up.
   indexes: (table) => `create index if not exists ${table}_by_item on ${table} (chosen_id)`,

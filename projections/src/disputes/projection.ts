@@ -25,7 +25,8 @@ const { PaymentDisputeRecorded } = paymentEvents
 export const disputes = defineProjection({
   name: 'disputes',
   schemaVersion: 1,
-  streamPrefixes: ['payment-'],
+  streamPrefix: 'payment-',
+  streamIdColumn: 'payment_id',
   columns: disputeColumns,
   indexes: (table) => `
     create index if not exists ${table}_by_creation on ${table} (created_at, id);

@@ -9,23 +9,34 @@ import {
   paymentMethodEvents,
 } from '@paylog/domain/payment-methods/events'
 import { detailsOf } from '@paylog/domain/payment-methods/paymentMethod'
-import { boolean, computed, jsonOf, latest, nullable, type RecordOf, type RowOf, text, time } from '../columns.ts'
+import {
+  boolean,
+  computed,
+  jsonOf,
+  latest,
+  nullable,
+  personal,
+  type RecordOf,
+  type RowOf,
+  text,
+  time,
+} from '../columns.ts'
 import { defineProjection } from '../projection.ts'
 
 // A removed method keeps its row: payments show its summary.
 const columns = {
   // 'user:<id>' or 'guest:<e-mail>'.
-  owner: nullable(text),
+  owner: personal(nullable(text)),
   user_id: nullable(text),
-  guest_email: nullable(text),
+  guest_email: personal(nullable(text)),
   provider_id: text,
   provider_customer_id: nullable(text),
-  ...mapFields(MethodDetails.properties, () => latest(nullable(text))),
-  type: nullable(text),
-  alias: latest(nullable(text)),
-  organization_id: nullable(text),
+  ...mapFields(MethodDetails.properties, () => latest(personal(nullable(text)))),
+  type: personal(nullable(text)),
+  alias: latest(personal(nullable(text))),
+  organization_id: personal(nullable(text)),
   billing_address_id: nullable(text),
-  billing_details: nullable(jsonOf<BillingDetails>()),
+  billing_details: personal(nullable(jsonOf<BillingDetails>())),
   is_removed: latest(boolean),
   created_at: time,
   updated_at: latest(time),
@@ -41,8 +52,8 @@ export const methodColumns = { ...columns, ...computedColumns }
 
 export const paymentMethods = defineProjection({
   name: 'payment_methods',
-  schemaVersion: 1,
-  streamPrefixes: ['paymentMethod-'],
+  schemaVersion: 2,
+  streamPrefix: 'paymentMethod-',
   columns,
   computed: computedColumns,
   // Lists and totals never show removed rows, so the index leaves them out.

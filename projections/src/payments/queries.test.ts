@@ -22,7 +22,7 @@ const id = (number: number) => `00000000-0000-7000-8000-${String(number).padStar
 const at = (minute: number) => `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z`
 
 async function project(pool: Pool, log: ReturnType<typeof createLogFixture>): Promise<void> {
-  const applier = createApplier({ pool, projection: payments, version: 1 })
+  const applier = createApplier({ pool, projection: payments, version: 1, source: log })
   await applier.start()
   await applier.apply(log.batch())
 }

@@ -13,6 +13,7 @@ import type { ProjectedEvent } from '../projection.ts'
 import { foldCase } from '../queries/textFilters.ts'
 import { indexTable, makeTable, promoteTable } from '../tables/tables.ts'
 import { allProductsQuery, catalogFixture, vocabulary } from '../testing/catalogFixture.ts'
+import { noErasures } from '../testing/noErasures.ts'
 import { readModelDatabase, recordingPool } from '../testing/projectionHarness.ts'
 import { products } from './projection.ts'
 import { listProducts, type ProductOrder, type ProductsQuery } from './queries.ts'
@@ -26,7 +27,7 @@ const events: readonly (ProjectedEvent & ProductEvent)[] = [...catalogFixture(co
 const { pool } = await readModelDatabase(t)
 // Like a rebuild: copied, then indexed.
 const version = await makeTable(pool, products, 'building')
-const applier = createApplier({ pool, projection: products, version, writer: copyRows })
+const applier = createApplier({ pool, projection: products, version, source: noErasures, writer: copyRows })
 await applier.start()
 const position = positionAt(1n)
 await applier.apply({ events, position })

@@ -84,7 +84,7 @@ const indexes = (table: string) => `
 export const products = defineProjection({
   name: 'products',
   schemaVersion: 1,
-  streamPrefixes: ['product-'],
+  streamPrefix: 'product-',
   columns: productColumns,
   computed: computedColumns,
   indexes,

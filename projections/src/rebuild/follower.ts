@@ -45,7 +45,11 @@ export async function createFollower(options: {
   readonly onProgress: (reading: FollowProgress) => void
 }): Promise<Follower> {
   const { pool, store, projection, version, signal, onProgress } = options
-  const applier = createApplier({ pool, projection, version, writer: copyRows, begin: beginWindow })
+  const applier = createApplier({
+    ...{ pool, projection, version, source: store },
+    writer: copyRows,
+    begin: beginWindow,
+  })
   let reading: FollowProgress = { events: 0, position: await applier.start(), end: undefined }
 
   return {

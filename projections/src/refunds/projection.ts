@@ -1,6 +1,6 @@
 // The projection of refunds: one row for each, by our id.
 import { paymentEvents, type RefundReason, type RefundStatus } from '@paylog/domain/payments/events'
-import { bigint, kept, latest, nullable, type RecordOf, text, textOf, time, uuid } from '../columns.ts'
+import { bigint, kept, latest, nullable, personal, type RecordOf, text, textOf, time, uuid } from '../columns.ts'
 import { defineProjection } from '../projection.ts'
 
 export const refundColumns = {
@@ -10,7 +10,7 @@ export const refundColumns = {
   currency: text,
   status: latest(textOf<RefundStatus>()),
   reason: textOf<RefundReason>(),
-  note: nullable(text),
+  note: personal(nullable(text)),
   provider_refund_id: nullable(text),
   failure_code: latest(nullable(text)),
   created_at: kept(time),
@@ -24,8 +24,9 @@ const { RefundRequested, ProviderCallFailed, RefundRecorded } = paymentEvents
 
 export const refunds = defineProjection({
   name: 'refunds',
-  schemaVersion: 1,
-  streamPrefixes: ['payment-'],
+  schemaVersion: 2,
+  streamPrefix: 'payment-',
+  streamIdColumn: 'payment_id',
   columns: refundColumns,
   indexes: (table) => `
     create index if not exists ${table}_by_payment on ${table} (payment_id, created_at desc, id desc);

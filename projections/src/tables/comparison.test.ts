@@ -14,7 +14,7 @@ async function twoTables(pool: Pool, count: number): Promise<string[]> {
   for (let row = 0; row < count; row += 1) addPaymentTo(log, { metadata: { a: 1 } })
   await makeTable(pool, payments, 'building')
   for (const version of [1, 2]) {
-    const applier = createApplier({ pool, projection: payments, version })
+    const applier = createApplier({ pool, projection: payments, version, source: log })
     await applier.start()
     await applier.apply(log.batch())
   }

@@ -2,7 +2,7 @@
 
 import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import type { Pool } from 'pg'
-import type { Projection } from '../projection.ts'
+import { keyIdsColumn, type Projection } from '../projection.ts'
 import { tableName } from './tables.ts'
 
 /** Columns of the live table have other types than in this program, so it stays as it is until it is replaced. */
@@ -20,7 +20,7 @@ type StoredColumn = {
 
 /**
  * Prepares the live table of an older program. Required columns that this program no longer has, or leaves empty, become
- * optional, which the older program does not notice.
+ * optional, and a missing column of key ids is added, which the older program does not notice.
  * @returns the projection with the columns that both have; those that the table lacks are not written
  * @throws OlderTableError; database errors, among them 55P03 when the table is in use for too long
  */
@@ -35,6 +35,10 @@ export async function fitToOlderTable(pool: Pool, projection: Projection, versio
   )
   if (leftEmpty.length > 0) await makeOptional(pool, table, leftEmpty)
   const names = new Set(stored.map(({ name }) => name))
+  if (keyIdsColumn in projection.columns && !names.has(keyIdsColumn)) {
+    await addKeyIds(pool, table, projection)
+    names.add(keyIdsColumn)
+  }
   const columns = Object.entries(projection.columns).filter(([name]) => names.has(name))
   return { ...projection, columns: Object.fromEntries(columns) }
 }
@@ -55,9 +59,21 @@ async function storedColumns(pool: Pool, { columns }: Projection, table: string)
   return rows
 }
 
-/** Queries queue behind this change while it waits for those that are running, so it waits only briefly. */
+/** So that erasures find the rows with sealed values. The older program knows no such values. */
+async function addKeyIds(pool: Pool, table: string, { columns }: Projection): Promise<void> {
+  await alterTable(pool, table, [`add column if not exists ${keyIdsColumn} ${columns[keyIdsColumn]?.type}`])
+}
+
 async function makeOptional(pool: Pool, table: string, columns: readonly StoredColumn[]): Promise<void> {
-  const changes = columns.map(({ name }) => `alter column ${name} drop not null`)
+  await alterTable(
+    pool,
+    table,
+    columns.map(({ name }) => `alter column ${name} drop not null`),
+  )
+}
+
+/** Queries queue behind this change while it waits for those that are running, so it waits only briefly. */
+async function alterTable(pool: Pool, table: string, changes: readonly string[]): Promise<void> {
   const begin = "begin; set local lock_timeout = '100ms'"
   await inTransaction(pool, (client) => client.query(`alter table ${table} ${changes.join(', ')}`), begin)
 }

@@ -33,14 +33,14 @@ export function* catalogFixture(
   for (let number = 1; number <= count; number += 1) {
     const product_id = idOf(number)
     const product = { product_id, ...added(number, random) }
-    yield { type: 'ProductAdded', data: product, revision: 0n }
+    yield { type: 'ProductAdded', data: product, revision: 0n, sealed: {} }
     const changedAt = Date.parse(product.occurred_at) + random.below(300 * dayMs)
     const facts = { product_id, occurred_at: new Date(changedAt).toISOString() }
-    if (random.oneIn(10)) yield { type: 'ProductDeactivated', data: facts, revision: 1n }
+    if (random.oneIn(10)) yield { type: 'ProductDeactivated', data: facts, revision: 1n, sealed: {} }
     else if (random.oneIn(3)) {
       const amount = 100 + random.below(90_000)
       const changes = { subtotal_cents: amount, total_cents: amount }
-      yield { type: 'ProductChanged', data: { ...facts, changes }, revision: 1n }
+      yield { type: 'ProductChanged', data: { ...facts, changes }, revision: 1n, sealed: {} }
     }
   }
 }

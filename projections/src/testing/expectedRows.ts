@@ -38,6 +38,7 @@ const rowOfDeed: Fold<State, AuditTrailEvent> = {
 /** What the columns show of a payment besides its fields. */
 const shownPayment = (payment: Payment) => ({
   ...payment,
+  metadata: payment.metadata ?? {},
   amount_received_cents: receivedOf(payment),
   amount_refunded_cents: refundedOf(payment),
   amount_capturable_cents: payment.capturable_cents,

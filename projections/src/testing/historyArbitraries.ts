@@ -78,18 +78,18 @@ const paymentStep: fc.Arbitrary<HistoryStep> = fc
     texts: fc.record(mapFields(clientTexts, () => nullable)),
     metadata: fc.dictionary(text, text),
     isUser: fc.boolean(),
+    intent: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, fc.constant(true)),
   })
   .map(({ payment_id, step, isUser, texts, ...facts }) => (log) => {
     if (exists(log, paymentFold, payment_id)) log.decide(payment_id, step.decide)
     else
       addPaymentTo(log, {
-        ...(isUser ? user('u1') : guest('g@example.com')),
+        ...(isUser ? { ...user('u1'), guest_email: 'other@example.com' } : guest('g@example.com')),
         ...texts,
         ...facts,
         payment_id,
         // Providers name refunds and disputes alike in all payments, and ours are named after them.
         provider_id: `provider${payment_id.at(-1)}`,
-        intent: false,
       })
   })
 
@@ -153,7 +153,8 @@ const addressStep: fc.Arbitrary<HistoryStep> = fc
       addAddressTo(log, { ...ofGuest('g@example.com'), ...facts, address_id, occurred_at, is_default })
     else if (state.status === 'kept') {
       log.record(addressFold, address_id, (address) => {
-        if (operation === 0) return removeAddress({ occurred_at }, address)
+        // An erased one lacks what a change requires.
+        if (operation === 0 || state.city === null) return removeAddress({ occurred_at }, address)
         return changeAddress({ occurred_at, changes: operation < 3 ? { line2 } : facts }, address)
       })
     }
@@ -199,15 +200,21 @@ const deedStep: fc.Arbitrary<HistoryStep> = fc
   })
   .map((facts) => (log) => void addDeedTo(log, facts))
 
+const persons = ['user:u1', 'guest:g@example.com', 'guest:other@example.com']
+
+const erasureStep: fc.Arbitrary<HistoryStep> = fc.oneof(
+  fc.subarray(persons, { minLength: 1 }).map((names) => (log: LogFixture) => log.forget(...names)),
+  fc.constant((log: LogFixture) => log.forgetSecrets()),
+)
+
+const anyStep = fc.oneof(
+  ...[paymentStep, moneyStep, moneyStep, methodStep, addressStep, defaultStep, productStep, deedStep, erasureStep],
+)
+
 /** A log of up to this many operations on a few payments, methods, addresses, defaults, products and deeds. */
 export const histories = (maxLength = 60): fc.Arbitrary<LogFixture> =>
-  fc
-    .array(fc.oneof(paymentStep, moneyStep, moneyStep, methodStep, addressStep, defaultStep, productStep, deedStep), {
-      minLength: 1,
-      maxLength,
-    })
-    .map((steps) => {
-      const log = createLogFixture()
-      for (const step of steps) step(log)
-      return log
-    })
+  fc.array(anyStep, { minLength: 1, maxLength }).map((steps) => {
+    const log = createLogFixture()
+    for (const step of steps) step(log)
+    return log
+  })

@@ -5,6 +5,7 @@ import { type AddAddress, addAddress, addressFold } from '@paylog/domain/address
 import { emptyAddressContent } from '@paylog/domain/addresses/events'
 import { auditTrailFold, type Deed, recordDeed } from '@paylog/domain/auditTrail'
 import { defaultChoiceFold, type SetDefault, setDefault } from '@paylog/domain/defaultChoice'
+import { type ErasureEvent, erasureFold } from '@paylog/domain/erasures'
 import type { Fold, LogCheckpoint } from '@paylog/domain/events'
 import {
   type AddPaymentMethod,
@@ -20,12 +21,15 @@ import { addProduct, type ChangeProduct, changeProduct, productFold } from '@pay
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { paymentFields } from '@paylog/testing/paymentFields'
 import { positionAt } from '@paylog/testing/positionAt'
+import type { ErasureSource } from '../apply/erasing.ts'
+import { createLogKeys, type LoggedEvent, secretBucket, withoutKeys } from './logKeys.ts'
 
-export type LoggedEvent = RecordedDomainEvent & {
-  /** The id of the resource. */
-  readonly id: string
-  readonly revision: bigint
-  readonly position: LogCheckpoint
+/** Reads a log in memory like a process, with the keys that it has not destroyed. */
+export type LogReader = ErasureSource & {
+  /** All events, or those between two indexes. */
+  events(from?: number, to?: number): readonly LoggedEvent[]
+  /** The same as a batch. */
+  batch(from?: number, to?: number): { readonly events: readonly LoggedEvent[]; readonly position: LogCheckpoint }
 }
 
 type Decision = (state: PaymentState) => readonly PaymentEvent[]
@@ -34,11 +38,15 @@ type Decision = (state: PaymentState) => readonly PaymentEvent[]
 export function createLogFixture(firstPosition = 0n) {
   const events: LoggedEvent[] = []
   const revisions = new Map<string, bigint>()
+  const keys = createLogKeys()
+  const destroyed = new Set<string>()
   let next = firstPosition
 
   function stateOf<State, Event extends RecordedDomainEvent>(fold: Fold<State, Event>, id: string): State {
     // All events of an id were recorded with this fold, so they have its type.
-    const own = events.filter((event) => event.id === id) as (LoggedEvent & Event)[]
+    const own = readerOf(destroyed)
+      .events()
+      .filter((event) => event.id === id) as (LoggedEvent & Event)[]
     return own.reduce(fold.evolve, fold.initialState)
   }
 
@@ -47,27 +55,63 @@ export function createLogFixture(firstPosition = 0n) {
     id: string,
     decision: (state: State) => readonly Event[],
   ): void {
-    for (const event of decision(stateOf(fold, id))) {
+    const before = stateOf(fold, id)
+    const decided = decision(before)
+    const subject = fold.subjectOf?.(decided.reduce(fold.evolve, before)) ?? null
+    for (const event of decided) {
       next += 100n
       const revision = (revisions.get(id) ?? -1n) + 1n
       revisions.set(id, revision)
-      events.push({ ...event, id, revision, position: { commit: next, prepare: next, eventId: id } })
+      const position = { commit: next, prepare: next, eventId: id }
+      events.push({ ...event, id, revision, position, sealed: keys.sealed(event, subject) })
+    }
+  }
+
+  /** Destroys the keys of these names, and records that they are. */
+  function erase(names: readonly string[], erasure: (facts: ErasureEvent['data']) => ErasureEvent): void {
+    const key_ids = names.flatMap((name) => keys.destroy(name) ?? [])
+    for (const id of key_ids) destroyed.add(id)
+    const erasure_id = randomUUID()
+    record(erasureFold, erasure_id, () => [erasure({ erasure_id, occurred_at, key_ids })])
+  }
+
+  function readerOf(gone: Set<string>): LogReader {
+    const slice = (from = 0, to = events.length) => events.slice(from, to).map((event) => withoutKeys(event, gone))
+    return {
+      events: slice,
+      batch(from, to) {
+        const read = slice(from, to)
+        return { events: read, position: read.at(-1)?.position ?? positionAt(next) }
+      },
+      async destroyKeys(ids) {
+        for (const id of ids) gone.add(id)
+      },
+      async readStream(stream) {
+        return events.filter(({ id }) => stream.endsWith(id)).map((event) => withoutKeys(event, gone))
+      },
     }
   }
 
   return {
+    ...readerOf(new Set()),
     events,
+    /** Forgets the subjects of these names, such as `user:<id>`. */
+    forget: (...names: readonly string[]) => erase(names, (data) => ({ type: 'SubjectErased', data })),
+    /** Ends the keeping of all client secrets so far. */
+    forgetSecrets() {
+      const kept = { kept: 'secret', until_day: '2026-03-01' } as const
+      erase([secretBucket], (data) => ({ type: 'RetentionApplied', data: { ...data, ...kept } }))
+    },
+    /** Reads the log with all keys that were ever made, until it destroys them. */
+    reader: () => readerOf(new Set()),
+    /** Reads the log after all erasures. */
+    lateReader: () => readerOf(new Set(destroyed)),
     stateOf,
     record,
     /** The state of a payment. */
     state: (paymentId: string) => stateOf(paymentFold, paymentId),
     /** Decides on a payment. */
     decide: (paymentId: string, decision: Decision) => record(paymentFold, paymentId, decision),
-    /** All events as one batch, or those between two indexes. */
-    batch(from = 0, to = events.length) {
-      const slice = events.slice(from, to)
-      return { events: slice, position: slice.at(-1)?.position ?? positionAt(next) }
-    },
   }
 }
 

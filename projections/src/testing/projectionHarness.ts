@@ -53,7 +53,7 @@ export async function applyInBatches(
   log: LogFixture,
   sizes: readonly number[] = [500],
 ): Promise<void> {
-  const applier = createApplier({ pool, projection, version: 1 })
+  const applier = createApplier({ pool, projection, version: 1, source: log })
   await applier.start()
   for (let from = 0, turn = 0; from < log.events.length; turn++) {
     const size = sizes[turn % sizes.length] ?? 1

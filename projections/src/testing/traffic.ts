@@ -1,9 +1,11 @@
 // Records events continuously while something else is tested.
 import { setTimeout as pause } from 'node:timers/promises'
+import { userOwner } from '@paylog/domain/actor'
 import type { DomainEvent, Fold } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
+import { subjectNamed } from '@paylog/domain/personalData'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import {
@@ -20,11 +22,11 @@ import {
   addPaymentTo,
   addProductTo,
   createLogFixture,
-  type LoggedEvent,
   ofUser,
   setDefaultIn,
   user,
 } from './logFixture.ts'
+import type { LoggedEvent } from './logKeys.ts'
 
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 const streamOf = {
@@ -33,6 +35,9 @@ const streamOf = {
   Default: defaultChoiceStream,
   Product: productStream,
 }
+
+/** Whose methods and addresses these are. */
+const subject = subjectNamed(userOwner('u1'))
 
 /** An empty fold: the appended events are already decided. */
 const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
@@ -49,11 +54,11 @@ export async function openPayment(store: EventStore): Promise<string> {
 /** Records an event of a method, address, default or product. @returns its position */
 export async function append(
   store: EventStore,
-  { id, revision: _, position: __, ...event }: LoggedEvent,
+  { id, revision: _, position: __, sealed: ___, ...event }: LoggedEvent,
 ): Promise<bigint | undefined> {
   const stream = Object.entries(streamOf).find(([name]) => event.type.startsWith(name))?.[1]
   if (stream === undefined) throw new Error(`No stream for ${event.type}`)
-  const { position } = await store.handle({ stream: stream(id), fold, decide: () => [event], metadata })
+  const { position } = await store.handle({ stream: stream(id), fold, decide: () => [event], metadata, subject })
   return position?.commit
 }
 

@@ -1,6 +1,7 @@
 // Ctrl-C during a rebuild or a verification changes nothing that queries read.
 
-import { addProductTo, createLogFixture, type LoggedEvent } from '@paylog/projections/testing/logFixture'
+import { addProductTo, createLogFixture } from '@paylog/projections/testing/logFixture'
+import type { LoggedEvent } from '@paylog/projections/testing/logKeys'
 import { positionAt } from '@paylog/testing/positionAt'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
@@ -115,6 +116,7 @@ function changedOften(count: number): readonly LoggedEvent[] {
     id: product,
     revision: BigInt(number + 1),
     position: positionAt(0n),
+    sealed: {},
     data: { product_id: product, occurred_at, changes: { description: `number ${number}` } },
   }))
   return [...log.events, ...changes]

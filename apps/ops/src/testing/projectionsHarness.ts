@@ -24,10 +24,10 @@ import {
   addProductTo,
   changeProductIn,
   createLogFixture,
-  type LoggedEvent,
   setDefaultIn,
   user,
 } from '@paylog/projections/testing/logFixture'
+import type { LoggedEvent } from '@paylog/projections/testing/logKeys'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'

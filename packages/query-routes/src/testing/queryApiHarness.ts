@@ -51,7 +51,7 @@ export async function queryApiHarness(t: Test, pool?: Awaited<ReturnType<typeof 
   })
 
   const log = createLogFixture()
-  const appliers = projections.map((projection) => createApplier({ pool: db, projection, version: 1 }))
+  const appliers = projections.map((projection) => createApplier({ pool: db, projection, version: 1, source: log }))
   let projected = 0
   return {
     http,
