@@ -2,6 +2,7 @@
 import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { matchList } from '@paylog/testing/assertions'
+import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { readJson, reconcile, reconcileHarness } from '../testing/reconcileHarness.ts'
@@ -43,7 +44,8 @@ t.test('payments are selected by creation time and by whether they may exist at 
 })
 
 t.test('payments reconcile with invalid arguments or variables fails before it starts', async (t) => {
-  const env = { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false', DATA_DIR: t.testdir() }
+  const { databaseUrl: DATABASE_URL } = await createMigratedDatabase(t)
+  const env = { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false', DATABASE_URL, DATA_DIR: t.testdir() }
   const ended = await runOps([...reconcile, '--since', 'yesterday'], env)
   t.match(ended, { code: 2, stdout: '', stderr: /^--since must be a time with an offset/ })
   t.match(ended.stderr, '\nUsage: npm run -s ops -- payments reconcile [--since T] [--all] [--json]\n')

@@ -32,6 +32,7 @@ t.test('thousands of payments are read in little memory and checked in the order
 
   const run = await startOps(t, ['payments', 'reconcile', '--since', '2d', '--json'], {
     EVENTSTORE_URL: payments.connectionString,
+    DATABASE_URL: payments.databaseUrl,
     ...fake.env,
     NODE_OPTIONS: '--max-old-space-size=76',
   }).ended

@@ -60,11 +60,11 @@ export const paymentsShow: CliCommand = {
       const shown = historyAt(id, time, await readHistory(store, id))
       await auditOn(store, reason, { action: 'show_payment', target: { kind: 'payment', id } })
       const found = await readDeliveries(id, shown.events, { databaseUrl: config.DATABASE_URL, errors })
-      if (keyProblem !== undefined) errors.write(`${visible(keyProblem)}\n`)
-      if (values.json !== true) await printText(store, shown, found, print)
+      const problems = [found.problem, keyProblem].flatMap((problem) => (problem === undefined ? [] : visible(problem)))
+      if (values.json !== true) await printText(store, shown, { ...found, problems }, print)
       else {
         await printJson(store, shown, found, print)
-        if (found.problem !== undefined) errors.write(`${visible(found.problem)}\n`)
+        for (const problem of problems) errors.write(`${problem}\n`)
       }
       if (shown.unreadable !== undefined)
         throw new OpsError(
@@ -139,13 +139,13 @@ async function printJson(
 async function printText(
   store: EventStore,
   shown: PaymentAtTime,
-  { deliveries, problem }: PaymentDeliveries,
+  { deliveries, problems }: Pick<PaymentDeliveries, 'deliveries'> & { readonly problems: readonly string[] },
   print: Print,
 ): Promise<void> {
   const { id, time, events } = shown
   await print(`Payment ${id}, ${time === undefined ? 'now' : `as of ${new Date(time).toISOString()}`}`)
   await print(`\n${historyText(events, deliveries)}\n`)
-  if (problem !== undefined) await print(`${visible(problem)}\n`)
+  for (const problem of problems) await print(`${problem}\n`)
   const payment = await paymentOf(store, shown)
   if (payment !== null) await print(fieldsText(payment))
 }

@@ -30,6 +30,7 @@ const workflow = { store, providers: new Map([['sandbox', sandbox]]), now: () =>
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'operator' }
 const env = {
   EVENTSTORE_URL: system.eventStoreUrl,
+  DATABASE_URL: system.databaseUrl,
   PORT: new URL(system.baseUrl).port,
   SANDBOX_PROVIDER: 'true',
   SANDBOX_WEBHOOK_SECRET: system.sandboxSecret,

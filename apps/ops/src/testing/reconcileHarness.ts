@@ -19,7 +19,11 @@ export async function reconcileHarness(t: Test, { allowDouble = false } = {}) {
     startFakePaypal(t, { allowDouble }),
     startFakeAuthorizeNet(t),
   ])
-  const given = { EVENTSTORE_URL: payments.connectionString, PROVIDER_TIMEOUT_MS: '1000' }
+  const given = {
+    EVENTSTORE_URL: payments.connectionString,
+    DATABASE_URL: payments.databaseUrl,
+    PROVIDER_TIMEOUT_MS: '1000',
+  }
   return {
     payments,
     fakeStripe,

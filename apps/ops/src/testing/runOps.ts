@@ -82,7 +82,13 @@ export async function runOps(args: readonly string[], env: Environment = {}, inp
 
 /** A context for running a command directly. */
 export function contextOf({ environment, print }: Pick<CommandContext, 'environment' | 'print'>): CommandContext {
-  return { environment, print, input: Readable.from([]), output: collector().stream, errors: collector().stream }
+  return {
+    environment: { ...masterKey, ...environment },
+    print,
+    input: Readable.from([]),
+    output: collector().stream,
+    errors: collector().stream,
+  }
 }
 
 function collector() {
