@@ -184,7 +184,7 @@ t.test('payments show --json reports an unreadable event, also as the first of a
   const unborn = randomUUID()
   await appendUnknown(unborn, 'PaymentDreamtOf')
   t.match(await show(unborn, '--json'), {
-    stdout: '{"payment":null,"history":[],"deliveries":null}\n',
+    stdout: '{"payment":null,"history":[],"deliveries":[]}\n',
     message: /PaymentDreamtOf/,
   })
   t.match(await show(unborn, '--at', '1h'), { message: /^CANNOT BE READ/ })
