@@ -59,6 +59,7 @@ t.test('the projections commands fail without a database, or with tables of anot
     })
   const other = { DATABASE_URL: (await createTestDatabase(t)).databaseUrl }
   const migrate = 'The read model tables of this database have another version: run `npm run -s ops -- migrate` first\n'
-  for (const args of [['list'], ['rebuild', '--all']])
-    t.match(await harness.run(args, other), { code: 1, stdout: '', stderr: migrate })
+  t.match(await harness.run(['list'], other), { code: 1, stdout: '', stderr: migrate })
+  const withoutKeys = /^the tables of this database do not match this version: run `npm run -s ops -- migrate` first/
+  t.match(await harness.run(['rebuild', '--all'], other), { code: 1, stdout: '', stderr: withoutKeys })
 })
