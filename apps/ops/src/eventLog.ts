@@ -1,7 +1,6 @@
 // The log and the keys of its personal data, for commands that decode events.
 import type { Writable } from 'node:stream'
 import { url } from '@paylog/config/kinds'
-import { type DataKeys, noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { createDataKeys, type PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import { masterKeysOf } from '@paylog/privacy/masterKeys'
@@ -34,9 +33,6 @@ export async function openKeys(
     throw error
   }
 }
-
-/** Keys that open nothing: every personal text is null, as after the destruction of its key. */
-export const closedKeys: DataKeys = { ...noDataKeys, load: async () => undefined, known: () => null }
 
 /**
  * Connects to the log.

@@ -89,7 +89,7 @@ const orUnavailable = <Value>(work: Promise<Value>): Promise<Value> =>
     throw unavailable(error)
   })
 
-const unavailable = (cause: unknown) =>
+export const unavailable = (cause: unknown) =>
   new DomainError('service_unavailable', 'The keys of personal data are not available at the moment', undefined, {
     cause,
   })

@@ -4,7 +4,7 @@ import type { DataKeys } from '@paylog/event-store/codec/dataKeys'
 import { listen } from '@paylog/runtime/postgres/listen'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Logger } from '@paylog/runtime/telemetry/log'
-import { createCachedKeys, waitMs } from './cachedKeys.ts'
+import { createCachedKeys, unavailable, waitMs } from './cachedKeys.ts'
 import { destroyedKeysChannel, destroyKeys } from './destroyKeys.ts'
 import { createKeyCache } from './keyCache.ts'
 import { findKeys } from './keyRows.ts'
@@ -75,7 +75,7 @@ export function createDataKeys({
   const background: Promise<void>[] = []
   let opened: LookupHash | undefined
   const hash: LookupHash = (text) => {
-    if (opened === undefined) throw new Error('The master key has not been checked')
+    if (opened === undefined) throw unavailable(new Error('The master key has not been checked'))
     return opened(text)
   }
   const open = async () => {

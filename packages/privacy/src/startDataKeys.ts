@@ -4,7 +4,9 @@ import { isDatabaseUnavailable } from '@paylog/runtime/postgres/databaseErrors'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createDataKeys, type PersonalDataKeys } from './dataKeys.ts'
+import { gatedKeys } from './gatedKeys.ts'
 import { masterKeysOf, masterKeyVariables } from './masterKeys.ts'
+import { replayErasuresOf } from './replayErasures.ts'
 
 export const dataKeyVariables = {
   /** Where the keys are. */
@@ -13,13 +15,17 @@ export const dataKeyVariables = {
 }
 
 /**
- * Opens the keys. The lifecycle closes them, after what is started later. While Postgres is unavailable the app starts, and
- * its requests that need a key fail.
+ * Opens the keys. They can be used as soon as the erasures in the log have been applied to them. The lifecycle closes them,
+ * after what is started later. While Postgres is unavailable the app starts, and its requests that need a key fail.
  * @throws MasterKeyError when the master key is not the one of this database, or lost; other errors of Postgres
  */
 export async function startDataKeys(
-  config: { readonly DATABASE_URL: string; readonly PII_MASTER_KEY: readonly string[] },
-  { log, lifecycle }: { readonly log: Logger; readonly lifecycle: Pick<Lifecycle, 'add'> },
+  config: {
+    readonly DATABASE_URL: string
+    readonly EVENTSTORE_URL: string
+    readonly PII_MASTER_KEY: readonly string[]
+  },
+  { log, lifecycle }: { readonly log: Logger; readonly lifecycle: Pick<Lifecycle, 'add' | 'stopping'> },
 ): Promise<PersonalDataKeys> {
   const masterKeys = masterKeysOf(config.PII_MASTER_KEY)
   const keys = createDataKeys({ databaseUrl: config.DATABASE_URL, masterKeys, log })
@@ -28,5 +34,9 @@ export async function startDataKeys(
     if (!isDatabaseUnavailable(error)) throw error
     log.warn({ err: error }, 'the keys of personal data are not available yet')
   })
-  return keys
+  const { stopping: signal } = lifecycle
+  const replay = () => replayErasuresOf(config, { log, signal })
+  const gated = gatedKeys(keys, { replay, signal, log })
+  lifecycle.add('replay of erasures', () => gated.opening)
+  return gated.keys
 }

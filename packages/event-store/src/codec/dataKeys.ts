@@ -46,6 +46,9 @@ export const noDataKeys: DataKeys = {
   destroy: async () => withoutKeys(),
 }
 
+/** Keys that open nothing: every sealed field is null, as after the destruction of its key. */
+export const closedKeys: DataKeys = { ...noDataKeys, load: async () => undefined, known: () => null }
+
 function withoutKeys(): never {
   throw new Error('This process has no keys of personal data')
 }
