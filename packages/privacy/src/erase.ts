@@ -1,0 +1,247 @@
+// Erases a person: removes them at the providers, records the erasure, destroys their keys, and waits for everything that was
+// derived from the log.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { erasureFold } from '@paylog/domain/erasures'
+import { DomainError } from '@paylog/domain/errors'
+import type { EventMetadata, LogPosition } from '@paylog/domain/events'
+import { payerOf, paymentFold } from '@paylog/domain/payments/fold'
+import { providerCustomerFold } from '@paylog/domain/providerCustomer'
+import { providerNames } from '@paylog/domain/providerEvents'
+import { type EventStore, newStream } from '@paylog/event-store/eventStore'
+import { erasureStream, paymentStream, providerCustomerStream } from '@paylog/event-store/streamName'
+import type { Pool } from 'pg'
+import type { PersonalDataKeys, Subject } from './dataKeys.ts'
+import { destroyKeys } from './destroyKeys.ts'
+import { findTraces, idsOf, type PersonTraces, type ScanProgress } from './personTraces.ts'
+import { replayErasures } from './replayErasures.ts'
+
+/** What could not be removed at a provider yet, or was. */
+type Removal = { readonly outcome: 'deleted' | 'unknown' | 'unavailable' | 'rejected'; readonly provider_id: string }
+
+/** Of `removeAtProviders` of the workflows. */
+type PersonAtProviders = ({ readonly user_id: string } | { readonly guest_email: string }) & {
+  readonly payment_method_ids: readonly string[]
+}
+
+export type EraseDependencies<Removed extends Removal> = {
+  /** Of the owner of the tables. */
+  readonly pool: Pool
+  readonly keys: Pick<PersonalDataKeys, 'find'>
+  readonly store: EventStore
+  readonly now: () => Date
+  /** Counts the webhook deliveries that came from these streams. */
+  readonly countDeliveries: (streams: readonly string[]) => Promise<number>
+  readonly removeAtProviders: (person: PersonAtProviders, metadata: EventMetadata) => Promise<readonly Removed[]>
+  /** The read models and subscriptions that have not handled the event at this position yet. */
+  readonly behind: (position: LogPosition) => Promise<readonly string[]>
+}
+
+export type EraseStep =
+  | 'reading the log'
+  | 'removing at the providers'
+  | 'destroying the keys'
+  | 'emptying what was derived'
+
+export type EraseRequest = {
+  readonly erasureId: string
+  readonly subject: Subject
+  readonly metadata: EventMetadata
+  readonly signal?: AbortSignal
+  readonly onProgress?: (step: EraseStep, scan: ScanProgress | undefined) => void
+  /** How long to wait for the read models and the worker. */
+  readonly waitMs?: number
+}
+
+type Listed = { readonly count: number; readonly ids: readonly string[] }
+
+/** What there is of a person. No field holds personal data. */
+export type Findings = {
+  readonly keys: number
+  readonly user_ids: readonly string[]
+  readonly payments: Listed
+  /** Payments of others that have the person's guest data. */
+  readonly guest_in_payments: Listed
+  readonly payment_methods: Listed
+  readonly addresses: Listed
+  readonly guest_tokens: number
+  /** Notifications that were stored on their own, setup intents, webhook tests. */
+  readonly other_streams: number
+  readonly deliveries: number
+  readonly provider_customers: readonly { readonly provider_id: string; readonly provider_customer_id: string }[]
+}
+
+export type ErasureReport<Removed> = Findings & {
+  /** Null when the keys had been destroyed before, so that there was nothing to record. */
+  readonly erasure_id: string | null
+  readonly at_providers: readonly Removed[]
+  /** What has not been emptied yet. It is, as soon as it runs. */
+  readonly behind: readonly string[]
+  /** Whether nothing is left to do. */
+  readonly is_complete: boolean
+}
+
+/** More than a person has. */
+const maxListed = 1_000
+const defaultWaitMs = 60_000
+const pollMs = 250
+
+type Person = { readonly keyIds: readonly string[]; readonly traces: PersonTraces; readonly findings: Findings }
+
+/**
+ * What an erasure would remove.
+ * @throws DomainError `not_found` when nothing is known of the person; `event_store_unavailable`; errors of Postgres
+ */
+export async function previewErasure(
+  dependencies: Omit<EraseDependencies<Removal>, 'removeAtProviders' | 'behind'>,
+  request: Pick<EraseRequest, 'subject' | 'signal' | 'onProgress'>,
+): Promise<Findings> {
+  return (await findPerson(dependencies, request)).findings
+}
+
+/**
+ * Erases a person. It may be repeated: what a provider could not remove is tried again, and data that was recorded since is erased.
+ * @throws DomainError `not_found` when nothing is known of the person; `event_store_unavailable`; errors of Postgres
+ */
+export async function erasePerson<Removed extends Removal>(
+  dependencies: EraseDependencies<Removed>,
+  request: EraseRequest,
+): Promise<ErasureReport<Removed>> {
+  const { pool, store } = dependencies
+  const { erasureId, metadata, signal, onProgress } = request
+  const person = await findPerson(dependencies, request)
+  onProgress?.('removing at the providers', undefined)
+  // Before the keys are destroyed: afterwards a guest's methods cannot be told from others.
+  const removed = await removeEverywhere(dependencies, request, person.traces)
+  signal?.throwIfAborted()
+  onProgress?.('destroying the keys', undefined)
+  const recorded = person.keyIds.length > 0
+  const position = recorded ? await record(dependencies, erasureId, person.keyIds, metadata) : await store.head()
+  await destroyKeys(pool, person.keyIds)
+  // Also what an interrupted erasure has left.
+  await replayErasures(pool, store)
+  onProgress?.('emptying what was derived', undefined)
+  const behind = position === undefined ? [] : await waitUntilPast(dependencies, position, request)
+  return {
+    ...person.findings,
+    erasure_id: recorded ? erasureId : null,
+    at_providers: removed,
+    behind,
+    is_complete: behind.length === 0 && removed.every(({ outcome }) => outcome === 'deleted'),
+  }
+}
+
+async function findPerson(
+  { keys, store, countDeliveries }: Pick<EraseDependencies<Removal>, 'keys' | 'store' | 'countDeliveries'>,
+  { subject, signal, onProgress }: Pick<EraseRequest, 'subject' | 'signal' | 'onProgress'>,
+): Promise<Person> {
+  const keyIds = await keys.find(subject)
+  if ('payment' in subject) await requireAnonymous(store, subject.payment, keyIds)
+  const userId = 'user' in subject ? subject.user : undefined
+  if (keyIds.length === 0 && userId === undefined) throw nothingKnown()
+  const traces = await findTraces(
+    store,
+    { keyIds, userId },
+    {
+      ...(signal && { signal }),
+      onProgress: (scan) => onProgress?.('reading the log', scan),
+    },
+  )
+  if (keyIds.length + traces.streams.length === 0) throw nothingKnown()
+  return { keyIds, traces, findings: await findingsOf({ store, countDeliveries }, keyIds, traces) }
+}
+
+const nothingKnown = () => new DomainError('not_found', 'Nothing is known of this person')
+
+/** The payer of an owned payment is erased as a user or a guest, with everything else of theirs. */
+async function requireAnonymous(store: EventStore, id: string, keyIds: readonly string[]): Promise<void> {
+  if (keyIds.length > 0) return
+  const { state } = await store.load(paymentStream(id), paymentFold)
+  if (state.status === 'none') throw new DomainError('not_found', 'There is no such payment')
+  if (state.payer.id !== null) throw ownedBy(`user ${state.payer.id}`)
+  if (payerOf(state).name !== `payment:${id}`) throw ownedBy('a guest, who is erased by e-mail')
+}
+
+const ownedBy = (owner: string) => new DomainError('not_found', `The payment is not anonymous: it belongs to ${owner}`)
+
+async function findingsOf(
+  { store, countDeliveries }: Pick<EraseDependencies<Removal>, 'store' | 'countDeliveries'>,
+  keyIds: readonly string[],
+  traces: PersonTraces,
+): Promise<Findings> {
+  const { userIds, streams, guestStreams } = traces
+  const [payments, methods, addresses] = (['payment', 'paymentMethod', 'address'] as const).map((category) =>
+    idsOf(traces, category),
+  ) as [string[], string[], string[]]
+  const guestTokens = idsOf(traces, 'guestToken').length
+  const customers = idsOf(traces, 'providerCustomer').length
+  return {
+    keys: keyIds.length,
+    user_ids: userIds.slice(0, maxListed),
+    payments: listed(payments),
+    guest_in_payments: listed(idsOf({ streams: guestStreams }, 'payment')),
+    payment_methods: listed(methods),
+    addresses: listed(addresses),
+    guest_tokens: guestTokens,
+    other_streams: streams.length - payments.length - methods.length - addresses.length - guestTokens - customers,
+    deliveries: await countDeliveries([...streams, ...guestStreams]),
+    provider_customers: await customersOf(store, userIds),
+  }
+}
+
+const listed = (ids: readonly string[]): Listed => ({ count: ids.length, ids: ids.slice(0, maxListed) })
+
+async function customersOf(store: EventStore, userIds: readonly string[]): Promise<Findings['provider_customers']> {
+  const found: Findings['provider_customers'][number][] = []
+  for (const user of userIds)
+    for (const provider_id of providerNames) {
+      const { state } = await store.load(providerCustomerStream(provider_id, user), providerCustomerFold)
+      const { provider_customer_id } = state
+      if (provider_customer_id !== null) found.push({ provider_id, provider_customer_id })
+    }
+  return found
+}
+
+async function removeEverywhere<Removed extends Removal>(
+  { removeAtProviders }: Pick<EraseDependencies<Removed>, 'removeAtProviders'>,
+  { subject, metadata }: EraseRequest,
+  traces: PersonTraces,
+): Promise<readonly Removed[]> {
+  const payment_method_ids = idsOf(traces, 'paymentMethod')
+  const persons: PersonAtProviders[] = traces.userIds.map((user_id) => ({ user_id, payment_method_ids }))
+  if ('email' in subject) persons.push({ guest_email: subject.email, payment_method_ids })
+  const removed: Removed[] = []
+  for (const person of persons) removed.push(...(await removeAtProviders(person, metadata)))
+  return removed
+}
+
+/** Before the keys are destroyed: whoever meets the event destroys them, so a crash in between leaves nothing undone. */
+async function record(
+  { store, now }: Pick<EraseDependencies<Removal>, 'store' | 'now'>,
+  erasure_id: string,
+  keyIds: readonly string[],
+  metadata: EventMetadata,
+): Promise<LogPosition | undefined> {
+  const data = { erasure_id, occurred_at: now().toISOString(), key_ids: [...keyIds] }
+  const { position } = await store.handle({
+    stream: erasureStream(erasure_id),
+    fold: erasureFold,
+    decide: (isRecorded) => (isRecorded ? [] : [{ type: 'SubjectErased', data }]),
+    metadata,
+    known: newStream(erasureFold),
+  })
+  return position
+}
+
+/** @returns what is still behind at the end */
+async function waitUntilPast(
+  { behind }: Pick<EraseDependencies<Removal>, 'behind'>,
+  position: LogPosition,
+  { signal, waitMs = defaultWaitMs }: EraseRequest,
+): Promise<readonly string[]> {
+  const giveUpAt = performance.now() + waitMs
+  for (;;) {
+    const names = await behind(position)
+    if (names.length === 0 || performance.now() >= giveUpAt || signal?.aborted) return names
+    await sleep(pollMs)
+  }
+}
