@@ -92,7 +92,11 @@ async function startSystem(settings: Readonly<Record<string, string>>): Promise<
 async function stepsOn({ base_url: baseUrl, environment }: Runtime) {
   const config = loadConfig(LogConfig, environment)
   const log = createLog({ app: 'demo', level: 'warn' })
-  const keys = await startDataKeys(config, { log, lifecycle: { add: (_name, stop) => void undo.push(stop) } })
+  const lifecycle = {
+    add: (_name: string, stop: () => Promise<void> | void) => void undo.push(stop),
+    stopping: new AbortController().signal,
+  }
+  const keys = await startDataKeys(config, { log, lifecycle })
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
   undo.push(() => store.close())
   return { print, baseUrl, store, sandboxSecret: environment.SANDBOX_WEBHOOK_SECRET ?? '' }

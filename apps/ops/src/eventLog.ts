@@ -4,6 +4,7 @@ import { url } from '@paylog/config/kinds'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { createDataKeys, type PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import { masterKeysOf } from '@paylog/privacy/masterKeys'
+import { replayErasuresOf } from '@paylog/privacy/replayErasures'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { type StaticDecode, Type } from 'typebox'
@@ -14,19 +15,17 @@ const EventLogConfig = Type.Object(eventLogVariables)
 type EventLogConfig = Readonly<StaticDecode<typeof EventLogConfig>>
 
 /**
- * Opens the keys of personal data.
+ * Opens the keys of personal data, after the erasures in the log have been applied to them.
  * @param errors receives log lines
- * @throws MasterKeyError; errors of Postgres
+ * @throws MasterKeyError; errors of Postgres and of the log
  */
-export async function openKeys(
-  config: Omit<EventLogConfig, 'EVENTSTORE_URL'>,
-  errors: Writable,
-): Promise<PersonalDataKeys> {
+export async function openKeys(config: EventLogConfig, errors: Writable): Promise<PersonalDataKeys> {
   const log = createLog({ app: 'ops', level: 'warn' }, errors)
   const masterKeys = masterKeysOf(config.PII_MASTER_KEY)
   const keys = createDataKeys({ databaseUrl: config.DATABASE_URL, masterKeys, log })
   try {
     await keys.start()
+    await replayErasuresOf(config, { log })
     return keys
   } catch (error) {
     await keys.close()

@@ -1,8 +1,9 @@
 // The keys of personal data for what a benchmark writes and reads itself.
 import { loadConfig } from '@paylog/config/environment'
-import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
+import { createDataKeys, type PersonalDataKeys } from '@paylog/privacy/dataKeys'
+import { masterKeysOf } from '@paylog/privacy/masterKeys'
 import { migratePrivacy } from '@paylog/privacy/migrate'
-import { dataKeyVariables, startDataKeys } from '@paylog/privacy/startDataKeys'
+import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { testMasterKey } from '@paylog/testing/dataKeys'
@@ -21,7 +22,11 @@ export async function startKeys(
   const log = createLog({ app: 'bench', level: 'error' })
   const pool = createPool({ databaseUrl: config.DATABASE_URL, applicationName: 'bench', max: 1, log })
   await migratePrivacy(pool).finally(() => pool.end())
-  return await startDataKeys(config, { log, lifecycle: { add: (_name, stop) => stack.defer(async () => stop()) } })
+  const masterKeys = masterKeysOf(config.PII_MASTER_KEY)
+  const keys = createDataKeys({ databaseUrl: config.DATABASE_URL, masterKeys, log })
+  stack.defer(() => keys.close())
+  await keys.start()
+  return keys
 }
 
 const withMasterKey = (environment: Readonly<Record<string, string>>) =>

@@ -86,7 +86,7 @@ type OpenedKeys = {
 
 /** Never fails: the rest of a payment is shown also while Postgres is down. */
 async function openKeysIfPossible(
-  { DATABASE_URL, PII_MASTER_KEY }: StaticDecode<typeof Config>,
+  { EVENTSTORE_URL, DATABASE_URL, PII_MASTER_KEY }: StaticDecode<typeof Config>,
   errors: Writable,
 ): Promise<OpenedKeys> {
   const without = (reason: string): OpenedKeys => ({
@@ -97,7 +97,7 @@ async function openKeysIfPossible(
   if (DATABASE_URL === undefined) return without('DATABASE_URL is not set')
   if (PII_MASTER_KEY === undefined) return without('PII_MASTER_KEY is not set')
   try {
-    const keys = await openKeys({ DATABASE_URL, PII_MASTER_KEY }, errors)
+    const keys = await openKeys({ EVENTSTORE_URL, DATABASE_URL, PII_MASTER_KEY }, errors)
     return { keys, closeKeys: keys.close }
   } catch (error) {
     return without(messageOf(error))
