@@ -24,6 +24,8 @@ export async function grantKeyAccess(pool: pg.Pool, role: string): Promise<strin
       [tables, role],
     )
     await client.query(`grant usage on schema privacy to ${grantee}`)
+    // It waits for another process to apply the erasures in the log.
+    await client.query(`grant select on privacy.progress to ${grantee}`)
     for (const { name } of rows) await client.query(`grant select, insert on ${name} to ${grantee}`)
     await client.query('commit')
     return rows.map(({ name }) => name)

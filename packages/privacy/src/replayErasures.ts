@@ -12,11 +12,18 @@ const prefixes = ['erasure-']
 /** An erasure may name thousands of keys. */
 const maxBatch = 100
 
+const insufficientPrivilege = '42501'
+
+/** Another process, with the login of the owner of the tables, has to destroy keys first. */
+class KeysPresentError extends Error {
+  override readonly name = 'KeysPresentError'
+}
+
 /**
  * Applies the erasures after the remembered position again, and remembers where the log ends. Processes may do it at once.
- * @param pool of the owner of the tables
+ * @param pool of a login that may only read succeeds when there is nothing to destroy
  * @returns the ids of the keys that still existed
- * @throws UnreadableEventError, DomainError `event_store_unavailable`; errors of Postgres
+ * @throws KeysPresentError, UnreadableEventError, DomainError `event_store_unavailable`; errors of Postgres
  */
 export async function replayErasures(pool: Pool, store: EventStore): Promise<readonly string[]> {
   const progress = await readProgress(pool)
@@ -29,12 +36,26 @@ export async function replayErasures(pool: Pool, store: EventStore): Promise<rea
       event.type === 'SubjectErased' || event.type === 'RetentionApplied' ? event.data.key_ids : [],
     )
     const present = named.length === 0 ? [] : await presentKeys(pool, named)
-    if (present.length > 0) destroyed.push(...(await destroyKeys(pool, present)))
+    if (present.length > 0) destroyed.push(...(await destroyKeys(pool, present).catch(explain)))
     reached = position
   }
-  if (reached !== undefined && reached !== from) await writeProgress(pool, reached, from)
+  if (reached !== undefined && reached !== from)
+    await writeProgress(pool, reached, from).catch((error: unknown) => {
+      if (!isForbidden(error)) throw error
+    })
   return destroyed
 }
+
+function explain(error: unknown): never {
+  if (!isForbidden(error)) throw error
+  throw new KeysPresentError(
+    'Erased keys exist, and this login may not destroy them: waiting for the projector, the worker or `ops privacy replay`',
+    { cause: error },
+  )
+}
+
+const isForbidden = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === insufficientPrivilege
 
 /**
  * Opens the log and the database for `replayErasures`. It needs no keys, because erasures have no sealed fields.
