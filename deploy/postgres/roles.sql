@@ -12,6 +12,8 @@
 
 -- Owns the tables: used by migrations, the worker and the projector.
 create role :"owner" login password :'owner_password';
+-- For `ops privacy scrub`, which removes the traces of erased data from the disk.
+grant pg_checkpoint, pg_read_all_stats to :"owner";
 -- For query-api. The migrations grant read access to the role that READER_ROLE names.
 create role :"reader" nologin;
 create role :"login" login password :'login_password' in role :"reader" connection limit 64;

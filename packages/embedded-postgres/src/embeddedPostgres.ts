@@ -31,6 +31,8 @@ const settings = {
   max_connections: '200',
   shared_buffers: '64MB',
   max_wal_size: '512MB',
+  // A reused file of the write-ahead log keeps what it held until it is overwritten: erased personal data among it.
+  wal_recycle: 'off',
   synchronous_commit: 'on',
   // There are no replicas, so the WAL needs only what recovery needs.
   wal_level: 'minimal',
@@ -258,6 +260,8 @@ async function ensureDatabase(url: string, password: string): Promise<void> {
   try {
     const { rowCount: roles } = await client.query('select 1 from pg_roles where rolname = $1', [user])
     if (roles === 0) await client.query(`create role ${user} login password ${client.escapeLiteral(password)}`)
+    // To remove the traces of erased data from the disk: see `ops privacy scrub`.
+    await client.query(`grant pg_checkpoint, pg_read_all_stats to ${user}`)
     const { rowCount: databases } = await client.query('select 1 from pg_database where datname = $1', [database])
     if (databases === 0) await client.query(`create database ${database} owner ${user}`)
   } finally {

@@ -2,10 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 
-/** Longer than a query, shorter than anybody wants to wait: a table is locked while it is rewritten. */
-const lockTimeoutMs = 3_000
-/** How long to wait for transactions that may still read old versions. */
-const snapshotWaitMs = 10_000
+const defaultWaits = {
+  /** Longer than a query, shorter than anybody wants to wait: a table is locked while it is rewritten. */
+  lockMs: 3_000,
+  /** How long to wait for transactions that may still read old versions. */
+  snapshotMs: 10_000,
+}
 const pollMs = 100
 
 /** Everything in them is ours. The log is not among them: it holds personal data sealed only. */
@@ -18,15 +20,15 @@ export type Scrubbed = {
   readonly tables: readonly string[]
   readonly skipped: readonly {
     readonly table: string
-    readonly because: 'in use' | 'too large' | 'not allowed' | 'still read by a transaction'
+    readonly because: 'in use' | 'too large' | 'not allowed' | 'a transaction may read old rows'
   }[]
-  /** Whether the write-ahead log begins after all this. Older segments are then removed by the server, or reused. */
+  /** Whether the write-ahead log begins after all this. The server has then removed its older files, or keeps them for reuse. */
   readonly is_wal_clean: boolean
 }
 
 /**
  * Rewrites the tables that hold, or have held, personal data.
- * @param pool of the owner of the tables; only a superuser may rewrite statistics and end the write-ahead log
+ * @param pool of the owner of the tables; it needs `pg_checkpoint` and `pg_read_all_stats` too, or the report says what was not allowed
  * @param options `maxTableBytes`: larger tables are skipped, because theirs take long
  * @throws errors of Postgres
  */
@@ -36,12 +38,15 @@ export async function scrub(
     readonly maxTableBytes: number
     readonly onTable?: (table: string) => void
     readonly signal?: AbortSignal
+    /** For tests. */
+    readonly waits?: typeof defaultWaits
   },
 ): Promise<Scrubbed> {
+  const { lockMs, snapshotMs } = options.waits ?? defaultWaits
   const client = await pool.connect()
   try {
-    await client.query(`set statement_timeout = 0; set lock_timeout = ${lockTimeoutMs}`)
-    const isUnread = await oldVersionsAreUnread(client, options.signal)
+    await client.query(`set statement_timeout = 0; set lock_timeout = ${lockMs}`)
+    const isUnread = await oldVersionsAreUnread(client, snapshotMs, options.signal)
     const tables: string[] = []
     const skipped: Scrubbed['skipped'][number][] = []
     for (const { table, bytes } of [...(await tablesOf(client)), ...statistics.map((table) => ({ table, bytes: 0 }))]) {
@@ -50,7 +55,7 @@ export async function scrub(
       const because = bytes > options.maxTableBytes ? 'too large' : await rewrite(client, table)
       if (because !== undefined) skipped.push({ table, because })
       else if (isUnread) tables.push(table)
-      else skipped.push({ table, because: 'still read by a transaction' })
+      else skipped.push({ table, because: 'a transaction may read old rows' })
     }
     return { tables, skipped, is_wal_clean: await endWal(client) }
   } finally {
@@ -60,14 +65,20 @@ export async function scrub(
 }
 
 /** A rewrite keeps versions that a transaction may still read. @returns whether there is none any more */
-async function oldVersionsAreUnread(client: PoolClient, signal: AbortSignal | undefined): Promise<boolean> {
-  const { rows } = await client.query<{ now: string }>('select pg_snapshot_xmax(pg_current_snapshot())::text as now')
-  const giveUpAt = performance.now() + snapshotWaitMs
+async function oldVersionsAreUnread(
+  client: PoolClient,
+  waitMs: number,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const { rows } = await client.query<{ now: string }>(
+    'select pg_snapshot_xmax(pg_current_snapshot())::xid::text as now',
+  )
+  const giveUpAt = performance.now() + waitMs
   for (;;) {
     const { rowCount } = await client.query(
       `select from pg_stat_activity
        where pid <> pg_backend_pid() and datname = current_database() and backend_xmin is not null
-       and age(backend_xmin) > age($1::text::xid)`,
+       and age(backend_xmin) > age($1::xid)`,
       [rows[0]?.now],
     )
     if (rowCount === 0) return true
@@ -76,7 +87,7 @@ async function oldVersionsAreUnread(client: PoolClient, signal: AbortSignal | un
   }
 }
 
-/** Also the sealed keys of privacy first: they are what matters most. */
+/** The keys first: they matter most. */
 async function tablesOf(client: PoolClient): Promise<readonly { readonly table: string; readonly bytes: number }[]> {
   const { rows } = await client.query<{ table: string; bytes: number }>(
     `select format('%I.%I', nspname, relname) as table, pg_total_relation_size(pg_class.oid)::float8 as bytes
@@ -116,10 +127,16 @@ async function rewrite(client: PoolClient, table: string): Promise<Scrubbed['ski
   }
 }
 
-/** @returns whether this was allowed */
+/**
+ * Begins another file of the write-ahead log, by filling the present one, which needs no privilege. A checkpoint removes the
+ * files before it.
+ * @returns whether the checkpoint was allowed
+ */
 async function endWal(client: PoolClient): Promise<boolean> {
+  await client.query(
+    `select pg_logical_emit_message(false, 'paylog scrub', repeat('-', pg_size_bytes(current_setting('wal_segment_size'))::int))`,
+  )
   try {
-    await client.query('select pg_switch_wal()')
     await client.query('checkpoint')
     return true
   } catch (error) {

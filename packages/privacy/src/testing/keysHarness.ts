@@ -28,7 +28,7 @@ type StartOptions = {
 
 export async function keysHarness(t: Test): Promise<KeysHarness> {
   const { databaseUrl } = await createMigratedDatabase(t)
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log })
+  const pool = createPool({ databaseUrl, applicationName: 'test', max: 3, log })
   t.teardown(() => pool.end())
   const masterKeys = newMasterKeys()
   return {
