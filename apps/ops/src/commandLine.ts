@@ -38,7 +38,12 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   'webhooks backfill': async () => (await import('./webhooks/backfill.ts')).webhooksBackfill,
   'webhooks enable': async () => (await import('./webhooks/enable.ts')).webhooksEnable,
   'webhooks start': async () => (await import('./webhooks/start.ts')).webhooksStart,
+  'privacy erase': async () => (await import('./privacy/erase.ts')).privacyErase,
+  'privacy export': async () => (await import('./privacy/export.ts')).privacyExport,
+  'privacy list': async () => (await import('./privacy/list.ts')).privacyList,
+  'privacy replay': async () => (await import('./privacy/replay.ts')).privacyReplay,
   'privacy rotate': async () => (await import('./privacy/rotate.ts')).privacyRotate,
+  'privacy scrub': async () => (await import('./privacy/scrub.ts')).privacyScrub,
   migrate: async () => (await import('./migrate.ts')).migrateTables,
 }
 

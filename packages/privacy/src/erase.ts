@@ -44,7 +44,6 @@ export type EraseStep =
 
 export type EraseRequest = {
   readonly erasureId: string
-  readonly subject: Subject
   readonly metadata: EventMetadata
   readonly signal?: AbortSignal
   readonly onProgress?: (step: EraseStep, scan: ScanProgress | undefined) => void
@@ -85,33 +84,50 @@ const maxListed = 1_000
 const defaultWaitMs = 60_000
 const pollMs = 250
 
-type Person = { readonly keyIds: readonly string[]; readonly traces: PersonTraces; readonly findings: Findings }
+export type Person = {
+  readonly subject: Subject
+  readonly keyIds: readonly string[]
+  readonly traces: PersonTraces
+  readonly findings: Findings
+}
 
 /**
- * What an erasure would remove.
- * @throws DomainError `not_found` when nothing is known of the person; `event_store_unavailable`; errors of Postgres
+ * What there is of a person, which an erasure would remove. Reads the whole log.
+ * @throws DomainError `not_found` when nothing is known of the person; `event_store_unavailable`; errors of Postgres; the
+ *   reason of the signal
  */
-export async function previewErasure(
-  dependencies: Omit<EraseDependencies<Removal>, 'removeAtProviders' | 'behind'>,
-  request: Pick<EraseRequest, 'subject' | 'signal' | 'onProgress'>,
-): Promise<Findings> {
-  return (await findPerson(dependencies, request)).findings
+export async function findPerson(
+  { keys, store, countDeliveries }: Pick<EraseDependencies<Removal>, 'keys' | 'store' | 'countDeliveries'>,
+  subject: Subject,
+  { signal, onProgress }: Pick<EraseRequest, 'signal' | 'onProgress'> = {},
+): Promise<Person> {
+  const keyIds = await keys.find(subject)
+  if ('payment' in subject) await requireAnonymous(store, subject.payment, keyIds)
+  const userId = 'user' in subject ? subject.user : undefined
+  if (keyIds.length === 0 && userId === undefined) throw nothingKnown()
+  const traces = await findTraces(
+    store,
+    { keyIds, userId },
+    { ...(signal && { signal }), onProgress: (scan) => onProgress?.('reading the log', scan) },
+  )
+  if (keyIds.length + traces.streams.length === 0) throw nothingKnown()
+  return { subject, keyIds, traces, findings: await findingsOf({ store, countDeliveries }, keyIds, traces) }
 }
 
 /**
  * Erases a person. It may be repeated: what a provider could not remove is tried again, and data that was recorded since is erased.
- * @throws DomainError `not_found` when nothing is known of the person; `event_store_unavailable`; errors of Postgres
+ * @throws DomainError `event_store_unavailable`; errors of Postgres; the reason of the signal
  */
 export async function erasePerson<Removed extends Removal>(
   dependencies: EraseDependencies<Removed>,
+  person: Person,
   request: EraseRequest,
 ): Promise<ErasureReport<Removed>> {
   const { pool, store } = dependencies
   const { erasureId, metadata, signal, onProgress } = request
-  const person = await findPerson(dependencies, request)
   onProgress?.('removing at the providers', undefined)
   // Before the keys are destroyed: afterwards a guest's methods cannot be told from others.
-  const removed = await removeEverywhere(dependencies, request, person.traces)
+  const removed = await removeEverywhere(dependencies, person, metadata)
   signal?.throwIfAborted()
   onProgress?.('destroying the keys', undefined)
   const recorded = person.keyIds.length > 0
@@ -128,26 +144,6 @@ export async function erasePerson<Removed extends Removal>(
     behind,
     is_complete: behind.length === 0 && removed.every(({ outcome }) => outcome === 'deleted'),
   }
-}
-
-async function findPerson(
-  { keys, store, countDeliveries }: Pick<EraseDependencies<Removal>, 'keys' | 'store' | 'countDeliveries'>,
-  { subject, signal, onProgress }: Pick<EraseRequest, 'subject' | 'signal' | 'onProgress'>,
-): Promise<Person> {
-  const keyIds = await keys.find(subject)
-  if ('payment' in subject) await requireAnonymous(store, subject.payment, keyIds)
-  const userId = 'user' in subject ? subject.user : undefined
-  if (keyIds.length === 0 && userId === undefined) throw nothingKnown()
-  const traces = await findTraces(
-    store,
-    { keyIds, userId },
-    {
-      ...(signal && { signal }),
-      onProgress: (scan) => onProgress?.('reading the log', scan),
-    },
-  )
-  if (keyIds.length + traces.streams.length === 0) throw nothingKnown()
-  return { keyIds, traces, findings: await findingsOf({ store, countDeliveries }, keyIds, traces) }
 }
 
 const nothingKnown = () => new DomainError('not_found', 'Nothing is known of this person')
@@ -203,8 +199,8 @@ async function customersOf(store: EventStore, userIds: readonly string[]): Promi
 
 async function removeEverywhere<Removed extends Removal>(
   { removeAtProviders }: Pick<EraseDependencies<Removed>, 'removeAtProviders'>,
-  { subject, metadata }: EraseRequest,
-  traces: PersonTraces,
+  { subject, traces }: Person,
+  metadata: EventMetadata,
 ): Promise<readonly Removed[]> {
   const payment_method_ids = idsOf(traces, 'paymentMethod')
   const persons: PersonAtProviders[] = traces.userIds.map((user_id) => ({ user_id, payment_method_ids }))

@@ -1,0 +1,115 @@
+// `privacy erase`: forgets a person.
+import { randomUUIDv7 } from 'node:crypto'
+import { erasing, erasureDeed } from '@paylog/operator-routes/privacy/erasing'
+import { type EraseStep, type ErasureReport, erasePerson, type Findings, findPerson } from '@paylog/privacy/erase'
+import type { ScanProgress } from '@paylog/privacy/personTraces'
+import type { ProviderRemoval } from '@paylog/workflows/erasePerson'
+import { auditOn, operatorMetadata, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
+import { type CliCommand, OpsError, readArguments } from '../command.ts'
+import { createProgress } from '../progress.ts'
+import { withInterrupt } from '../withInterrupt.ts'
+import { explained, openPrivacy, personHelp, personOptions, personUsage, readPerson } from './person.ts'
+
+export const privacyErase: CliCommand = {
+  usage: `${personUsage} [--dry-run] [--reason TEXT] [--json]`,
+  summary: 'Erase the personal data of a person, for good',
+  details: [
+    ...personHelp,
+    '  --dry-run      only lists what would go',
+    reasonHelp,
+    '  --json         one object: counts and ids, erasure_id, at_providers, behind, is_complete',
+    '',
+    'Destroys the keys that the data is sealed with, deletes the customers and saved methods at the providers, whose',
+    'credentials come from its own environment, and waits up to a minute until the projector and the worker have emptied',
+    'what they derived. Amounts, times, statuses, our ids and the user id stay.',
+    '',
+    'It reads the whole log to find what there is. It may be interrupted and repeated: what is left is then done.',
+    '`privacy scrub` removes the last traces from the files of Postgres.',
+    '',
+    'Exits with 1 when something is left to do, and with 3 when nothing is known of the person.',
+  ].join('\n'),
+  async run(args, { environment, print, errors }) {
+    const { values } = readArguments(args, [], {
+      ...personOptions,
+      ...reasonOption,
+      'dry-run': { type: 'boolean' },
+      json: { type: 'boolean' },
+    })
+    const subject = readPerson(values)
+    const reason = readAuditReason(values.reason)
+    const opened = await openPrivacy(environment, errors)
+    const progress = createProgress(errors, progressText)
+    const onProgress = (phase: EraseStep, scan: ScanProgress | undefined) =>
+      progress.show({ phase, events: scan?.events ?? 0 })
+    try {
+      const dependencies = erasing(opened)
+      await withInterrupt(errors, async (signal) => {
+        const person = await explained(findPerson(dependencies, subject, { signal, onProgress }))
+        if (values['dry-run']) {
+          progress.end()
+          const { findings } = person
+          return await print(values.json ? JSON.stringify({ dry_run: true, ...findings }) : findingsText(findings))
+        }
+        const erasureId = randomUUIDv7()
+        const metadata = operatorMetadata()
+        await explained(auditOn(opened.store, reason, erasureDeed(erasureId, person), metadata))
+        const request = { erasureId, metadata, signal, onProgress }
+        const done = await explained(erasePerson(dependencies, person, request))
+        progress.end()
+        await print(values.json ? JSON.stringify({ dry_run: false, ...done }) : reportText(done))
+        if (!done.is_complete) throw new OpsError(unfinishedText(done))
+      })
+    } finally {
+      progress.end()
+      await opened.close()
+    }
+  },
+}
+
+export const progressText = ({ phase, events }: { readonly phase: string; readonly events: number }) =>
+  events === 0 ? `${phase}…` : `${phase}: ${events} events`
+
+function findingsText(findings: Findings): string {
+  return ['Nothing is changed. An erasure would remove what is personal in:', ...found(findings)].join('\n')
+}
+
+function reportText({ erasure_id, ...done }: ErasureReport<ProviderRemoval>): string {
+  const first = erasure_id === null ? 'The keys had been destroyed before.' : `Erased (${erasure_id}).`
+  return [`${first} It removed what was personal in:`, ...found(done)].join('\n')
+}
+
+function found(findings: Findings): readonly string[] {
+  const { keys, user_ids, payments, guest_in_payments, payment_methods, addresses, provider_customers } = findings
+  const customers = provider_customers.map((each) => `${each.provider_id} ${each.provider_customer_id}`)
+  return [
+    `  ${keys} keys, of ${user_ids.length === 0 ? 'no user' : `user ${user_ids.join(', ')}`}`,
+    `  ${listText(payments, 'payments')}`,
+    ...(guest_in_payments.count === 0 ? [] : [`  ${listText(guest_in_payments, 'payments of others, as guest')}`]),
+    `  ${listText(payment_methods, 'payment methods')}`,
+    `  ${listText(addresses, 'addresses')}`,
+    `  ${findings.guest_tokens} guest tokens, ${findings.other_streams} other streams, ${findings.deliveries} deliveries`,
+    `  ${customers.length} customers at providers${customers.length === 0 ? '' : `: ${customers.join(', ')}`}`,
+  ]
+}
+
+const maxShown = 5
+
+function listText({ count, ids }: Findings['payments'], what: string): string {
+  if (count === 0) return `0 ${what}`
+  const more = count > maxShown ? ', …' : ''
+  return `${count} ${what}: ${ids.slice(0, maxShown).join(', ')}${more}`
+}
+
+function unfinishedText({ at_providers, behind, user_ids }: ErasureReport<ProviderRemoval>): string {
+  const left = at_providers.filter(({ outcome }) => outcome !== 'deleted')
+  return [
+    ...left.map(
+      ({ provider_id, provider_customer_id, payment_method_id, outcome, message }) =>
+        `NOT REMOVED at ${provider_id}: ${provider_customer_id ?? payment_method_id}, ${outcome}: ${message}`,
+    ),
+    ...(left.length === 0
+      ? []
+      : [`Repeat it with ${user_ids.map((id) => `--user ${id}`).join(', ') || 'the same person'}.`]),
+    ...(behind.length === 0 ? [] : [`NOT EMPTIED yet: ${behind.join(', ')}. They are as soon as they run.`]),
+  ].join('\n')
+}
