@@ -36,7 +36,23 @@ export async function describeApi(log: Logger): Promise<object> {
     const jobs = createJobs({ pool: db, log })
     const system = createSystem({ app: 'docs', health: createHealth(), others: [] })
     const backfills = { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 }
-    const operator = { ...nowhere, pool: db, store, administrator, endpoints: [], backfills, jobs, system, log }
+    const keys = { find: async () => [] }
+    const openProviders = async () => new Map()
+    const operator = {
+      ...{
+        ...nowhere,
+        pool: db,
+        store,
+        keys,
+        openProviders,
+        administrator,
+        endpoints: [],
+        backfills,
+        jobs,
+        system,
+        log,
+      },
+    }
     await http.register(operatorApi({ ...operator, now: workflow.now }))
     await http.ready()
     return http.swagger()

@@ -61,6 +61,7 @@ const scenario = [
   ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
   ...['listWebhookEndpoints', 'enableWebhookEndpoint', 'redeliverFailedWebhooks', 'backfillWebhooks'],
   ...['listWebhookDeliveries', 'getWebhookDelivery', 'redeliverWebhook', 'exportEvents', 'listAuditTrail'],
+  ...['createErasure', 'listErasures'],
   ...['deletePaymentMethod', 'deleteAddress'],
 ]
 

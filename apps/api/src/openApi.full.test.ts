@@ -21,7 +21,7 @@ const routes = routesOf(document)
 const isOperational = ({ tags = [] }: { readonly tags?: readonly string[] }) => tags.includes('operations')
 const isReceiver = ({ tags = [] }: { readonly tags?: readonly string[] }) => tags.includes('provider webhooks')
 /** The routes of the operator API, as the edge knows them. */
-const isOperator = /^\/admin\/(system|projections|jobs|webhook-endpoints|webhook-deliveries|events)(\/|$)/
+const isOperator = /^\/admin\/(system|projections|jobs|webhook-endpoints|webhook-deliveries|events|privacy)(\/|$)/
 /** They record an event. */
 const writes = routes.filter((each) => each.method !== 'GET' && !isReceiver(each) && !isOperator.test(each.path))
 

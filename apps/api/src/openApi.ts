@@ -165,6 +165,7 @@ const apiTags = [
   { name: 'webhooks', description: 'Outgoing webhooks: tests and the delivery log of the configured endpoints' },
   { name: 'provider webhooks', description: 'Receivers of signed provider notifications' },
   { name: 'system', description: 'Processes, read models and jobs, for administrators' },
+  { name: 'privacy', description: 'Erasing persons, for administrators' },
   { name: operationsTag, description: 'Health and metrics, for operators' },
 ]
 

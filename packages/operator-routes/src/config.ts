@@ -4,8 +4,9 @@ import { deliveryVariables } from '@paylog/deliveries/variables'
 import { identityVariables } from '@paylog/identity/identity'
 import { masterKeyVariables } from '@paylog/privacy/masterKeys'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
-import type { WithEndpoints } from '@paylog/webhooks/endpoints/loadWithEndpoints'
-import { type StaticDecode, Type } from 'typebox'
+import { loadWithEndpoints, type WithEndpoints } from '@paylog/webhooks/endpoints/loadWithEndpoints'
+import { providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
+import { type StaticDecode, type TObject, Type } from 'typebox'
 
 const { CONSOLE_SESSION_COOKIE } = apiVariables
 const { DATABASE_URL, EVENTSTORE_URL, PROJECT_ID, PROJECT_IDS, WEBHOOK_LOG_RETENTION } = deliveryVariables
@@ -17,6 +18,8 @@ export const operatorVariables = {
   ...masterKeyVariables,
   EVENTSTORE_URL,
   ...identityVariables,
+  // An erasure removes customers and saved methods at the providers.
+  ...providerVariables,
   PROJECT_ID,
   PROJECT_IDS,
   WEBHOOK_LOG_RETENTION,
@@ -26,6 +29,13 @@ export const operatorVariables = {
 
 const OperatorConfig = Type.Object(operatorVariables)
 export type OperatorConfig = Readonly<StaticDecode<typeof OperatorConfig>> & WithEndpoints
+
+/**
+ * Decodes the variables of a process with the operator API.
+ * @throws ConfigError naming every bad variable, and every missing credential of a partly configured provider
+ */
+export const loadOperatorConfig = <Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv) =>
+  loadWithEndpoints(schema, env, providerProblems)
 
 /** `name=url`, the URL without a path. */
 function isNamedUrl(word: string): boolean {

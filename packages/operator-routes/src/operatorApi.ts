@@ -8,12 +8,14 @@ import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'
+import { enabledProviders } from '@paylog/workflows/enabledProviders'
 import type { FastifyPluginAsync } from 'fastify'
 import type { OperatorConfig } from './config.ts'
 import { consolePlugin } from './console/consolePlugin.ts'
 import { eventRoutes } from './events/routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { jobRoutes } from './jobs/routes.ts'
+import { privacyRoutes } from './privacy/routes.ts'
 import { projectionRoutes } from './projections/routes.ts'
 import type { OperatorDependencies } from './routeSchemas.ts'
 import { systemRoutes } from './system/routes.ts'
@@ -30,6 +32,7 @@ const resources: readonly Routes[] = [
   eventRoutes,
   endpointRoutes,
   deliveryRoutes,
+  privacyRoutes,
 ]
 
 /** The routes of all resources. Register it on an instance of `createHttp`, which validates requests and formats errors. */
@@ -94,7 +97,10 @@ export function wireOperatorApi(
   const projects = { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS }
   const backfills = { projects, keepMs: config.WEBHOOK_LOG_RETENTION }
   const now = () => new Date()
-  const dependencies = { databaseUrl, pool, store, administrator, endpoints, backfills, jobs, system, log, now }
+  const openProviders = () => enabledProviders(config)
+  const dependencies = {
+    ...{ databaseUrl, pool, store, keys, openProviders, administrator, endpoints, backfills, jobs, system, log, now },
+  }
   return async (http) => {
     await http.register(operatorApi(dependencies))
     await http.register(consolePlugin({ sessionCookie: config.CONSOLE_SESSION_COOKIE !== undefined }))

@@ -1,12 +1,14 @@
 // Dependencies and schemas that the routes of all resources share.
 import type { ErrorCode } from '@paylog/domain/errors'
 import type { EventStore } from '@paylog/event-store/eventStore'
+import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import type { Callers } from '@paylog/runtime/http/callers'
 import { errorResponses } from '@paylog/runtime/http/openApiSchemas'
 import { ReasonHeaders } from '@paylog/runtime/http/reason'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Projects } from '@paylog/webhooks/canonical'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
+import type { Workflow } from '@paylog/workflows/context'
 import type { Pool } from 'pg'
 import type { Jobs } from './jobs/jobs.ts'
 import type { System } from './system/system.ts'
@@ -17,6 +19,10 @@ export type OperatorDependencies = {
   /** For short queries, as the owner of the tables. */
   readonly pool: Pool
   readonly store: EventStore
+  /** Finds the keys of a person. */
+  readonly keys: Pick<PersonalDataKeys, 'find'>
+  /** The enabled providers, which the caller closes. */
+  readonly openProviders: () => Promise<Workflow['providers']>
   readonly administrator: Callers['administrator']
   /** The configured webhook endpoints, without their signing secrets. */
   readonly endpoints: readonly WebhookEndpoint[]

@@ -2,7 +2,7 @@
 import { ClientObject, Nullable } from '@paylog/domain/fields'
 import { type Static, Type } from 'typebox'
 
-export const JobKind = Type.Enum(['rebuild', 'verify', 'backfill'])
+export const JobKind = Type.Enum(['rebuild', 'verify', 'backfill', 'erase'])
 export type JobKind = Static<typeof JobKind>
 
 export const JobProgress = Type.Object(
@@ -22,7 +22,7 @@ export const Job = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     kind: JobKind,
-    subject: Type.String({ description: 'The projection or the webhook endpoint' }),
+    subject: Type.String({ description: 'The projection, the webhook endpoint, or the id of the erasure' }),
     status: Type.Enum(['running', 'succeeded', 'failed', 'canceled', 'interrupted'], {
       description: 'interrupted: its process ended. Nothing is lost; start it again to continue',
     }),

@@ -46,8 +46,9 @@ export async function operatorHarness(
   const { administrator } = createCallers(identity.actorOf)
   const system = createSystem({ app: 'test', health, others: [] })
   const dependencies: OperatorDependencies = {
-    ...{ databaseUrl, pool, store, administrator, endpoints: [], jobs, system, log },
+    ...{ databaseUrl, pool, store, keys: eventStore.keys, administrator, endpoints: [], jobs, system, log },
     backfills: { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 },
+    openProviders: async () => new Map(),
     now: () => new Date(),
     ...more,
   }

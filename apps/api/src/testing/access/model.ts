@@ -133,6 +133,12 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /admin/webhook-deliveries/{id}': { access: 'administrator', status: 404 },
   'POST /admin/webhook-deliveries/{id}/redeliver': { access: 'administrator', status: 404 },
   'GET /admin/events': { access: 'administrator', status: 200 },
+  'GET /admin/privacy/erasures': { access: 'administrator', status: 200 },
+  'POST /admin/privacy/erasures': {
+    access: 'administrator',
+    body: { guest_email: 'nobody@example.com' },
+    mayNotBeEmpty: true,
+  },
   'GET /admin/system': { access: 'administrator', status: 200 },
   'GET /admin/projections': { access: 'administrator', status: 200 },
   // Of a projection and of jobs that do not exist.
