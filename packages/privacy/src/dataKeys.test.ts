@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { testMasterKeys } from '@paylog/testing/dataKeys'
+import { testMasterKey } from '@paylog/testing/dataKeys'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -8,7 +8,7 @@ import t from 'tap'
 import { expiredBuckets } from './buckets.ts'
 import type { PersonalDataKeys } from './dataKeys.ts'
 import { destroyKeys, presentKeys } from './destroyKeys.ts'
-import type { MasterKey } from './masterKeys.ts'
+import { type MasterKey, masterKeysOf } from './masterKeys.ts'
 import { startDataKeys } from './startDataKeys.ts'
 import { keysHarness, newMasterKeys } from './testing/keysHarness.ts'
 
@@ -197,7 +197,7 @@ t.test('an app starts without Postgres, and checks the master key before its fir
     const lifecycle = { add, stopping: stopping.signal }
     return await startDataKeys(config, { log: createLog({ app: 'test', level: 'silent' }), lifecycle })
   }
-  const [right, wrong] = [await app(testMasterKeys[0]), await app(newMasterKeys()[0])]
+  const [right, wrong] = [await app(masterKeysOf([testMasterKey])[0]), await app(newMasterKeys()[0])]
   await t.rejects(right.named(['user:a']), { code: 'service_unavailable' })
   await t.rejects(right.check(), { code: 'service_unavailable' })
   await proxy.accept()
