@@ -52,6 +52,9 @@ const judged: Readonly<Record<string, readonly string[]>> = {
   'response.report.results[].kept_fields[]': ['IdempotentRequestEnded'],
   // That a method was declined, in our words.
   'response.message': ['IdempotentRequestEnded'],
+  // Hashes of events as they are stored.
+  root_hash: ['CheckpointSigned'],
+  note: ['CheckpointSigned'],
   // Administrators stay accountable. What they ask for is recorded without e-mails.
   action: ['AdministratorActed'],
   actor: ['AdministratorActed'],

@@ -148,7 +148,10 @@ export type EventStore = {
   checkpointBefore(position: LogPosition | undefined): Promise<LogCheckpoint | undefined>
   /** Whether this is the log of the checkpoint: its event is at its position. */
   has(checkpoint: LogCheckpoint): Promise<boolean>
-  /** For ids and stream names that derive from personal data. The same in every process, and in hex. */
+  /**
+   * For ids and stream names that derive from personal data. The same in every process, and in hex.
+   * @throws DomainError `service_unavailable`
+   */
   readonly hash: KeyedHash
   /** Fails pending calls (a pending append may or may not be recorded) and ends the subscriptions. */
   close(): Promise<void>

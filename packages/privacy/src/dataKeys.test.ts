@@ -199,6 +199,7 @@ t.test('an app starts without Postgres, and checks the master key before its fir
   }
   const [right, wrong] = [await app(masterKeysOf([testMasterKey])[0]), await app(newMasterKeys()[0])]
   await t.rejects(right.named(['user:a']), { code: 'service_unavailable' })
+  t.throws(() => right.hash('a'), { code: 'service_unavailable' })
   await t.rejects(right.check(), { code: 'service_unavailable' })
   await proxy.accept()
   t.equal((await right.named(['user:a'])).length, 1)

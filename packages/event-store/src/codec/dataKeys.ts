@@ -27,7 +27,7 @@ export type DataKeys = {
   load(ids: readonly string[]): Promise<void>
   /** The key with this id; null when it was destroyed or never existed, undefined when it has not been loaded. */
   known(id: string): KeyObject | null | undefined
-  /** HMAC-SHA-256 under a secret of this installation. */
+  /** HMAC-SHA-256 under a secret of this installation. @throws DomainError `service_unavailable` */
   hash(text: string): Buffer
   /**
    * Destroys these keys, if they exist. Before it resolves, `known` is null for them. May be repeated.
