@@ -172,7 +172,7 @@ t.test('without Postgres keys in memory work, others are service_unavailable, un
   proxy.freezeConnections()
   const begun = performance.now()
   await t.rejects(keys.named(['user:b']), unavailable)
-  t.ok(performance.now() - begun < 3_500, 'after a bounded wait')
+  t.ok(performance.now() - begun < 6_500, 'after a bounded wait')
   await proxy.refuse()
   await t.rejects(keys.named(['user:c']), unavailable)
   await t.rejects(keys.load(['00000000-0000-4000-8000-000000000000']), unavailable)
