@@ -11,6 +11,7 @@ import type { RawClient } from '@paylog/event-store/connection/calls'
 import { describeEvent, type RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readStreamEvents } from '@paylog/event-store/read/reads'
 import { paymentStream } from '@paylog/event-store/streamName'
+import { auditCommand, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
 import { type CliCommand, OpsError, readArguments, UsageError } from '../command.ts'
 import type { Pool } from '../database.ts'
 import { readPaymentId } from '../payments/providerWorkflow.ts'
@@ -24,12 +25,13 @@ const pollMs = 250
 const exitDifferent = 3
 
 export const auditProvePayment: CliCommand = {
-  usage: 'ID [--out FILE] [--wait D] [--force]',
+  usage: 'ID [--out FILE] [--wait D] [--force] [--reason TEXT]',
   summary: 'Write a proof that the log has the events of a payment, with the events',
   details: [
     '  --out FILE  the file, readable by its owner only; without it the proof is printed',
     `  --wait D    how long to wait for a checkpoint that covers the newest event (default ${defaultWait}); 0s does not wait`,
     '  --force     replaces an existing file',
+    reasonHelp,
     '',
     'The file has the signed checkpoint and, for each event of the payment, its bytes as recorded and the hashes that lead',
     'from them to the checkpoint. `audit check-proof FILE` verifies it anywhere. Personal data in it is sealed.',
@@ -37,18 +39,27 @@ export const auditProvePayment: CliCommand = {
     'Exits with 3 when an event is not the one of the tree; `audit verify` says more. Exits with 1 when no checkpoint covers',
     'the newest event yet.',
   ].join('\n'),
-  async run(args, { environment, print, errors }) {
+  async run(args, context) {
+    const { environment, print, errors } = context
     const { values, positionals } = readArguments(args, ['ID'], {
       out: { type: 'string' },
       wait: { type: 'string' },
       force: { type: 'boolean' },
+      ...reasonOption,
     })
     const id = readPaymentId(positionals[0])
     const waitMs = parseDurationMs(values.wait ?? defaultWait)
     if (waitMs === undefined) throw new UsageError('--wait must be a duration such as 90s')
+    const reason = readAuditReason(values.reason)
+    const audit = () =>
+      auditCommand(context, reason, {
+        action: 'show_payment',
+        target: { kind: 'payment', id },
+        details: { proof: true },
+      })
     const log = openRawLog(environment)
     const file = await untilInterrupted({ log, errors }, 'Interrupted: nothing was written.', (signal) =>
-      withAuditTree(environment, errors, (pool) => provePayment({ log, pool, signal }, id, waitMs)),
+      withAuditTree(environment, errors, (pool) => provePayment({ log, pool, signal, audit }, id, waitMs)),
     )
     const text = `${JSON.stringify(file, undefined, 2)}\n`
     if (values.out === undefined) return await print(text.trimEnd())
@@ -57,11 +68,18 @@ export const auditProvePayment: CliCommand = {
   },
 }
 
-type Sources = { readonly log: RawClient; readonly pool: Pool; readonly signal: AbortSignal }
+type Sources = {
+  readonly log: RawClient
+  readonly pool: Pool
+  readonly signal: AbortSignal
+  /** Records that the payment is shown. */
+  readonly audit: () => Promise<void>
+}
 
-async function provePayment({ log, pool, signal }: Sources, id: string, waitMs: number): Promise<ProofFile> {
+async function provePayment({ log, pool, signal, audit }: Sources, id: string, waitMs: number): Promise<ProofFile> {
   const events = await readStreamEvents(log, paymentStream(id), {})
   if (events.length === 0) throw new OpsError(`There is no payment ${id}.`)
+  await audit()
   const { indexes, note } = await covered(pool, events, waitMs, signal)
   const { size, root } = parseCheckpoint(noteText(note))
   const read = storedHashes(pool)

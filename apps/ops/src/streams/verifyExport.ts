@@ -49,7 +49,7 @@ export const streamsVerifyExport: CliCommand = {
     'because their stream was deleted or truncated. The end of an export without --until is only in the manifest,',
     'so that the output also shows how far the log has grown since.',
     '',
-    'Without filters (--until is none), the tree of the log is recomputed from the lines alone and compared with the signed',
+    'Without filters (--until counts as none), the tree of the log is recomputed from the lines alone and compared with the signed',
     'checkpoint in the manifest. Events after a smaller checkpoint, and exports with filters, are compared with the log only.',
     '',
     'Exits with 0 when everything matches, with 3 when something differs, and with 1 when it could not be checked.',
