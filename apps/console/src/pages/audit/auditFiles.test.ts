@@ -134,3 +134,21 @@ t.test('twenty findings of each kind are listed, and all are counted', async (t)
   t.equal(found.additional.count, 30)
   t.equal(found.additional.first.length, 20)
 })
+
+t.test('an export of format 1, whose lines have no exact bytes, is compared with the lines of the API', async (t) => {
+  const exact = (line: string) => line.replace(/\}\n$/, ',"exact":{"data":"e30="}}\n')
+  const { manifest, text } = await exported([10, 20])
+  const content = contentOf(text)
+  const { fetchPage } = logOf(10, 20)
+  const withExact: FetchPage = async (query, aborted) => {
+    const page = await fetchPage(query, aborted)
+    const lines = Buffer.from(page.bytes)
+      .toString()
+      .split(/(?<=\n)/)
+    return { ...page, bytes: new TextEncoder().encode(lines.map(exact).join('')) }
+  }
+  const options = { content, fetchPage: withExact, signal, onProgress: () => undefined }
+  t.match(await compareExport({ ...options, manifest: { ...manifest, format: 1 } }), { isEqual: true, events: 2 })
+  const present = await compareExport({ ...options, content: contentOf(text), manifest })
+  t.match(present, { isEqual: false, found: { changed: { count: 2 } } })
+})
