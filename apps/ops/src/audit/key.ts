@@ -1,11 +1,7 @@
 // `audit key`: prints the verifier key, or makes a new pair.
-import { NoteError, newSigningKey, parseSigningKey } from '@paylog/audit-log/note'
-import { loadConfig } from '@paylog/config/environment'
-import { text } from '@paylog/config/kinds'
-import { Type } from 'typebox'
+import { NoteError, newSigningKey } from '@paylog/audit-log/note'
 import { type CliCommand, OpsError, readArguments, UsageError } from '../command.ts'
-
-const Config = Type.Object({ AUDIT_SIGNING_KEY: text() })
+import { verifierKeyText } from './verifier.ts'
 
 export const auditKey: CliCommand = {
   usage: '[--new NAME] [--json]',
@@ -15,13 +11,14 @@ export const auditKey: CliCommand = {
     '              pay.example.com/log: without spaces and plus signs. It never changes, so choose one that is yours',
     '  --json      one object: verifier_key, with --new also signing_key',
     '',
-    'Without --new it prints the verifier key of AUDIT_SIGNING_KEY. Publish it, and give it to auditors: it verifies, and',
-    'cannot sign.',
+    'Without --new it prints AUDIT_VERIFIER_KEY, or the verifier key of AUDIT_SIGNING_KEY. Publish it, and give it to auditors:',
+    'it verifies, and cannot sign.',
   ].join('\n'),
   async run(args, { environment, print }) {
     const { values } = readArguments(args, [], { new: { type: 'string' }, json: { type: 'boolean' } })
     if (values.new === undefined) {
-      const { verifierKey } = signingKeyOf(environment)
+      const verifierKey = verifierKeyText(environment)
+      if (verifierKey === undefined) throw new OpsError('Neither AUDIT_VERIFIER_KEY nor AUDIT_SIGNING_KEY is set.')
       await print(values.json ? JSON.stringify({ verifier_key: verifierKey }) : verifierKey)
       return
     }
@@ -32,15 +29,6 @@ export const auditKey: CliCommand = {
         [`AUDIT_SIGNING_KEY (secret): ${signingKey}`, `Verifier key (public):      ${verifierKey}`].join('\n'),
       )
   },
-}
-
-function signingKeyOf(environment: NodeJS.ProcessEnv) {
-  try {
-    return parseSigningKey(loadConfig(Config, environment).AUDIT_SIGNING_KEY)
-  } catch (error) {
-    if (error instanceof NoteError) throw new OpsError(`AUDIT_SIGNING_KEY: ${error.message}`, { cause: error })
-    throw error
-  }
 }
 
 function newPair(name: string) {

@@ -260,6 +260,12 @@ t.test('audit key prints the verifier key, and makes pairs', async (t) => {
   const pair = JSON.parse((await run('key', '--new', 'pay.example.com', '--json')).stdout)
   const printed = await runOps(['audit', 'key'], { AUDIT_SIGNING_KEY: pair.signing_key, DATA_DIR: directory })
   t.equal(printed.stdout, `${pair.verifier_key}\n`)
+  t.match(await runOps(['audit', 'key'], { DATA_DIR: directory }), {
+    code: 1,
+    stderr: /^Neither AUDIT_VERIFIER_KEY nor/,
+  })
+  const verifying = { AUDIT_VERIFIER_KEY: pair.verifier_key, DATA_DIR: directory }
+  t.equal((await runOps(['audit', 'key'], verifying)).stdout, printed.stdout)
   t.match(await run('key', '--new', 'with space'), {
     code: 2,
     stderr: /^--new: The name of a key is a text without spaces/,

@@ -9,9 +9,9 @@ import { OpsError, UsageError } from '../command.ts'
 export const keyOption = { key: { type: 'string' } } as const
 
 export const keyHelp =
-  '  --key KEY   the verifier key, as `audit key` prints it, or a file that holds it; by default that of AUDIT_SIGNING_KEY'
+  '  --key KEY   the verifier key, as `audit key` prints it, or a file that holds it (default AUDIT_VERIFIER_KEY)'
 
-const Config = Type.Object({ AUDIT_SIGNING_KEY: Type.Optional(text()) })
+const Config = Type.Object({ AUDIT_VERIFIER_KEY: Type.Optional(text()), AUDIT_SIGNING_KEY: Type.Optional(text()) })
 
 /**
  * @param given of `--key`: a key, or the path of a file
@@ -21,9 +21,18 @@ const Config = Type.Object({ AUDIT_SIGNING_KEY: Type.Optional(text()) })
 export function readVerifier(given: string | undefined, environment: NodeJS.ProcessEnv): VerifierKey | undefined {
   if (given !== undefined)
     return parsed('--key', () => parseVerifierKey(looksLikeKey(given) ? given : contentOf(given)))
-  const { AUDIT_SIGNING_KEY: signing } = loadConfig(Config, environment)
-  if (signing === undefined) return undefined
-  return parsed('AUDIT_SIGNING_KEY', () => parseVerifierKey(parseSigningKey(signing).verifierKey))
+  const key = verifierKeyText(environment)
+  return key === undefined ? undefined : parsed('AUDIT_VERIFIER_KEY', () => parseVerifierKey(key))
+}
+
+/**
+ * The verifier key of the environment, also where only the signing key is.
+ * @throws OpsError, ConfigError when a key cannot be used
+ */
+export function verifierKeyText(environment: NodeJS.ProcessEnv): string | undefined {
+  const { AUDIT_VERIFIER_KEY: verifying, AUDIT_SIGNING_KEY: signing } = loadConfig(Config, environment)
+  if (verifying !== undefined || signing === undefined) return verifying?.trim()
+  return parsed('AUDIT_SIGNING_KEY', () => parseSigningKey(signing).verifierKey)
 }
 
 /** @throws UsageError when there is no key, and the errors of `readVerifier` */
