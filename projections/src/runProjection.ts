@@ -10,8 +10,10 @@ import { keepRunning } from '@paylog/runtime/process/keepRunning'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createApplier } from './apply/applier.ts'
 import { CheckpointLostError, checkpointName, recordStopped } from './apply/checkpoints.ts'
+import { erasedKeysIn } from './apply/erasing.ts'
 import { upsertRows } from './apply/writers.ts'
 import type { Projection } from './projection.ts'
+import { pruneTables } from './rebuild/pruneTables.ts'
 import { rebuildOutdated } from './rebuild/rebuild.ts'
 import { fitToOlderTable, OlderTableError } from './tables/olderTable.ts'
 import { liveTable, type ProjectionTable } from './tables/tables.ts'
@@ -185,6 +187,7 @@ async function applyLog(options: RunningOptions, { version, schema_version }: Pr
       streamPrefixes: projection.streamPrefixes,
       start: () => stopWhenLost(applier.start()),
       handle: async (batch) => {
+        if (erasedKeysIn(projection, batch.events) !== undefined) await dropUnkept(options)
         await stopWhenLost(applier.apply(batch))
         options.applied?.(batch.events.length)
       },
@@ -205,6 +208,13 @@ async function applyLog(options: RunningOptions, { version, schema_version }: Pr
     })
   if (lost.signal.aborted)
     log.info({ version, reason: String(lost.signal.reason) }, 'stopped applying events to the table')
+}
+
+/** Nobody applies an erasure to a table that was replaced or left unfinished. */
+async function dropUnkept({ databaseUrl, pool, projection, signal, log }: RunningOptions): Promise<void> {
+  const options = { databaseUrl, pool, log, projections: [projection], isDryRun: false, signal }
+  for (const { version, because } of (await pruneTables(options)).left)
+    if (because === 'being read') log.warn({ version }, 'a replaced table is being read: prune it to finish an erasure')
 }
 
 async function fitOrFreeze({ pool, projection, state }: RunningOptions, version: number): Promise<Projection> {

@@ -109,9 +109,19 @@ export async function indexTable(pool: Pool, projection: Projection, version: nu
   }
 }
 
-/** Drops a table that is not live; a missing table is ignored. */
-export async function dropTable(pool: Pool, projection: Pick<Projection, 'name'>, version: number): Promise<void> {
+/**
+ * Drops a table that is not live; a missing table is ignored.
+ * @param options the time to wait for those who read it; without a limit by default
+ * @throws database errors, among them 55P03 when they do not end in time
+ */
+export async function dropTable(
+  pool: Pool,
+  projection: Pick<Projection, 'name'>,
+  version: number,
+  { lockTimeoutMs = 0 } = {},
+): Promise<void> {
   await inSchema(pool, async (client) => {
+    await client.query(`set local lock_timeout = ${lockTimeoutMs}`)
     const { rows } = await client.query<{ state: TableState }>(
       'select state from tables where projection = $1 and version = $2 for update',
       [projection.name, version],

@@ -1,6 +1,9 @@
 // An event store, a read model database, and projectors between them.
+import { randomUUID } from 'node:crypto'
 import { userOwner } from '@paylog/domain/actor'
+import { erasureFold } from '@paylog/domain/erasures'
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { erasureStream } from '@paylog/event-store/streamName'
 import { migratePrivacy } from '@paylog/privacy/migrate'
 import { startTestKeys } from '@paylog/testing/dataKeys'
 import { startEventStore } from '@paylog/testing/eventStore'
@@ -16,6 +19,7 @@ import { readModelDatabase } from './projectionHarness.ts'
 import { everyPayment } from './readers.ts'
 import { openPayment } from './traffic.ts'
 
+const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 const script = new URL('../../../apps/projector/src/main.ts', import.meta.url)
 const replayScript = new URL('./replayProgram.ts', import.meta.url)
 const laterScript = new URL('./laterProgram.ts', import.meta.url)
@@ -48,6 +52,17 @@ export async function projectorHarness(t: Test, log?: { readonly connectionStrin
     /** Prints its phases, the differences and its result. */
     startReplay: (task: 'rebuild' | 'verify', projection: string) =>
       startProcess(t, { script: replayScript, env: { ...common, TASK: task, PROJECTION: projection } }),
+    /** Records that a user is forgotten. @returns the position */
+    async forget(user: string) {
+      const key_ids = [...(await keys.find({ user }))]
+      const erasure_id = randomUUID()
+      const data = { erasure_id, occurred_at: new Date().toISOString(), key_ids }
+      const { position } = await store.handle({
+        ...{ stream: erasureStream(erasure_id), fold: erasureFold, metadata },
+        decide: () => [{ type: 'SubjectErased' as const, data }],
+      })
+      return position
+    },
     /** Records a new payment with its intent. */
     pay: () => openPayment(store),
     /** The ids of all payments, once there are this many. */

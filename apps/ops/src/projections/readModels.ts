@@ -9,7 +9,6 @@ export type ReadModels = { readonly databaseUrl: string; readonly pool: Pool; re
 
 /**
  * Runs `work` with the database of the read models.
- * @param databaseUrl may come from `withLockTimeout`
  * @throws OpsError when its tables have another version; errors of `work` and of the database
  */
 export async function withReadModels<Result>(
@@ -31,12 +30,4 @@ export async function withReadModels<Result>(
   } finally {
     await pool.end()
   }
-}
-
-/** The same database with a lock timeout: statements that wait longer fail with code 55P03. */
-export function withLockTimeout(databaseUrl: string, lockTimeoutMs: number): string {
-  const url = new URL(databaseUrl)
-  const own = url.searchParams.get('options')
-  url.searchParams.set('options', [...(own === null ? [] : [own]), `-c lock_timeout=${lockTimeoutMs}`].join(' '))
-  return url.href
 }
