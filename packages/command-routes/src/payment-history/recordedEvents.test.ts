@@ -34,21 +34,21 @@ async function eventsOf(id: string, query = '', headers: Readonly<Record<string,
 t.test(
   'the recorded events of a payment are those of its stream, unchanged and with their metadata [10.2-recorded-events]',
   async (t) => {
-    const { id, events } = await record(eventsAfter('succeeded'))
-    const recorded = await store.readStream(paymentStream(id))
+    const { id } = await record(eventsAfter('succeeded'))
+    const { events: recorded } = await store.readRawPage(paymentStream(id), 0n, 100)
     const { status, data, meta } = await eventsOf(id.toUpperCase())
     t.equal(status, 200)
     t.same(meta, { limit: 100, next_revision: null })
     t.same(
       data,
-      recorded.map(({ id: event, type, position, created }, revision, [first]) => ({
+      recorded.map(({ id: event, type, position, created, data: bytes }, revision, [first]) => ({
         id: event,
         type,
         stream: `payment-${id}`,
         revision,
         position: String(position.commit),
         created: created.toISOString(),
-        data: events[revision]?.data,
+        data: JSON.parse(Buffer.from(bytes).toString()),
         metadata: {
           actor: 'provider:sandbox',
           $correlationId: 'c-1',
@@ -60,7 +60,7 @@ t.test(
   },
 )
 
-t.test('the recorded events contain secrets, and what this program cannot decode', async (t) => {
+t.test('the recorded events have secrets as they are sealed, and what this program cannot decode', async (t) => {
   const { id } = await record(eventsAfter('pending'))
   const odd = { id: randomUUID(), type: 'PaymentVanished.v9', data: '{"b":1.10,\n"a":12345678901234567890}' }
   const { client } = store
@@ -73,7 +73,8 @@ t.test('the recorded events contain secrets, and what this program cannot decode
   })
   const { status, text, data } = await eventsOf(id)
   t.equal(status, 200)
-  t.match(text, /"client_secret":"/)
+  t.match(text, /"secret":\{"keys":\[/)
+  t.notMatch(text, 'client_secret')
   const { data: none, ...event } = data.at(-1) ?? { data: undefined }
   t.match(event, { id: odd.id, type: odd.type, data_base64: Buffer.from(odd.data).toString('base64') })
   t.equal(none, undefined)

@@ -52,7 +52,7 @@ t.test('GET /payments/{id} returns every field, and the revision as ETag [2.1-fi
       provider_id: 'sandbox',
       provider_payment_id: 'ch_1',
       provider_intent_id: `pi_${id}`,
-      client_secret: `cs_${id}`,
+      client_secret: null,
       capture_method: 'automatic',
       redirect_url: null,
       expires_at: null,
