@@ -57,6 +57,8 @@ export async function auditOn(
   deed: IntendedDeed,
   metadata: EventMetadata = operatorMetadata(),
 ): Promise<void> {
+  // Fails much sooner than an append, which is repeated.
+  await store.head()
   await auditDeed({ store, now: () => new Date() }, deed, { actor: operatorName(), reason, metadata })
 }
 

@@ -1,19 +1,8 @@
 // The audit trail: what administrators did, or asked for, beyond their own data.
 import { type Static, Type } from 'typebox'
+import type { AuditedAction } from './auditedActions.ts'
 import type { EventsOf, Fold } from './events.ts'
 import { ClientObject, Id, Instant, Nullable, RequiredText } from './fields.ts'
-
-/** What is recorded of administrators. A name is never given another meaning, because the log keeps it. */
-export const auditedActions = [
-  ...(['refund_payment', 'capture_payment', 'cancel_payment', 'refresh_payment'] as const),
-  ...(['show_payment', 'read_stream', 'reconcile_payments', 'export_log'] as const),
-  ...(['redeliver_webhook', 'redeliver_failed_webhooks', 'backfill_webhooks'] as const),
-  ...(['enable_webhook_endpoint', 'start_webhooks'] as const),
-  ...(['rebuild_projection', 'verify_projection', 'prune_projections', 'cancel_job'] as const),
-  ...(['sync_products', 'import_products'] as const),
-  ...(['erase_person', 'export_person', 'rotate_keys'] as const),
-] as const
-export type AuditedAction = (typeof auditedActions)[number]
 
 /** In UTF-16 units. */
 export const maxReasonLength = 500
@@ -24,14 +13,14 @@ export function reasonProblem(reason: string): string | undefined {
   return reason.length > maxReasonLength ? `must have at most ${maxReasonLength} characters` : undefined
 }
 
-export const AuditTarget = Type.Object(
+const AuditTarget = Type.Object(
   {
     kind: Type.String({ description: 'Such as payment, webhook_endpoint or projection' }),
     id: Type.String({ description: 'Never an e-mail: a person has a user id, or the id of the erasure' }),
   },
   { title: 'AuditTarget' },
 )
-export type AuditTarget = Static<typeof AuditTarget>
+type AuditTarget = Static<typeof AuditTarget>
 
 export const auditTrailEvents = {
   /** Recorded before the deed is done. Whether it succeeded is in what it changed. */

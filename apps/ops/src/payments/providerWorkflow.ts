@@ -1,7 +1,7 @@
 // The log and the providers, for commands that call providers about payments.
 import type { Writable } from 'node:stream'
 import { loadConfig } from '@paylog/config/environment'
-import type { AuditedAction } from '@paylog/domain/auditTrail'
+import type { AuditedAction } from '@paylog/domain/auditedActions'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import { recordedId } from '@paylog/domain/fields'

@@ -48,7 +48,7 @@ t.test('payments reconcile with invalid arguments or variables fails before it s
   const env = { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false', DATABASE_URL, DATA_DIR: t.testdir() }
   const ended = await runOps([...reconcile, '--since', 'yesterday'], env)
   t.match(ended, { code: 2, stdout: '', stderr: /^--since must be a time with an offset/ })
-  t.match(ended.stderr, '\nUsage: npm run -s ops -- payments reconcile [--since T] [--all] [--json]\n')
+  t.match(ended.stderr, '\nUsage: npm run -s ops -- payments reconcile [--since T] [--all] [--reason TEXT] [--json]\n')
   const print = async (line: string) => void t.fail(line)
   const calling = (more: Readonly<Record<string, string>>) =>
     paymentsReconcile.run([], contextOf({ environment: { ...env, ...more }, print }))

@@ -54,7 +54,10 @@ async function appendUnknown(
 ): Promise<void> {
   const metadata = { $correlationId: 'c', $causationId: 'k', actor: 'worker', schema: 1 }
   const unknownEvent = () => ({ id: randomUUID(), contentType: 'application/json', type, data, metadata }) as const
-  await store.client.appendToStream(paymentStream(id), Array.from({ length: count }, unknownEvent))
+  const events = Array.from({ length: count }, unknownEvent)
+  const append = () => store.client.appendToStream(paymentStream(id), events)
+  // The client shares its pending appends with the command before this, which cancels them when it closes its own.
+  await append().catch(append)
 }
 
 /** Events that change nothing. */

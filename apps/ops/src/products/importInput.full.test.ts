@@ -102,7 +102,10 @@ t.test('products import with invalid arguments fails before it starts', async (t
   t.match(await runOps(['products', 'import'], env), { code: 2, stderr: /^FILE is missing\nUsage: / })
   t.match(await runOps(['products', 'import', 'a', 'b'], env), { code: 2, stderr: /^Unexpected argument: b\nUsage: / })
   const help = await runOps(['products', 'import', '--help'], env)
-  t.match(help, { code: 0, stdout: /^Usage: .* products import FILE\.ndjson\|- \[--json\]\n.*Exits with 0 when/s })
+  t.match(help, {
+    code: 0,
+    stdout: /^Usage: .* products import FILE\.ndjson\|- \[--reason TEXT\] \[--json\]\n.*Exits with 0 when/s,
+  })
 })
 
 t.test('an endless input does not keep the import running when the event store fails', async (t) => {

@@ -35,13 +35,13 @@ t.test('without an event store, list uses the lags of the projectors and the oth
   t.equal(rebuilt.code, 1)
   t.match(
     rebuilt.stderr,
-    'payments was not rebuilt: The audit trail cannot be written, so nothing was done. Queries read payments_v1, as before.',
+    'payments was not rebuilt: The event store cannot be read at the moment. Queries read payments_v1, as before.',
   )
   t.match(rebuilt.stderr, 'products was not rebuilt: it was not started.\n')
   const verified = await harness.run(['verify', 'payments'], { EVENTSTORE_URL })
   t.match(verified, {
     code: 1,
-    stderr: /payments was not checked: The audit trail cannot be written, so nothing was done\.\n$/,
+    stderr: /payments was not checked: The event store cannot be read at the moment\.\n$/,
   })
   t.match(await harness.run(['rebuild', 'payments'], { EVENTSTORE_URL: '' }), {
     code: 1,

@@ -74,7 +74,8 @@ t.test('an export has JSON as recorded on one line, and everything else in base6
   t.same(manifest, {
     format: 2,
     filters: { category: null, stream: null, type: null, since: null, until: null },
-    head: String((await rows()).at(-1)?.position),
+    // Its own record is the event after it.
+    head: String((await rows()).at(-2)?.position),
     count: lines.length,
     first_position: String(first?.position),
     last_position: JSON.parse(lines.at(-1) ?? '').position,
@@ -89,7 +90,10 @@ t.test('an export has JSON as recorded on one line, and everything else in base6
 t.test('an export has deleted streams and tombstones, but no system streams', async (t) => {
   const path = newPath()
   await exportTo(path)
-  const events = linesOf(path).map((line): { stream: string; type: string; revision: string } => JSON.parse(line))
+  const events = linesOf(path)
+    .map((line): { stream: string; type: string; revision: string } => JSON.parse(line))
+    // Of the exports before.
+    .filter(({ stream }) => !stream.startsWith('auditTrail-'))
   t.same(
     events.filter(({ stream }) => stream.includes('address')).map(({ stream, type }) => `${stream} ${type}`),
     ['address-1 AddressAdded', 'address-2 AddressAdded', 'address-2 $streamDeleted'],
@@ -102,7 +106,6 @@ t.test('an export has deleted streams and tombstones, but no system streams', as
 })
 
 t.test('every combination of filters selects the matching events', async (t) => {
-  const all = (await rows()).filter(({ stream }) => !stream.startsWith('$'))
   const categories = [undefined, 'payment', 'product', 'guestToken']
   const streams = [undefined, 'payment-1', 'payment', 'payment-2-3']
   const types = [undefined, 'PaymentInitiated', 'ProductAdded']
@@ -112,6 +115,8 @@ t.test('every combination of filters selects the matching events', async (t) => 
     for (const stream of streams)
       for (const type of types)
         for (const [since, until] of times) {
+          // Each export adds its record to the log.
+          const all = (await rows()).filter(({ stream }) => !stream.startsWith('$'))
           const expected = all.filter(
             (row) =>
               (category === undefined || (row.stream.includes('-') && row.stream.split('-')[0] === category)) &&

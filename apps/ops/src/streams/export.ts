@@ -69,11 +69,11 @@ export const streamsExport: CliCommand = {
     const progress = createExportProgress(errors)
     const { conclude } = createReportWriter(progress, print)
     try {
-      await auditCommand(context, reason, exportDeed(selection))
       const manifest = await untilInterrupted({ log, errors }, 'Interrupted: nothing was written.', async (signal) => {
         const file = await createExportFile(out, { replaces })
         try {
-          const written = await exportEvents(log, { selection, file, progress, signal, environment, errors })
+          const audit = () => auditCommand(context, reason, exportDeed(selection))
+          const written = await exportEvents(log, { selection, file, progress, signal, audit, environment, errors })
           signal.throwIfAborted()
           await file.publish(written)
           return written
@@ -89,9 +89,9 @@ export const streamsExport: CliCommand = {
 }
 
 function exportDeed(selection: ExportSelection): IntendedDeed {
-  const { stream } = selection
-  const target = stream === undefined ? null : { kind: 'stream', id: stream }
-  return { action: 'export_log', target, details: filtersOf(selection) }
+  const { stream, ...details } = filtersOf(selection)
+  const target = stream === null ? null : { kind: 'stream', id: stream }
+  return { action: 'export_log', target, details }
 }
 
 type ExportRun = {
@@ -99,12 +99,15 @@ type ExportRun = {
   readonly file: ExportFile
   readonly progress: CliProgress<ExportProgress>
   readonly signal: AbortSignal
+  readonly audit: () => Promise<void>
 } & Pick<CommandContext, 'environment' | 'errors'>
 
 async function exportEvents(log: RawClient, run: ExportRun): Promise<Manifest> {
-  const { selection, file, progress, signal } = run
+  const { selection, file, progress, signal, audit } = run
   let later = 0
   const head = await readExportHead(log, selection, () => progress.show({ phase: 'looking', events: ++later }))
+  // Once the end is known, so that an export does not contain its own record.
+  await audit()
   let count = 0
   let leaves = 0
   let first: LogPosition | undefined

@@ -137,7 +137,8 @@ t.test('verify-export finds an edited manifest', async (t) => {
   const { head, filters } = readManifestOf(original)
   t.same(await differingFields({ head: nameOf(24).position }), ['extra'])
   t.match((await edited({ head: nameOf(24).position })).differences, [{ reason: /^is after the part of the log/ }])
-  t.same(await differingFields({ head: String(BigInt(head ?? 0) + 1_000n) }), ['other_log', 'missing'])
+  const beyond = await differingFields({ head: String(BigInt(head ?? 0) + 1_000n) })
+  t.same([...new Set(beyond)], ['other_log', 'missing'])
   matchList(t, (await edited({ head: null })).differences, [
     { kind: 'nothing_covered', end: /^\d+$/ },
     ...lines.map(() => ({ kind: 'extra' })),

@@ -1,5 +1,5 @@
 // What the routes share that change a payment: parameters, amounts, and the headers of their errors.
-import type { AuditedAction } from '@paylog/domain/auditTrail'
+import type { AuditedAction } from '@paylog/domain/auditedActions'
 import { DomainError, type ErrorCode } from '@paylog/domain/errors'
 import { maxAmountCents } from '@paylog/domain/money'
 import { paymentFold } from '@paylog/domain/payments/fold'

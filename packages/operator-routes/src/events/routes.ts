@@ -77,13 +77,14 @@ export function eventRoutes(dependencies: OperatorDependencies): FastifyPluginAs
       const head = positionAt(query.head)
       if (head !== undefined && isAfter(head, (await store.head()) ?? positionAt('0')))
         throw invalidQuery('head', 'must not be after the end of the log')
+      const page = await store.exportPage({ selection, after: positionAt(query.after), head, limit: query.limit })
+      // Once the end is known, so that an export does not contain its own record.
       const exported = JSON.stringify([actorName(actor), selection])
       if (!continuations.has(exported, query.after)) {
-        const { stream } = selection
+        const { stream, limit: _limit, head: _head, ...details } = query
         const target = stream === undefined ? null : { kind: 'stream', id: stream }
-        await auditRequest(dependencies, request, { action: 'export_log', target, details: filtersOf(query) })
+        await auditRequest(dependencies, request, { action: 'export_log', target, details })
       }
-      const page = await store.exportPage({ selection, after: positionAt(query.after), head, limit: query.limit })
       if (page.next !== undefined) {
         const next = String(page.next.commit)
         continuations.add(exported, next)
@@ -95,9 +96,6 @@ export function eventRoutes(dependencies: OperatorDependencies): FastifyPluginAs
     })
   }
 }
-
-/** What a request asks for besides the page. */
-const filtersOf = ({ limit: _limit, head: _head, ...filters }: Static<typeof Query>) => filters
 
 const maxContinuations = 1_000
 

@@ -14,7 +14,7 @@ import {
   redeliverAllFailed,
 } from '@paylog/deliveries/operations/redelivery'
 import { actorName } from '@paylog/domain/actor'
-import type { AuditedAction } from '@paylog/domain/auditTrail'
+import type { AuditedAction } from '@paylog/domain/auditedActions'
 import { DomainError } from '@paylog/domain/errors'
 import { Instant, Nullable } from '@paylog/domain/fields'
 import { dataResponse, optionalBody } from '@paylog/runtime/http/openApiSchemas'
