@@ -2,6 +2,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { NotFound, PageError, PageLoading } from './layout/pageStates.tsx'
 import { Shell } from './layout/Shell.tsx'
+import { auditSearch } from './pages/audit/auditSearch.ts'
 import { overviewSearch } from './pages/overview/overviewSearch.ts'
 import { ownerSearch } from './pages/owners/ownerSearch.ts'
 import { paymentSearch } from './pages/payment/paymentSearch.ts'
@@ -67,6 +68,7 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: '/audit',
+    validateSearch: auditSearch,
     component: lazyRouteComponent(() => import('./pages/audit/AuditPage.tsx'), 'AuditPage'),
   }),
 ] as const

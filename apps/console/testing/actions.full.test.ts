@@ -22,13 +22,19 @@ test('cancel ends a pending payment, with its reason', async (t, { system, open 
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: 'Cancel this payment' })
   t.match(await textOf(dialog), /EUR 42\.00.*buyer@example\.com/)
-  await dialog.getByLabel('Reason').fill('asked by phone')
+  await dialog.getByLabel('Reason', { exact: true }).fill('asked by phone')
+  await dialog.getByLabel('Reason for the audit trail').fill('Ticket 4711, für „Ada“')
   await dialog
     .getByRole('button', { name: /^Cancel/ })
     .last()
     .click()
   await dialog.getByRole('status').waitFor()
   t.match(await readPayment(system, id), { status: 'canceled' })
+  await page.goto(`${system.baseUrl}/console/audit?target=${id}`)
+  const trail = page.getByRole('table', { name: 'entries of the audit trail' })
+  t.match(await textOf(trail), /Cancel payment.*session:.*Ticket 4711, für „Ada“/s)
+  await trail.getByRole('link', { name: /^payment …/ }).click()
+  await page.waitForURL(new RegExp(`/payments/${id}`))
 })
 
 test('capture takes a part of an authorized payment', async (t, { system, open }) => {

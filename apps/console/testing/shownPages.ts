@@ -28,7 +28,7 @@ const pages: readonly ShownPage[] = [
   { path: '/webhooks', heading: 'Webhooks', shows: /enabled.*payment\.created/s },
   { path: '/products', heading: 'Products', shows: /No products/ },
   { path: '/read-models', heading: 'Read models', shows: /payments.*running.*payments_v1/s },
-  { path: '/audit', heading: 'Audit', shows: /Verify an export/ },
+  { path: '/audit', heading: 'Audit', shows: /Who did what.*Verify an export/s },
 ]
 
 /** Wide and narrow. */

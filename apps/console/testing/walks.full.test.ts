@@ -59,6 +59,10 @@ test('an auditor sees who did what to a payment, and what it looked like before'
   const page = await open(`/payments/${id}`, { timezoneId: 'UTC' })
 
   const timeline = page.getByRole('list', { name: 'Events, the oldest first' })
+  await timeline.getByText('by provider sandbox').waitFor()
+  t.notMatch(await textOf(timeline), /because of/, 'the recorded events are not read before one asks for them')
+  await page.getByLabel('Reason for the audit trail').fill('Audit 2026')
+  await page.getByRole('button', { name: 'Read the raw events' }).click()
   await timeline.getByText('by provider sandbox, because of').waitFor()
   t.match(await textOf(timeline), /Payment started.*by anonymous.*Succeeded.*by provider sandbox, because of/s)
 
@@ -73,5 +77,9 @@ test('an auditor sees who did what to a payment, and what it looked like before'
   await timeline.getByRole('button', { name: 'Succeeded', exact: true }).waitFor()
   await page.getByRole('button', { name: /PaymentSucceeded/ }).click()
   t.match(await textOf(page.getByRole('main')), /"\$causationId"/)
+  const trail = await fetch(`${system.baseUrl}/admin/audit-trail?target=${id}`, {
+    headers: { 'x-session-id': 'demo-admin-session' },
+  })
+  t.match(JSON.parse(await trail.text()).data, { length: 1, 0: { action: 'show_payment', reason: 'Audit 2026' } })
   t.ok(performance.now() - startedAt < 60_000, 'in less than a minute')
 })

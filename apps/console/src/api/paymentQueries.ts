@@ -1,5 +1,6 @@
 // What is known about one payment.
 import { queryOptions } from '@tanstack/react-query'
+import { reasonHeader } from '../parts/reason.tsx'
 import { api, bodyOf, dataOf } from './api.ts'
 import type { Delivery, RawEvent } from './apiTypes.ts'
 import { pollMs } from './queryClient.ts'
@@ -31,14 +32,18 @@ export const historyQuery = (id: string) =>
 const maxPages = 20
 const pageSize = 200
 
-/** The recorded events of the payment's stream, the notifications of providers included. */
-export const eventsQuery = (id: string) =>
+/**
+ * The recorded events of the payment's stream, the notifications of providers included. Each read is in the audit trail,
+ * so nothing repeats it: neither polling nor a change of the payment.
+ */
+export const eventsQuery = (id: string, reason: string) =>
   queryOptions({
-    queryKey: [...paymentKey(id), 'events'],
+    queryKey: ['recorded-events', id],
     queryFn: async ({ signal }): Promise<RawEvent[]> => {
       const readFrom = (from_revision: number) => {
         const query = { from_revision, limit: pageSize }
-        return bodyOf(api.listRecordedEvents({ path: { id }, query, signal }))
+        const header = reasonHeader(reason)
+        return bodyOf(api.listRecordedEvents({ path: { id }, query, header, signal }))
       }
       const events: RawEvent[] = []
       let from: number | null = 0
@@ -49,7 +54,6 @@ export const eventsQuery = (id: string) =>
       }
       return events
     },
-    refetchInterval: pollMs,
   })
 
 /** The webhooks about the payment. */

@@ -1,12 +1,14 @@
-// Exports of the log, and whether an export still is what the log says.
+// What administrators did, exports of the log, and whether an export still is what the log says.
 import { Page } from '../../parts/Page.tsx'
 import { ExportPanel } from './ExportPanel.tsx'
+import { TrailPanel } from './TrailPanel.tsx'
 import { VerifyPanel } from './VerifyPanel.tsx'
 
 export function AuditPage() {
   return (
-    <Page title="Audit" lead="Every event that was ever recorded, byte for byte">
+    <Page title="Audit" lead="Who did what, and every event that was ever recorded, byte for byte">
       <div className="panels">
+        <TrailPanel />
         <ExportPanel />
         <VerifyPanel />
       </div>

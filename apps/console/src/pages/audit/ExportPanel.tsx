@@ -9,11 +9,12 @@ import { ChoiceFilter, TextFilter, TimeFilter } from '../../parts/filters.tsx'
 import { LogProgress } from '../../parts/LogProgress.tsx'
 import { Notice } from '../../parts/Notice.tsx'
 import { Panel } from '../../parts/Panel.tsx'
+import { useReason } from '../../parts/reason.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 import { ExportedFacts } from './ExportedFacts.tsx'
 import { type ExportProgress, exportLog } from './exportLog.ts'
 import { canWriteFiles, openTarget } from './exportTarget.ts'
-import { fetchPage } from './fetchPage.ts'
+import { pageFetcher } from './fetchPage.ts'
 import { useLongWork } from './useLongWork.ts'
 
 type Filters = Manifest['filters']
@@ -23,6 +24,7 @@ const everything: Filters = { category: null, stream: null, type: null, since: n
 
 export function ExportPanel() {
   const [filters, setFilters] = useState(everything)
+  const { reason, reasonField } = useReason()
   const { state, start, cancel } = useLongWork<ExportProgress, Exported | undefined>()
   const isRunning = state.status === 'running'
   return (
@@ -30,11 +32,12 @@ export function ExportPanel() {
       <div className="stack">
         <p>
           The events as newline-delimited JSON, in the order of the log, with a manifest beside the file. Events contain
-          client secrets and personal data.
+          client secrets and personal data. The export is recorded in the audit trail.
         </p>
         <ExportFilters filters={filters} change={(changes) => setFilters({ ...filters, ...changes })} />
+        {reasonField}
         <div className="row">
-          <Button size="xs" loading={isRunning} onClick={() => void start((run) => exportTo(filters, run))}>
+          <Button size="xs" loading={isRunning} onClick={() => void start((run) => exportTo(filters, reason, run))}>
             Export
           </Button>
           {isRunning && (
@@ -65,11 +68,14 @@ export function ExportPanel() {
 type Run = { readonly signal: AbortSignal; readonly onProgress: (progress: ExportProgress) => void }
 
 /** @returns undefined when no file was chosen */
-async function exportTo(filters: Filters, { signal, onProgress }: Run): Promise<Exported | undefined> {
+async function exportTo(filters: Filters, reason: string, { signal, onProgress }: Run): Promise<Exported | undefined> {
   const target = await openTarget(`paylog-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.ndjson`)
   if (target === undefined) return undefined
   try {
-    const manifest = await exportLog({ fetchPage, filters, signal }, { write: target.write, onProgress })
+    const manifest = await exportLog(
+      { fetchPage: pageFetcher(reason), filters, signal },
+      { write: target.write, onProgress },
+    )
     signal.throwIfAborted()
     await target.finish()
     saveManifest({ name: target.name, manifest })

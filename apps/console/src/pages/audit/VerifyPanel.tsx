@@ -9,7 +9,7 @@ import { Panel } from '../../parts/Panel.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 import { ComparisonView } from './ComparisonView.tsx'
 import { type CompareProgress, type Comparison, compareExport } from './compareExport.ts'
-import { fetchPage } from './fetchPage.ts'
+import { pageFetcher } from './fetchPage.ts'
 import { useLongWork } from './useLongWork.ts'
 
 type Chosen = { readonly file?: File; readonly manifestFile?: File }
@@ -69,7 +69,11 @@ async function verify(file: File, manifestFile: File, run: Run): Promise<Verifie
   const manifest = parseManifest(await manifestFile.text())
   if ('problem' in manifest) throw new Error(`${manifestFile.name} ${manifest.problem}`)
   const content = chunksOf(file)
-  return { name: file.name, manifest, comparison: await compareExport({ manifest, content, fetchPage, ...run }) }
+  return {
+    name: file.name,
+    manifest,
+    comparison: await compareExport({ manifest, content, fetchPage: pageFetcher(''), ...run }),
+  }
 }
 
 /** Streams are not iterable in every browser. */

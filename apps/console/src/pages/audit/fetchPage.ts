@@ -2,6 +2,7 @@
 import { PaylogError } from '@paylog/client/errors'
 import { api } from '../../api/api.ts'
 import { isTemporary, isUnauthenticated } from '../../api/apiErrors.ts'
+import { reasonHeader } from '../../parts/reason.tsx'
 import { currentSession } from '../../session/session.ts'
 import type { FetchPage } from './logPages.ts'
 
@@ -11,24 +12,27 @@ const pauseMs = 5_000
 const signInPollMs = 500
 const encoder = new TextEncoder()
 
-export const fetchPage: FetchPage = async (query, signal) => {
-  for (let retries = 0; ; retries++) {
-    try {
-      const { body, headers } = await api.exportEvents({ query, signal })
-      // Every line is valid UTF-8, so the text has the same bytes. An empty page has no body.
-      const bytes = encoder.encode(body ?? '')
-      return { bytes, next: headers.get('x-next-position'), head: headers.get('x-log-head') }
-    } catch (error) {
-      signal.throwIfAborted()
-      if (isUnauthenticated(error) && currentSession().isExpired) {
-        await signedInAgain(signal)
-        continue
+/** @param reason why the log is read, for the audit trail */
+export const pageFetcher =
+  (reason: string): FetchPage =>
+  async (query, signal) => {
+    for (let retries = 0; ; retries++) {
+      try {
+        const { body, headers } = await api.exportEvents({ query, header: reasonHeader(reason), signal })
+        // Every line is valid UTF-8, so the text has the same bytes. An empty page has no body.
+        const bytes = encoder.encode(body ?? '')
+        return { bytes, next: headers.get('x-next-position'), head: headers.get('x-log-head') }
+      } catch (error) {
+        signal.throwIfAborted()
+        if (isUnauthenticated(error) && currentSession().isExpired) {
+          await signedInAgain(signal)
+          continue
+        }
+        if (!isTemporary(error) || retries >= maxRetries) throw error
+        await pause(retryAfterMs(error), signal)
       }
-      if (!isTemporary(error) || retries >= maxRetries) throw error
-      await pause(retryAfterMs(error), signal)
     }
   }
-}
 
 /** A dialog asks for another session meanwhile. */
 async function signedInAgain(signal: AbortSignal): Promise<void> {

@@ -1,12 +1,14 @@
 // One payment, now or as of a moment: what it is, what happened, and what can be done.
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { statusOf } from '../../api/apiErrors.ts'
 import type { HistoryEntry, Payment } from '../../api/apiTypes.ts'
 import { eventsQuery, historyQuery, paymentDeliveriesQuery, paymentQuery } from '../../api/paymentQueries.ts'
 import { Identifier } from '../../parts/Identifier.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Panel } from '../../parts/Panel.tsx'
+import { useReason } from '../../parts/reason.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
 import { PaymentBadges } from '../payments/paymentColumns.tsx'
 import { AsOfBar } from './AsOfBar.tsx'
@@ -51,7 +53,7 @@ export function PaymentPage() {
         {entries.length > 0 && <AsOfBar moments={momentsOf(entries)} asOf={asOf} choose={choose} />}
         {resource.isError && <Missing error={resource.error} asOf={asOf} retry={() => void resource.refetch()} />}
         {resource.isPending && <LoadingState what="the payment" />}
-        {payment && <PaymentBody id={id} payment={payment} entries={entries} asOf={asOf} history={history} />}
+        {payment && <PaymentBody key={id} id={id} payment={payment} entries={entries} asOf={asOf} history={history} />}
       </div>
     </Page>
   )
@@ -65,7 +67,9 @@ function PaymentBody(props: {
   readonly history: Pick<UseQueryResult, 'isPending' | 'error' | 'refetch'>
 }) {
   const { id, payment, asOf, history } = props
-  const events = useQuery(eventsQuery(id))
+  const [isRead, setRead] = useState(false)
+  const { reason, reasonField } = useReason()
+  const events = useQuery({ ...eventsQuery(id, reason), enabled: isRead })
   const deliveries = useQuery(paymentDeliveriesQuery(id))
   const entries = entriesUntil(props.entries, asOf)
   const last = entries.at(-1)?.revision ?? -1
@@ -95,7 +99,7 @@ function PaymentBody(props: {
           <TimelineView timeline={timeline} />
         </Panel>
       </div>
-      <RawEvents query={events} asOf={asOf} />
+      <RawEvents query={events} asOf={asOf} reasonField={reasonField} isRead={isRead} read={() => setRead(true)} />
     </>
   )
 }

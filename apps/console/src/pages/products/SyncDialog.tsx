@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { api, dataOf } from '../../api/api.ts'
 import type { Product } from '../../api/apiTypes.ts'
 import { randomKey } from '../../format/randomKey.ts'
+import { reasonHeader, useReason } from '../../parts/reason.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 import { useSession } from '../../session/session.ts'
 import { SyncReportView } from './SyncReportView.tsx'
@@ -18,11 +19,12 @@ export function SyncDialog({ products, close }: { readonly products: readonly Pr
   const [updatePrices, setUpdatePrices] = useState(false)
   // Repeating a sync that had no response must not start another one; a dry run records nothing.
   const [key, setKey] = useState(randomKey)
+  const { reason, reasonField } = useReason()
   const { isExpired } = useSession()
   const sync = useMutation({
     mutationFn: async (dryRun: boolean) => {
       const body = { product_ids: products.map(({ id }) => id), force, updatePrices, dryRun }
-      const header = { 'idempotency-key': dryRun ? randomKey() : key }
+      const header = { 'idempotency-key': dryRun ? randomKey() : key, ...reasonHeader(reason) }
       const named = provider.trim() === '' ? body : { ...body, provider_id: provider.trim() }
       return { dryRun, report: await dataOf(api.syncProducts({ header, body: named, timeoutMs })) }
     },
@@ -64,6 +66,7 @@ export function SyncDialog({ products, close }: { readonly products: readonly Pr
           checked={updatePrices}
           onChange={({ currentTarget }) => change(setUpdatePrices)(currentTarget.checked)}
         />
+        {wasTried && reasonField}
         {sync.isError && <ErrorState error={sync.error} />}
         {sync.data && <SyncReportView products={products} report={sync.data.report} isDryRun={sync.data.dryRun} />}
         <div className="row dialogActions">

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { api, dataOf } from '../../api/api.ts'
 import type { ProjectionReport } from '../../api/apiTypes.ts'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
+import { reasonHeader, useReason } from '../../parts/reason.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 
 export type Replay = { readonly kind: 'rebuild' | 'verify'; readonly report: ProjectionReport }
@@ -14,9 +15,10 @@ const words = { rebuild: 'Rebuild', verify: 'Verify' }
 export function ReplayDialog({ replay, close }: { readonly replay: Replay; readonly close: () => void }) {
   const { kind, report } = replay
   const client = useQueryClient()
+  const { reason, reasonField } = useReason()
   const navigate = useNavigate()
   const start = useMutation({
-    mutationFn: () => dataOf(operations[kind]({ path: { name: report.projection } })),
+    mutationFn: () => dataOf(operations[kind]({ path: { name: report.projection }, header: reasonHeader(reason) })),
     onSuccess(job) {
       void client.invalidateQueries({ queryKey: ['jobs'] })
       void client.invalidateQueries({ queryKey: ['projections'] })
@@ -34,6 +36,7 @@ export function ReplayDialog({ replay, close }: { readonly replay: Replay; reado
     >
       <p>{kind === 'rebuild' ? rebuildText(report) : verifyText(report)}</p>
       <p className="hint">It reads the whole log, which loads the event store and Postgres. It can be canceled.</p>
+      {reasonField}
       {start.isError && <ErrorState error={start.error} />}
     </ConfirmDialog>
   )

@@ -8,12 +8,14 @@ import type { EndpointReport, Job } from '../../api/apiTypes.ts'
 import { FollowedJob } from '../../jobs/JobView.tsx'
 import { jobQuery } from '../../jobs/jobQueries.ts'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
+import { reasonHeader, useReason } from '../../parts/reason.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 import { deliveriesText, webhookKeys } from './webhookKeys.ts'
 
 export function BackfillDialog({ endpoint, close }: { readonly endpoint: EndpointReport; readonly close: () => void }) {
   const [from, setFrom] = useState('')
-  const { start, job, missing, isRunning } = useBackfill(endpoint.endpoint, from.trim())
+  const { reason, reasonField } = useReason()
+  const { start, job, missing, isRunning } = useBackfill(endpoint.endpoint, { from: from.trim(), reason })
   const isSomething = missing !== undefined && missing > 0
   const isValid = /^\d{0,20}$/.test(from.trim())
   return (
@@ -42,6 +44,7 @@ export function BackfillDialog({ endpoint, close }: { readonly endpoint: Endpoin
           start.reset()
         }}
       />
+      {isSomething && reasonField}
       {start.isError && <ErrorState error={start.error} />}
       {job && <FollowedJob id={job.id} />}
       {job && (
@@ -56,12 +59,12 @@ export function BackfillDialog({ endpoint, close }: { readonly endpoint: Endpoin
 }
 
 /** @returns `missing` after a dry run: how many deliveries would be created */
-function useBackfill(endpoint: string, from: string) {
+function useBackfill(endpoint: string, { from, reason }: { readonly from: string; readonly reason: string }) {
   const client = useQueryClient()
   const start = useMutation({
     mutationFn: async (dry_run: boolean): Promise<Job> => {
       const body = { ...(from !== '' && { from }), dry_run }
-      return await dataOf(api.backfillWebhooks({ path: { endpoint }, body }))
+      return await dataOf(api.backfillWebhooks({ path: { endpoint }, header: reasonHeader(reason), body }))
     },
     onSuccess(started) {
       client.setQueryData(jobQuery(started.id).queryKey, started)

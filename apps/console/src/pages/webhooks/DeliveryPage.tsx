@@ -13,6 +13,7 @@ import { Facts } from '../../parts/Facts.tsx'
 import { Identifier } from '../../parts/Identifier.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Panel } from '../../parts/Panel.tsx'
+import { reasonHeader, useReason } from '../../parts/reason.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
 import { DeliveryRequest } from './DeliveryRequest.tsx'
@@ -105,8 +106,9 @@ const tryColumns: readonly Column<DeliveryTry & { readonly number: number }>[] =
 
 function RedeliverDialog({ delivery, close }: { readonly delivery: DeliveryDetails; readonly close: () => void }) {
   const client = useQueryClient()
+  const { reason, reasonField } = useReason()
   const redeliver = useMutation({
-    mutationFn: () => dataOf(api.redeliverWebhook({ path: { id: delivery.id } })),
+    mutationFn: () => dataOf(api.redeliverWebhook({ path: { id: delivery.id }, header: reasonHeader(reason) })),
     onSuccess: (sent) => {
       client.setQueryData(deliveryQuery(delivery.id).queryKey, sent)
       for (const queryKey of webhookKeys) void client.invalidateQueries({ queryKey })
@@ -128,6 +130,7 @@ function RedeliverDialog({ delivery, close }: { readonly delivery: DeliveryDetai
         {delivery.status === 'succeeded' && ' The endpoint has accepted it before.'}
         {delivery.url === null && ' While the endpoint is not configured, it waits.'}
       </p>
+      {reasonField}
       {redeliver.isError && <ErrorState error={redeliver.error} />}
     </ConfirmDialog>
   )

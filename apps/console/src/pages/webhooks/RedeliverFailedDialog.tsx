@@ -6,18 +6,20 @@ import type { EndpointReport } from '../../api/apiTypes.ts'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { TimeFilter } from '../../parts/filters.tsx'
 import { Notice } from '../../parts/Notice.tsx'
+import { reasonHeader, useReason } from '../../parts/reason.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 import { deliveriesText, webhookKeys } from './webhookKeys.ts'
 
 export function RedeliverFailedDialog(props: { readonly endpoint: EndpointReport; readonly close: () => void }) {
   const { endpoint, close } = props
   const client = useQueryClient()
+  const { reason, reasonField } = useReason()
   const [since, setSince] = useState<string>()
   const redeliver = useMutation({
     mutationFn: async (dry_run: boolean) => {
       const body = { ...(since !== undefined && { since }), dry_run }
       const path = { endpoint: endpoint.endpoint }
-      return { dry_run, ...(await dataOf(api.redeliverFailedWebhooks({ path, body }))) }
+      return { dry_run, ...(await dataOf(api.redeliverFailedWebhooks({ path, header: reasonHeader(reason), body }))) }
     },
     onSettled: () => Promise.all(webhookKeys.map((queryKey) => client.invalidateQueries({ queryKey }))),
   })
@@ -45,6 +47,7 @@ export function RedeliverFailedDialog(props: { readonly endpoint: EndpointReport
           }}
         />
       )}
+      {isSomething && reasonField}
       {counted !== undefined && (
         <Notice
           role="status"

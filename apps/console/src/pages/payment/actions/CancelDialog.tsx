@@ -3,6 +3,7 @@ import { Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { api, dataOf } from '../../../api/api.ts'
 import { ConfirmDialog } from '../../../parts/ConfirmDialog.tsx'
+import { reasonHeader, useReason } from '../../../parts/reason.tsx'
 import { ActionOutcome } from './ActionOutcome.tsx'
 import { ActionSubject } from './ActionSubject.tsx'
 import type { ActionProps } from './actionProps.ts'
@@ -12,11 +13,13 @@ const maxReasonLength = 500
 
 export function CancelDialog({ payment, payer, etag, close }: ActionProps) {
   const [reason, setReason] = useState('')
+  const { reason: auditReason, reasonField } = useReason()
   const [revision] = useState(etag)
-  const send: Send<{ reason: string }, unknown> = (input, { isRepeated }) => {
+  const send: Send<{ reason: string; auditReason: string }, unknown> = (input, { isRepeated }) => {
     // A repeated request may meet a payment that the first one changed.
-    const header = revision === null || isRepeated ? {} : { 'if-match': revision }
-    const body = input.reason === '' ? {} : input
+    const match = revision === null || isRepeated ? {} : { 'if-match': revision }
+    const header = { ...match, ...reasonHeader(input.auditReason) }
+    const body = input.reason === '' ? {} : { reason: input.reason }
     return dataOf(api.cancelPayment({ path: { id: payment.id }, header, body }))
   }
   const action = usePaymentAction({ paymentId: payment.id, name: 'cancel', send })
@@ -31,18 +34,21 @@ export function CancelDialog({ payment, payer, etag, close }: ActionProps) {
       isOver={action.result !== undefined}
       dismiss={action.openInput && 'Close'}
       close={close}
-      submit={() => action.submit({ reason: reason.trim() })}
+      submit={() => action.submit({ reason: reason.trim(), auditReason })}
     >
       <ActionSubject payment={payment} payer={payer} amountName="Amount" cents={payment.amount_cents} />
       {!isFixed && (
-        <Textarea
-          label="Reason"
-          description="For the record; not sent to the provider"
-          maxLength={maxReasonLength}
-          data-autofocus
-          value={reason}
-          onChange={({ currentTarget }) => setReason(currentTarget.value)}
-        />
+        <>
+          <Textarea
+            label="Reason"
+            description="For the record; not sent to the provider"
+            maxLength={maxReasonLength}
+            data-autofocus
+            value={reason}
+            onChange={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+          {reasonField}
+        </>
       )}
       <ActionOutcome
         isUnknown={action.isUnknown}

@@ -6,13 +6,19 @@ import type { Refund, RefundReason } from '../../../api/apiTypes.ts'
 import { decimalOf, formatMoney, parseMoney } from '../../../format/money.ts'
 import { ConfirmDialog } from '../../../parts/ConfirmDialog.tsx'
 import { choicesOf } from '../../../parts/filters.tsx'
+import { reasonHeader, useReason } from '../../../parts/reason.tsx'
 import { oneOf } from '../../../search.ts'
 import { ActionOutcome } from './ActionOutcome.tsx'
 import { ActionSubject } from './ActionSubject.tsx'
 import type { ActionProps } from './actionProps.ts'
 import { usePaymentAction } from './usePaymentAction.ts'
 
-type Input = { readonly amount_cents: number; readonly reason: RefundReason; readonly note: string }
+type Input = {
+  readonly amount_cents: number
+  readonly reason: RefundReason
+  readonly note: string
+  readonly auditReason: string
+}
 
 const reasons = ['requested_by_customer', 'duplicate', 'fraudulent', 'other'] as const
 const maxNoteLength = 500
@@ -23,6 +29,7 @@ export function RefundDialog({ payment, payer, close }: ActionProps) {
   const [amount, setAmount] = useState(decimalOf(left, currency))
   const [reason, setReason] = useState<RefundReason>('requested_by_customer')
   const [note, setNote] = useState('')
+  const { reason: auditReason, reasonField } = useReason()
   const action = usePaymentAction({ paymentId: id, name: 'refund', send: refundOf(id) })
   const cents = action.openInput?.amount_cents ?? parseMoney(amount, currency)
   const isPossible = cents !== null && cents > 0 && cents <= left
@@ -38,7 +45,7 @@ export function RefundDialog({ payment, payer, close }: ActionProps) {
       isOver={action.result !== undefined}
       dismiss={action.openInput && 'Close'}
       close={close}
-      submit={() => isPossible && action.submit({ amount_cents: cents, reason, note: note.trim() })}
+      submit={() => isPossible && action.submit({ amount_cents: cents, reason, note: note.trim(), auditReason })}
     >
       <ActionSubject payment={payment} payer={payer} amountName="Refund" cents={cents} />
       {!isFixed && (
@@ -66,6 +73,7 @@ export function RefundDialog({ payment, payer, close }: ActionProps) {
             value={note}
             onChange={({ currentTarget }) => setNote(currentTarget.value)}
           />
+          {reasonField}
         </>
       )}
       <ActionOutcome
@@ -80,8 +88,8 @@ export function RefundDialog({ payment, payer, close }: ActionProps) {
 const refundOf =
   (id: string) =>
   (input: Input, { key }: { key: string }) => {
-    const { note, ...body } = input
-    const header = { 'idempotency-key': key }
+    const { note, auditReason, ...body } = input
+    const header = { 'idempotency-key': key, ...reasonHeader(auditReason) }
     return dataOf(api.createRefund({ path: { id }, header, body: { ...body, ...(note !== '' && { note }) } }))
   }
 
