@@ -8,9 +8,8 @@ import t from 'tap'
 import { expiredBuckets } from './buckets.ts'
 import type { PersonalDataKeys } from './dataKeys.ts'
 import { destroyKeys, presentKeys } from './destroyKeys.ts'
-import { type MasterKey, masterKeysOf } from './masterKeys.ts'
 import { startDataKeys } from './startDataKeys.ts'
-import { keysHarness, newMasterKeys } from './testing/keysHarness.ts'
+import { keysHarness } from './testing/keysHarness.ts'
 
 const idsOf = async (keys: PersonalDataKeys, ...names: string[]) => (await keys.named(names)).map(({ id }) => id)
 
@@ -182,22 +181,26 @@ t.test('without Postgres keys in memory work, others are service_unavailable, un
 })
 
 t.test('an app starts without Postgres, and checks the master key before its first key', async (t) => {
-  const log = await startEventStore(t)
-  await log.keys.named(['user:a'])
-  const target = new URL(log.databaseUrl)
+  const { databaseUrl, connectionString: EVENTSTORE_URL, keys } = await startEventStore(t)
+  await keys.named(['user:a'])
+  const target = new URL(databaseUrl)
   const proxy = await startTcpProxy(t, Number(target.port))
   target.port = String(proxy.port)
   await proxy.refuse()
-  const app = async ({ bytes }: MasterKey) => {
-    const PII_MASTER_KEY = [Buffer.from(bytes).toString('base64')]
-    const config = { DATABASE_URL: target.href, EVENTSTORE_URL: log.connectionString, PII_MASTER_KEY }
+  const app = async (masterKey: string) => {
+    const config = { DATABASE_URL: target.href, EVENTSTORE_URL, PII_MASTER_KEY: [masterKey] }
     const stopping = new AbortController()
-    t.teardown(() => stopping.abort())
-    const add = (_name: string, stop: () => Promise<void> | void) => t.teardown(stop)
-    const lifecycle = { add, stopping: stopping.signal }
+    const stops: (() => Promise<void> | void)[] = [() => stopping.abort()]
+    const lifecycle = {
+      add: (_name: string, stop: () => Promise<void> | void) => void stops.splice(1, 0, stop),
+      stopping: stopping.signal,
+    }
+    t.teardown(async () => {
+      for (const stop of stops) await stop()
+    })
     return await startDataKeys(config, { log: createLog({ app: 'test', level: 'silent' }), lifecycle })
   }
-  const [right, wrong] = [await app(masterKeysOf([testMasterKey])[0]), await app(newMasterKeys()[0])]
+  const [right, wrong] = [await app(testMasterKey), await app(Buffer.alloc(32, 'other').toString('base64'))]
   await t.rejects(right.named(['user:a']), { code: 'service_unavailable' })
   t.throws(() => right.hash('a'), { code: 'service_unavailable' })
   await t.rejects(right.check(), { code: 'service_unavailable' })
