@@ -29,7 +29,7 @@ export type RecorderState = {
 export const startingRecorder = (): RecorderState => ({ role: 'starting', isConnected: false })
 
 /** The name of the lock of the process that keeps the tree. */
-export const treeLock = 'audit log'
+const treeLock = 'audit log'
 
 const maxBatch = 500
 /** Checkpoints are signed at least this often, also while the log is read for the first time. */

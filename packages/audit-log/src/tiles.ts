@@ -2,7 +2,7 @@
 import { completeHash, type HashReader, hashBytes, type TreeNode } from './tree.ts'
 
 /** A tile has the hashes of 256 nodes; those of the next level are the roots of full tiles. */
-export const tileHeight = 8
+const tileHeight = 8
 export const tileWidth = 2 ** tileHeight
 
 export type TilePlace = { readonly level: number; readonly index: number }

@@ -30,7 +30,7 @@ export async function readModelDatabase(t: Test): Promise<{ databaseUrl: string;
     // Keep the database of a failed test for inspection.
     if (t.passing()) spare = databaseUrl
   })
-  if (reused !== undefined) await pool.query('drop schema if exists read_models, webhooks cascade')
+  if (reused !== undefined) await pool.query('drop schema if exists read_models, webhooks, audit cascade')
   await migrate(pool, readModelMigrations)
   return { databaseUrl, pool }
 }

@@ -1,5 +1,6 @@
 // An event store, a read model database, and projectors between them.
 import { randomUUID } from 'node:crypto'
+import { migrateAudit } from '@paylog/audit-log/migrate'
 import { userOwner } from '@paylog/domain/actor'
 import { erasureFold } from '@paylog/domain/erasures'
 import { createEventStore } from '@paylog/event-store/eventStore'
@@ -31,6 +32,7 @@ const laterScript = new URL('./laterProgram.ts', import.meta.url)
 export async function projectorHarness(t: Test, log?: { readonly connectionString: string }) {
   const { connectionString } = log ?? (await startEventStore(t))
   const { databaseUrl, pool } = await readModelDatabase(t)
+  await migrateAudit(pool)
   // Where the projector's keys are.
   await migratePrivacy(pool)
   const keys = await startTestKeys(t, databaseUrl)

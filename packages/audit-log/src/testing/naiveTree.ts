@@ -1,7 +1,7 @@
 // RFC 6962, section 2.1, word for word: slow, and nothing is shared with the code under test.
 import { createHash } from 'node:crypto'
 
-export const sha256 = (...parts: readonly Uint8Array[]): Buffer => {
+const sha256 = (...parts: readonly Uint8Array[]): Buffer => {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)
   return hash.digest()
