@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { newSigningKey } from '@paylog/audit-log/note'
 import { makeDirectory } from '@paylog/runtime/process/makeDirectory'
 import { readRuntime, replaceFile } from '@paylog/runtime/process/runtimeFile'
 import { StartError } from './terminal.ts'
@@ -31,6 +32,18 @@ export const sandboxWebhookSecret = (directory: string) => keptSecret(join(direc
 export function eventStoreCredentials(directory: string): { readonly file: string; readonly credentials: string } {
   const file = join(directory, 'event-store-credentials')
   return { file, credentials: keptSecret(file, 'paylog:') }
+}
+
+/** The file of the key that signs checkpoints of the log. The key that verifies them is beside it. */
+export function auditSigningKey(directory: string): string {
+  const file = join(directory, 'audit-signing-key')
+  if (!existsSync(file)) {
+    const { signingKey, verifierKey } = newSigningKey(`localhost/paylog-${randomBytes(4).toString('hex')}`)
+    // First, so that no signing key is without it.
+    replaceFile(join(directory, 'audit-verifier-key'), `${verifierKey}\n`)
+    replaceFile(file, `${signingKey}\n`)
+  }
+  return file
 }
 
 /** The file of the master key, which wraps the keys of personal data. */

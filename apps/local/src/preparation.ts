@@ -3,11 +3,12 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { findFreePort, listenProblem } from '@paylog/runtime/process/ports'
 import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
 import { readRuntime } from '@paylog/runtime/process/runtimeFile'
 import {
+  auditSigningKey,
   eventStoreCredentials,
   lockDirectory,
   openDataDirectory,
@@ -81,9 +82,19 @@ function sharedEnvironment(
     PROJECT_IDS: settings.PROJECT_IDS.join(','),
     SANDBOX_PROVIDER: String(settings.SANDBOX_PROVIDER),
     SANDBOX_WEBHOOK_SECRET: settings.SANDBOX_WEBHOOK_SECRET ?? sandboxWebhookSecret(directory),
+    ...auditEnvironment(settings, directory),
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: settings.WEBHOOK_ALLOWED_PRIVATE_CIDRS.join(','),
     // Eight processes load the same modules. The compile cache makes a start a third faster.
     NODE_COMPILE_CACHE: fileURLToPath(new URL('../../../node_modules/.cache/paylog/', import.meta.url)),
+  }
+}
+
+/** How the projector signs checkpoints of the log, and where it publishes them: what the operator has not set. */
+function auditEnvironment(settings: Settings, directory: string): Record<string, string> {
+  const { AUDIT_SIGNING_KEY: key, AUDIT_CHECKPOINT_URL: url } = settings
+  return {
+    ...(key === undefined && { AUDIT_SIGNING_KEY_FILE: auditSigningKey(directory) }),
+    ...(url === undefined && { AUDIT_CHECKPOINT_URL: pathToFileURL(join(directory, 'checkpoints')).href }),
   }
 }
 

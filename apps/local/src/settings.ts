@@ -1,4 +1,5 @@
 // The variables of `npm start`: those of every app and its own.
+import { auditProblems, auditVariables } from '@paylog/audit-log/config'
 import { commandVariables } from '@paylog/command-routes/config'
 import { ConfigError, loadConfig, readVariableFiles, variableOfFile } from '@paylog/config/environment'
 import { bool, port, text, url } from '@paylog/config/kinds'
@@ -46,6 +47,7 @@ const AllVariables = Type.Object({
   ...operatorVariables,
   ...deliveryVariables,
   ...reconcileVariables,
+  ...auditVariables,
   ...localVariables,
 })
 export type Settings = Readonly<StaticDecode<typeof AllVariables>>
@@ -71,8 +73,8 @@ export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
   if (byVariable.size > 0) throw new ConfigError([...byVariable.values()].toReversed())
   const settings = loadConfig(AllVariables, given.env)
   const live = liveProviders(loadConfig(Type.Object(providerVariables), given.env))
-  const demo = demoProblems(settings, live)
-  if (demo.length > 0) throw new ConfigError(demo)
+  const remaining = [...auditProblems(settings), ...demoProblems(settings, live)]
+  if (remaining.length > 0) throw new ConfigError(remaining)
   return settings
 }
 
