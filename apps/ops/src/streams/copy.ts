@@ -1,5 +1,6 @@
 // `streams copy`: copies the log to another event store, compares both, and moves the checkpoints.
 import type { Writable } from 'node:stream'
+import { restartTree } from '@paylog/audit-log/treeWriter'
 import type { LogCheckpoint } from '@paylog/domain/events'
 import { withoutCredentials } from '@paylog/event-store/connection/connectionString'
 import { type CopyProgress, type CopyResult, copyLog } from '@paylog/event-store/copy-log/copyLog'
@@ -161,13 +162,15 @@ export async function openCheckpoints(databaseUrl: string, target: string, error
 
 async function presentTables(pool: Pool): Promise<string[]> {
   const found: string[] = []
-  for (const table of tables) {
-    const { rows } = await pool.query<{ oid: string | null }>('select to_regclass($1)::text as oid', [table])
-    if (rows[0]?.oid) found.push(table)
-  }
+  for (const table of tables) if (await isPresent(pool, table)) found.push(table)
   if (found.length === 0)
     throw new OpsError(`This database has no checkpoints: neither ${tables.join(' nor ')} exists.`)
   return found
+}
+
+async function isPresent(db: Pick<Pool, 'query'>, table: string): Promise<boolean> {
+  const { rows } = await db.query<{ oid: string | null }>('select to_regclass($1)::text as oid', [table])
+  return Boolean(rows[0]?.oid)
 }
 
 async function readRows(pool: Pool, table: string): Promise<Row[]> {
@@ -210,6 +213,8 @@ async function moveAll(
         throw new OpsError(`The checkpoint ${name} has changed meanwhile: stop projector and worker first.`)
       moves.push({ table, name, from: position.commit, to: to?.commit ?? 0n })
     }
+    // The copy has the same tree, but other positions.
+    if (options.rows.length > 0 && (await isPresent(client, 'audit.tree'))) await restartTree(client)
     for (const table of options.tables) {
       await client.query(
         `insert into ${table} (name, commit_position, prepare_position, event_id, updated_at)
