@@ -3,6 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { auditLog } from './audit-log/auditLog.ts'
 import { commands } from './commands/commands.ts'
 import { latency } from './commands/latency.ts'
 import { eventStore } from './event-store/eventStore.ts'
@@ -24,6 +25,7 @@ const benchmarks = new Map<string, Benchmark>([
   ['admin-payments', adminPayments],
   ['rebuild', rebuild],
   ['sealing', sealing],
+  ['audit-log', auditLog],
   ['webhooks', webhooks],
 ])
 /** The slowest one, queries, takes half of it. */
