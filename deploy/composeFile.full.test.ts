@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process'
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { auditVariables } from '@paylog/audit-log/config'
+import { openNote, parseSigningKey, parseVerifierKey, signNote } from '@paylog/audit-log/note'
 import { commandVariables } from '@paylog/command-routes/config'
 import { deliveryVariables } from '@paylog/deliveries/variables'
 import { operatorVariables } from '@paylog/operator-routes/config'
@@ -25,7 +27,7 @@ const variables: Readonly<Record<string, readonly string[]>> = {
   'command-api': [...everywhere, ...Object.keys({ ...apiVariables, ...commandVariables })],
   'query-api': [...everywhere, ...Object.keys({ ...apiVariables, ...queryVariables })],
   'operator-api': [...everywhere, ...Object.keys({ ...apiVariables, ...operatorVariables })],
-  projector: [...everywhere, ...logged],
+  projector: [...everywhere, ...logged, ...Object.keys(auditVariables)],
   worker: [
     ...everywhere,
     ...logged,
@@ -106,7 +108,7 @@ else {
       'command-api': ['command_database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app'],
       'query-api': ['query_database_url', 'redis_url'],
       'operator-api': ['database_url', ...log, 'pii_master_key', 'redis_url'],
-      projector: ['database_url', ...log, 'pii_master_key'],
+      projector: ['audit_signing_key', 'database_url', ...log, 'pii_master_key'],
       worker: ['database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app', 'secrets/webhooks'],
       edge: [],
       ops: ['database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app'],
@@ -198,6 +200,8 @@ t.test('makeSecrets.sh creates random secrets once, in a directory closed to oth
   t.match(read('redis_url'), `redis://paylog:${read('redis_password')}@redis:6379`)
   t.notMatch(read('redis_acl'), read('redis_password'), 'Redis stores only its hash')
   t.match(read('eventstore_url'), `esdb://paylog:${read('eventstore_password')}@eventstore:2113?tls=true`)
+  const note = signNote('text\n', parseSigningKey(read('audit_signing_key')))
+  t.equal(openNote(note, [parseVerifierKey(read('audit_verifier_key'))]).text, 'text\n')
   t.equal(statSync(directory).mode & 0o777, 0o700)
   t.equal(statSync(join(directory, 'query_password')).mode & 0o777, 0o644, 'the container users differ from the owner')
   chmodSync(join(directory, 'database_url'), 0o600)

@@ -47,6 +47,20 @@ makeCertificate() {
   rm -r "$work"
 }
 
+# Creates the key that signs checkpoints of the log and the key that verifies them, in the format of Go's sumdb/note.
+makeSigningKey() {
+  work=$(mktemp -d)
+  name=paylog-$(od -An -N4 -tx1 /dev/urandom | tr -d ' \n')
+  openssl genpkey -algorithm ed25519 -outform DER -out "$work/private" 2>/dev/null
+  openssl pkey -inform DER -in "$work/private" -pubout -outform DER -out "$work/public" 2>/dev/null
+  # In DER the 32 bytes of the key are the last ones. The byte 1 stands for Ed25519.
+  for part in private public; do { printf '\001' && tail -c 32 "$work/$part"; } >"$work/$part.key"; done
+  id=$({ printf '%s\n' "$name" && cat "$work/public.key"; } | sha256sum | cut -c 1-8)
+  printf '%s+%s+%s' "$name" "$id" "$(openssl base64 -A -in "$work/public.key")" | keep audit_verifier_key
+  printf 'PRIVATE+KEY+%s+%s+%s' "$name" "$id" "$(openssl base64 -A -in "$work/private.key")" | keep audit_signing_key
+  rm -r "$work"
+}
+
 for name in postgres database query command redis eventstore eventstore_admin eventstore_ops; do random | keep "${name}_password"; done
 random | keep sandbox_webhook_secret
 printf 'postgres://paylog:%s@postgres:5432/paylog' "$(value database_password)" | keep database_url
@@ -68,3 +82,6 @@ printf 'redis://paylog:%s@redis:6379' "$(value redis_password)" | keep redis_url
 where='eventstore:2113?tls=true&tlsCAFile=/run/secrets/eventstore_ca'
 printf 'esdb://paylog:%s@%s' "$(value eventstore_password)" "$where" | keep eventstore_url
 printf 'esdb://admin:%s@%s' "$(value eventstore_admin_password)" "$where" | keep eventstore_admin_url
+
+# Both keys are created together. The verifying one belongs to whoever checks the log.
+[ -e "$directory/audit_signing_key" ] || makeSigningKey

@@ -35,7 +35,7 @@ export function commandsOf(block: Block): string[] {
 /** The variables in the first column of the page's tables. */
 export function variablesOf(markdown: string): ReadonlySet<string> {
   const firstCells = [...markdown.matchAll(/^\| (`[A-Z].*?) \|/gm)].map(([, cell = '']) => cell)
-  return new Set(firstCells.flatMap((cell) => [...cell.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name = '']) => name)))
+  return new Set(firstCells.flatMap((cell) => [...cell.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name = '']) => name)))
 }
 
 export type Synopsis = { readonly words: string; readonly options: readonly string[] }
