@@ -43,7 +43,8 @@ function moneyFacts(payment: Payment): Fact[] {
 
 function payerFacts(payment: Payment, payer: Payer): Fact[] {
   const owner = <OwnerLink userId={payer.userId} guestEmail={payment.guest_email ?? payer.email} />
-  const facts: Fact[] = [['Payer', owner]]
+  const facts: Fact[] = [['Payer', payer.isErased && payer.userId === null ? 'Erased' : owner]]
+  if (payer.isErased && payer.userId !== null) facts.push(['Personal data', 'Erased'])
   if (payer.userId !== null && payer.email !== null) facts.push(['E-mail', payer.email])
   if (payer.name !== null) facts.push(['Name', payer.name])
   if (payer.phone !== null) facts.push(['Phone', payer.phone])

@@ -54,5 +54,11 @@ t.test('the payer is who the first event names', async (t) => {
     name: 'G',
     phone: '+34',
   })
-  t.match(payerOf([]), { userId: null, email: null })
+  t.match(payerOf([]), { userId: null, email: null, isErased: false })
+})
+
+t.test('a payer is erased when the first event has lost its metadata', async (t) => {
+  const payer = { id: null, type: 'guest', email: null }
+  t.match(payerOf([entry('PaymentInitiated', 0, { payer, metadata: {} })]), { isErased: false })
+  t.match(payerOf([entry('PaymentInitiated', 0, { payer, metadata: null })]), { email: null, isErased: true })
 })

@@ -78,11 +78,20 @@ export type Payer = {
   readonly email: string | null
   readonly name: string | null
   readonly phone: string | null
+  /** Whether the payer was forgotten. */
+  readonly isErased: boolean
 }
 
 /** Who pays, as the first event says. */
 export function payerOf([first]: readonly HistoryEntry[]): Payer {
-  const { payer, guest_name, guest_phone, guest_email } = first?.data ?? {}
+  const { payer, guest_name, guest_phone, guest_email, metadata } = first?.data ?? {}
   const { id, email } = (typeof payer === 'object' && payer !== null ? payer : {}) as Record<string, unknown>
-  return { userId: text(id), email: text(email) ?? text(guest_email), name: text(guest_name), phone: text(guest_phone) }
+  return {
+    userId: text(id),
+    email: text(email) ?? text(guest_email),
+    name: text(guest_name),
+    phone: text(guest_phone),
+    // Every payment begins with metadata, empty if the client sends none.
+    isErased: metadata === null,
+  }
 }
