@@ -11,6 +11,12 @@ export type ProjectedEvent = DomainEvent & { readonly revision: bigint; readonly
 /** The column with the ids of the keys that sealed values of the row. Only tables that hold such values have it. */
 export const keyIdsColumn = 'key_ids'
 const keyIds = entriesOf<true>()
+/**
+ * Measured with half a million payments: without it an erasure reads all of them, in 0.7 s. It costs projecting less than what
+ * differs from run to run.
+ */
+const keyIdsIndex = (table: string) =>
+  `create index if not exists ${table}_by_key on ${table} using gin (${keyIdsColumn}) with (gin_pending_list_limit = 512);`
 const erasurePrefix = 'erasure-'
 
 /** A projection with erased event types, as it is run. */
@@ -55,7 +61,7 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
     ) => Change<RowOf<TableColumns>>
   }
 }): Projection {
-  const { events, idOf, on, computed = {}, streamPrefix, streamIdColumn = 'id', columns, ...rest } = definition
+  const { events, idOf, on, computed = {}, streamPrefix, streamIdColumn = 'id', columns, indexes, ...rest } = definition
   const handlers = new Map(Object.entries(on))
   const isPersonal = Object.values<Column>(columns).some(({ sealed }) => sealed !== undefined)
   return {
@@ -63,6 +69,7 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
     streamPrefixes: isPersonal ? [streamPrefix, erasurePrefix] : [streamPrefix],
     rowStream: { prefix: streamPrefix, column: streamIdColumn },
     columns: isPersonal ? { ...columns, [keyIdsColumn]: keyIds } : columns,
+    indexes: isPersonal ? (table) => `${indexes(table)};\n${keyIdsIndex(table)}` : indexes,
     computed,
     changeOf(recorded) {
       // The codec has checked that the data fits the type, but the compiler cannot connect the two.

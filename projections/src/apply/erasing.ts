@@ -61,7 +61,7 @@ export async function replaceErasedRows(
   const { projection, version, keys, position, source, write } = options
   if (keys.persons.length === 0 && keys.secrets.length === 0) return
   const table = `read_models.${tableName(projection, version)}`
-  // Without an index every row is read.
+  // A table under construction has no index, so every row is read.
   await client.query('set local statement_timeout = 0')
   const { rows } = await client.query<ErasedRow>(erasedRowsSql(projection, table), [keys.persons, keys.secrets])
   const streams = [...Map.groupBy(rows, ({ stream }) => stream)]
