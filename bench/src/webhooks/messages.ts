@@ -35,7 +35,7 @@ export function settledPayment(commit: bigint, at: number): Recorded {
     position: positionAt(commit),
     created: new Date(),
     metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
-    sealed: {},
+    sealed: { personal: [randomUUID()] },
   }
 }
 

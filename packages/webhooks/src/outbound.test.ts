@@ -45,6 +45,21 @@ t.test('a webhook has its endpoint, its source event and its user', async (t) =>
   })
 })
 
+t.test('a webhook names the keys of the sealed part that it contains, and of no other', async (t) => {
+  const sealed = { personal: ['subject'], body: ['subject', 'day'], secret: ['subject', 'other day'] }
+  const keysOf = (event: RecordedDomainEvent, mode: string, more: Record<string, string> = {}) =>
+    outboundMessages({ ...recorded(event), sealed }, endpointsFrom(endpointSettings(1, mode, more)), options).map(
+      ({ key_ids }) => key_ids,
+    )
+  const succeeded = { type: 'PaymentSucceeded', data: ourPayment } as const
+  t.strictSame(keysOf(succeeded, 'canonical'), [['subject']])
+  t.strictSame(keysOf(received(), 'raw'), [['subject', 'day']])
+  t.strictSame(keysOf(applied(), 'raw', { FORMAT: 'slack', URL: 'https://hooks.slack.com/services/T/B/x' }), [
+    ['subject'],
+  ])
+  t.strictSame(outboundMessages(recorded(succeeded), endpointsFrom(canonical), options)[0]?.key_ids, [])
+})
+
 t.test('a webhook about an anonymous payer has no user', async (t) => {
   const payer = { id: null, type: 'guest', email: null }
   const [message] = messagesTo({ type: 'PaymentCanceled', data: { ...ourPayment, payer, reason: null } }, canonical)
