@@ -1,10 +1,11 @@
-// The steps of `npm run demo -- audit`: a payment is proven, the log is changed behind its back, and the change is found.
+// The steps of `npm run demo -- audit`: a payment is proven, its payer erased, the log changed, and the
+// change found.
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { settlePayment } from '@paylog/workflows/payments/settlement'
 import { StartError } from '../terminal.ts'
 import { createOps } from './opsCommand.ts'
-import { startPayment, succeededPayment } from './payment.ts'
+import { demoGuest, paymentForAdministrators, startPayment, succeededPayment } from './payment.ts'
 
 type AuditDemo = {
   readonly print: (text: string) => void
@@ -35,15 +36,22 @@ export async function runAuditSteps(demo: AuditDemo): Promise<void> {
   print('\n   An auditor verifies it with nothing but the public key:\n')
   await auditor(0, 'audit', 'check-proof', 'proof.json', '--key', verifierKey)
 
-  // The payer is erased here, and the proof verified again, as soon as a command erases people.
+  print('\n4. The guest asks to be forgotten:\n')
+  await ops(0, 'privacy', 'erase', '--email', demoGuest().email, '--reason', 'asked by e-mail')
+  const { guest_email, total_cents, status } = await paymentForAdministrators(demo.baseUrl, id)
+  if (guest_email !== null) throw new StartError(`The payment still has the e-mail ${guest_email}.`)
+  print(`\n   The payment has ${total_cents} cents, is ${status}, and has no e-mail any more.`)
+  print('   Its events did not change, so they are proven as before:\n')
+  await ops(0, 'audit', 'prove', 'payment', id, '--out', 'erased.json')
+  await auditor(0, 'audit', 'check-proof', 'erased.json', '--key', verifierKey)
 
-  print('\n4. The whole log is what was signed:\n')
+  print('\n5. The whole log is what was signed:\n')
   await ops(0, 'audit', 'verify', '--against', 'checkpoints')
 
   const position = await changeAmount(demo, id)
-  print('\n5. Somebody with access to the disk makes 2.20 EUR of the 22.00 EUR, in a row of the event store.')
+  print('\n6. Somebody with access to the disk makes 2.20 EUR of the 22.00 EUR, in a row of the event store.')
 
-  print('\n6. And is caught:\n')
+  print('\n7. And is caught:\n')
   const found = await ops(3, 'audit', 'verify', '--against', 'checkpoints')
   if (!found.includes(`Position ${position}: ${paymentStream(id)}@0 `))
     throw new StartError(`The change at position ${position} was not found.`)

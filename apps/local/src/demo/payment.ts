@@ -12,7 +12,7 @@ export const stepTimeoutMs = 15_000
 const PaymentResponse = Type.Object({ data: PaymentResource })
 
 /** @throws StartError when there is none */
-function demoGuest() {
+export function demoGuest() {
   const [guest] = demoGuestTokens
   if (guest === undefined) throw new StartError('There is no demo guest.')
   return guest
@@ -30,6 +30,10 @@ export function startPayment(baseUrl: string): Promise<PaymentResource> {
   })
 }
 
+/** As administrators see it. @throws StartError */
+export const paymentForAdministrators = (baseUrl: string, id: string): Promise<PaymentResource> =>
+  callForPayment('GET', `${baseUrl}/admin/payments/${id}`, undefined, { 'x-session-id': 'demo-admin-session' })
+
 /** Polls until the read model has applied the last event. @throws StartError */
 export async function succeededPayment(baseUrl: string, id: string): Promise<PaymentResource> {
   const giveUpAt = performance.now() + stepTimeoutMs
@@ -40,10 +44,16 @@ export async function succeededPayment(baseUrl: string, id: string): Promise<Pay
   }
 }
 
-async function callForPayment(method: 'GET' | 'POST', url: string, body?: object): Promise<PaymentResource> {
+async function callForPayment(
+  method: 'GET' | 'POST',
+  url: string,
+  body?: object,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<PaymentResource> {
   const response = await request(url, {
     method,
-    ...(body ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) } : {}),
+    headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
     signal: AbortSignal.timeout(stepTimeoutMs),
   })
   const content: unknown = await response.body.json()
