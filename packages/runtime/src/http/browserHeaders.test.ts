@@ -64,7 +64,8 @@ t.test('every response has the security headers, including errors before and aft
 t.test('a listed origin may call the API and read its response headers [10.1-cors]', async (t) => {
   const url = await api(t, { CORS_ORIGINS: `${shop}/, https://admin.example.com:8443, HTTP://LOCALHOST:3000` })
   for (const origin of [shop, 'https://admin.example.com:8443', 'http://localhost:3000']) {
-    const requested = 'authorization,content-type,idempotency-key,if-match,x-guest-token,x-read-after,x-session-id'
+    const requested =
+      'authorization,content-type,idempotency-key,if-match,x-guest-token,x-read-after,x-reason,x-session-id'
     for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
       const { status, headers } = await fetch(`${url}/things`, {
         method: 'OPTIONS',
