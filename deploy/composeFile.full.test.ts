@@ -111,7 +111,7 @@ else {
       projector: ['audit_signing_key', 'database_url', ...log, 'pii_master_key'],
       worker: ['database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app', 'secrets/webhooks'],
       edge: [],
-      ops: ['database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app'],
+      ops: ['audit_verifier_key', 'database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app'],
     })
   })
 
