@@ -5,6 +5,7 @@ import {
   demoSessions,
   type SandboxFault,
   type SandboxGuestToken,
+  type SandboxSession,
 } from '@paylog/identity/sandboxIdentity'
 import type { Test } from 'tap'
 import { listen } from './fakeServer.ts'
@@ -18,11 +19,14 @@ export type FakeIdentity = {
 /** Starts the backend with the demo callers, those given, and an expired guest token, `expired-guest-token`. */
 export async function startFakeIdentity(
   t: Test,
-  { guestTokens = [] }: { guestTokens?: readonly SandboxGuestToken[] } = {},
+  {
+    guestTokens = [],
+    sessions = [],
+  }: { guestTokens?: readonly SandboxGuestToken[]; sessions?: readonly SandboxSession[] } = {},
 ): Promise<FakeIdentity> {
   let fault: SandboxFault | undefined
   const server = createSandboxIdentity({
-    sessions: demoSessions,
+    sessions: [...demoSessions, ...sessions],
     guestTokens: [
       ...demoGuestTokens,
       ...guestTokens,

@@ -1,6 +1,7 @@
 // `privacy replay`: the erasures after a restore.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { loadConfig } from '@paylog/config/environment'
+import { emptyDeliveries } from '@paylog/deliveries/tables/erasure'
 import { closedKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { readersBehind } from '@paylog/operator-routes/privacy/erasing'
@@ -24,8 +25,9 @@ export const privacyReplay: CliCommand = {
     `  --wait SECONDS  for the projector and the worker (default ${defaultWaitSeconds})`,
     '  --json          one object: destroyed, behind, is_complete',
     '',
-    'Destroys the keys that an older backup has brought back, and waits until the read models and the webhooks have handled',
-    'all erasures in the log, for which the projector and the worker must run. Do not start the APIs before.',
+    'Destroys the keys that an older backup has brought back, empties the webhook deliveries of them, and waits until the',
+    'read models and the webhooks have handled all erasures in the log, for which the projector and the worker must run.',
+    'Run it with --wait 0 before any process starts, and again before query-api does.',
     'Exits with 1 when one is still behind.',
   ].join('\n'),
   async run(args, { environment, print, errors }) {
@@ -38,6 +40,8 @@ export const privacyReplay: CliCommand = {
       await openLookupHash(pool, masterKeysOf(config.PII_MASTER_KEY))
       const head = await store.head()
       const destroyed = await replayErasures(pool, store)
+      // The worker must not send what the backup has brought back.
+      if (destroyed.length > 0) await emptyDeliveries(pool, destroyed)
       const giveUpAt = performance.now() + waitSeconds * 1_000
       const behind = await withInterrupt(errors, async (signal) => {
         for (;;) {
