@@ -147,6 +147,7 @@ t.test('changes of one batch become one patch of the changed columns', async (t)
         address_type: 'shipping',
         alias: null,
         updated_at: occurred_at,
+        key_ids: { [log.events[0]?.sealed.personal?.[0] ?? '']: true },
       },
     },
   ])
