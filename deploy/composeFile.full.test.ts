@@ -107,7 +107,7 @@ else {
       migrate: ['database_url'],
       'command-api': ['command_database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app'],
       'query-api': ['query_database_url', 'redis_url'],
-      'operator-api': ['database_url', ...log, 'pii_master_key', 'redis_url'],
+      'operator-api': ['database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app'],
       projector: ['audit_signing_key', 'database_url', ...log, 'pii_master_key'],
       worker: ['database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app', 'secrets/webhooks'],
       edge: [],

@@ -105,6 +105,14 @@ export const pages: readonly Page[] = [
     },
   },
   {
+    page: 'docs/privacy.md',
+    sections: {
+      'Export what is known of a person': runOrSkip,
+      'Erase a person': runOrSkip,
+      'The last traces on disk': runOrSkip,
+    },
+  },
+  {
     page: 'docs/deployment.md',
     sections: {
       Start: runOrSkip,

@@ -61,4 +61,6 @@ export const operationRoutes = {
   listWebhookDeliveries: { method: 'get', path: '/admin/webhook-deliveries', takesKey: false },
   getWebhookDelivery: { method: 'get', path: '/admin/webhook-deliveries/{id}', takesKey: false },
   redeliverWebhook: { method: 'post', path: '/admin/webhook-deliveries/{id}/redeliver', takesKey: false },
+  listErasures: { method: 'get', path: '/admin/privacy/erasures', takesKey: false },
+  createErasure: { method: 'post', path: '/admin/privacy/erasures', takesKey: false },
 } as const

@@ -1088,6 +1088,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/privacy/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List erasures
+         * @description For administrators. The newest erasures in the log, the last one first. They do not say who was erased.
+         */
+        get: operations["listErasures"];
+        put?: never;
+        /**
+         * Erase a person
+         * @description For administrators. Erases the personal data of a user, a guest or the payer of an anonymous payment, for good: destroys the keys that it is sealed with, deletes the customers and saved methods at the providers, and waits until read models and webhooks are emptied. Amounts, times, statuses, our ids and the user id stay.
+         *
+         *     The job reads the whole log. Its result has counts and ids; `is_complete` is false when a provider could not delete something, or something derived is not emptied yet: `at_providers` and `behind` say what. The same request finishes it. With `dry_run` the result lists what would go, and nothing changes.
+         */
+        post: operations["createErasure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "payment.created": {
@@ -1691,6 +1717,21 @@ export interface components {
             /** @description How many deliveries have waited, and are sent now */
             held: number;
         };
+        Erasure: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description body and secret: what providers sent, or client secrets, that were kept long enough
+             * @enum {string}
+             */
+            kind: "person" | "body" | "secret";
+            /** Format: date-time */
+            occurred_at: string;
+            /** @description Who did it */
+            actor: string;
+            /** @description The number of keys that were destroyed */
+            keys: number;
+        };
         Error: {
             /** @description Stable, for programs */
             code: components["schemas"]["ErrorCode"];
@@ -1735,8 +1776,8 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "rebuild" | "verify" | "backfill";
-            /** @description The projection or the webhook endpoint */
+            kind: "rebuild" | "verify" | "backfill" | "erase";
+            /** @description The projection, the webhook endpoint, or the id of the erasure */
             subject: string;
             /**
              * @description interrupted: its process ended. Nothing is lost; start it again to continue
@@ -1956,6 +1997,22 @@ export interface components {
             is_default?: boolean;
             guest_name?: string | null;
             guest_email?: string | null;
+        };
+        NewErasure: {
+            /** @description A user of yours */
+            user_id?: string;
+            /**
+             * Format: email
+             * @description A guest, and every user that was seen with this e-mail
+             */
+            guest_email?: string;
+            /**
+             * Format: uuid
+             * @description An anonymous payment, whose payer is erased
+             */
+            payment_id?: string;
+            /** @description Only list what would go */
+            dry_run?: boolean;
         };
         NewPayment: {
             total_cents?: number;
@@ -4983,6 +5040,64 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         data: components["schemas"]["WebhookDeliveryDetails"];
+                    };
+                };
+            };
+        };
+    };
+    listErasures: {
+        parameters: {
+            query?: {
+                /** @description The number of erasures */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The erasures */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Erasure"][];
+                    };
+                };
+            };
+        };
+    };
+    createErasure: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewErasure"];
+            };
+        };
+        responses: {
+            /** @description The job, which has started. Its subject is the id of the erasure */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Job"];
                     };
                 };
             };
