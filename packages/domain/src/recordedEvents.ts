@@ -1,8 +1,8 @@
 // All event types in the log, and upcasters from earlier schemas. The codec accepts no other types.
 import type { Static, TSchema } from 'typebox'
 import { addressEvents } from './addresses/events.ts'
-import { auditTrailEvents } from './auditTrail.ts'
 import { auditCheckpointEvents } from './auditCheckpoint.ts'
+import { auditTrailEvents } from './auditTrail.ts'
 import { defaultChoiceEvents } from './defaultChoice.ts'
 import { erasureEvents } from './erasures.ts'
 import type { EventsOf } from './events.ts'

@@ -248,14 +248,17 @@ export function createEventStore(options: {
       for await (const { events } of readBatches(reads, range)) yield* events
     },
     readBatches: (range) => readBatches(reads, range),
-    destroyKeys: (ids) => keys.destroy(ids),
+    ...keyCalls(keys),
     ...rawReads(reads),
-    hash: (text) => keys.hash(text).toString('hex'),
     async close() {
       closed.abort(new Error('The event store was closed'))
       await Promise.all([appends.connection.close(), reads.connection.close()])
     },
   }
+}
+
+function keyCalls(keys: DataKeys): Pick<EventStore, 'destroyKeys' | 'hash'> {
+  return { destroyKeys: (ids) => keys.destroy(ids), hash: (text) => keys.hash(text).toString('hex') }
 }
 
 function follows(source: FollowSource, decoder: Decoder): Pick<EventStore, 'follow' | 'followRaw'> {

@@ -142,7 +142,9 @@ async function withoutErased(
 
 async function erasedKeys(db: Pick<Pool, 'query'>, messages: readonly Outbound[]): Promise<ReadonlySet<string>> {
   const ids = [...new Set(messages.flatMap(({ key_ids }) => key_ids))]
-  const { rows } = await db.query<{ id: string }>('select id from webhooks.erased_keys where id = any($1::uuid[])', [ids])
+  const { rows } = await db.query<{ id: string }>('select id from webhooks.erased_keys where id = any($1::uuid[])', [
+    ids,
+  ])
   return new Set(rows.map(({ id }) => id))
 }
 

@@ -15,7 +15,7 @@ export type SealedField = {
 }
 
 /** The sealed parts of a stored event. */
-export const sealedProperty = '$sealed'
+const sealedProperty = '$sealed'
 
 /** `text`: base64 of nonce, ciphertext and tag. All keys are needed to open it. */
 type SealedText = { readonly keys: readonly string[]; readonly text: string }
