@@ -20,7 +20,6 @@ const AuditTarget = Type.Object(
   },
   { title: 'AuditTarget' },
 )
-type AuditTarget = Static<typeof AuditTarget>
 
 export const auditTrailEvents = {
   /** Recorded before the deed is done. Whether it succeeded is in what it changed. */

@@ -8,6 +8,7 @@ export type RowDifference =
   | { readonly id: string; readonly kind: 'missing' | 'extra' }
   | { readonly id: string; readonly kind: 'different'; readonly columns: readonly ColumnDifference[] }
 
+/** Of what is sealed in the log only whether there is a value: reports are kept longer than persons. */
 export type ColumnDifference = { readonly column: string; readonly found: unknown; readonly expected: unknown }
 
 /** The number of rows and a hash of their content, independent of their order. */
@@ -49,7 +50,7 @@ export async function* differencesOf(
   for (;;) {
     const { rows } = await client.query<DifferingRow>(`fetch ${fetchedAtOnce} from differing`)
     if (rows.length === 0) break
-    yield* rows.map((row) => difference(row, columns))
+    yield* rows.map((row) => difference(row, columns, projection))
   }
   await client.query('close differing')
 }
@@ -63,19 +64,23 @@ type DifferingRow = {
   readonly expected_texts: readonly (string | null)[]
 }
 
-function difference(row: DifferingRow, columns: readonly string[]): RowDifference {
+function difference(row: DifferingRow, columns: readonly string[], projection: Projection): RowDifference {
   const { id, found, expected, found_texts: foundTexts, expected_texts: expectedTexts } = row
   if (found === null) return { id, kind: 'missing' }
   if (expected === null) return { id, kind: 'extra' }
   const differing = columns.flatMap((column, index): ColumnDifference[] => {
     const texts = { column, found: foundTexts[index], expected: expectedTexts[index] }
     if (texts.found === texts.expected) return []
+    if (projection.columns[column]?.sealed)
+      return [{ column, found: redacted(texts.found), expected: redacted(texts.expected) }]
     // Values that are equal in JavaScript (large numbers, JSON notations) are shown as text.
     const looksSame = JSON.stringify(found[column]) === JSON.stringify(expected[column])
     return [looksSame ? texts : { column, found: found[column], expected: expected[column] }]
   })
   return { id, kind: 'different', columns: differing }
 }
+
+const redacted = (value: unknown) => (value === null ? null : '[redacted]')
 
 /** SQL for a whole row as text; null for a missing row. */
 function rowText({ columns }: Projection, alias: string): string {

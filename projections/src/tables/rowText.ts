@@ -1,17 +1,13 @@
 // Prints a row that differs from the log, as text and as JSON.
 import type { RowDifference } from './comparison.ts'
 
-/** Secrets of the payer, which a report must not show. */
-const secretColumns: readonly string[] = ['client_secret']
-const redacted = '[redacted]'
 const maxTextLength = 80
 const maxJsonLength = 500
 
 export function rowText(row: RowDifference): string {
   if (row.kind !== 'different') return `  ${row.id}  ${row.kind}: ${where[row.kind]}`
   const columns = row.columns.map(
-    ({ column, found, expected }) =>
-      `      ${column}: ${valueText(column, found)} instead of ${valueText(column, expected)}`,
+    ({ column, found, expected }) => `      ${column}: ${valueText(found)} instead of ${valueText(expected)}`,
   )
   // JSON texts can differ and mean the same.
   return [
@@ -30,24 +26,21 @@ export function rowJson(row: RowDifference): RowDifference {
   if (row.kind !== 'different') return row
   const columns = row.columns.map(({ column, found, expected }) => ({
     column,
-    found: asJson(column, found),
-    expected: asJson(column, expected),
+    found: asJson(found),
+    expected: asJson(expected),
   }))
   return { ...row, columns }
 }
 
 /** Values may contain control characters, which a terminal would interpret. */
-function valueText(column: string, value: unknown): string {
-  return cut(textOf(shown(column, value)), maxTextLength).replaceAll(/\p{C}/gu, '?')
+function valueText(value: unknown): string {
+  return cut(textOf(value), maxTextLength).replaceAll(/\p{C}/gu, '?')
 }
 
-function asJson(column: string, value: unknown): unknown {
-  const safe = shown(column, value) ?? null
-  const text = textOf(safe)
-  return text.length > maxJsonLength ? cut(text, maxJsonLength) : safe
+function asJson(value: unknown): unknown {
+  const text = textOf(value)
+  return text.length > maxJsonLength ? cut(text, maxJsonLength) : (value ?? null)
 }
-
-const shown = (column: string, value: unknown) => (secretColumns.includes(column) && value != null ? redacted : value)
 
 const textOf = (value: unknown) => JSON.stringify(value ?? null)
 
