@@ -45,7 +45,7 @@ test('an export of the page is that of ops, and a changed byte in it is found', 
   t.match(await verify(page, [file, manifest]), /matches its manifest and the log/)
 
   const text = await readFile(file, 'utf8')
-  await writeFile(file, text.replace('customer100@', 'customer101@'))
+  await writeFile(file, text.replace('"total_cents":', '"total_centS":'))
   await page.reload()
   t.match(await verify(page, [file, manifest]), /does not match/)
 })
