@@ -6,17 +6,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { newSigningKey } from '@paylog/audit-log/note'
-import { loadConfig, withOverrides } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
-import { createEventStore } from '@paylog/event-store/eventStore'
-import { dataKeyVariables, startDataKeys } from '@paylog/privacy/startDataKeys'
+import { withOverrides } from '@paylog/config/environment'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Runtime } from '@paylog/runtime/process/runtimeFile'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { Type } from 'typebox'
 import { request } from 'undici'
 import { runAuditSteps } from './demo/auditSteps.ts'
 import { runDemoSteps } from './demo/demoSteps.ts'
+import { openDemoStore } from './demo/demoStore.ts'
 import { openWebhookEndpoint } from './demo/webhookEndpoint.ts'
 import { withoutSettings } from './settings.ts'
 import { createPrivateSystem } from './system.ts'
@@ -24,8 +21,6 @@ import { createTerminal, StartError } from './terminal.ts'
 
 // biome-ignore lint/style/noProcessEnv: the processes inherit variables that are not settings.
 const given = process.env
-
-const LogConfig = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']), ...dataKeyVariables })
 
 const { print } = createTerminal(process.stdout)
 /** Clean-up steps, run in reverse order. */
@@ -90,15 +85,7 @@ async function startSystem(settings: Readonly<Record<string, string>>): Promise<
 
 /** What the steps of every demo need. */
 async function stepsOn({ base_url: baseUrl, environment }: Runtime) {
-  const config = loadConfig(LogConfig, environment)
-  const log = createLog({ app: 'demo', level: 'warn' })
-  const lifecycle = {
-    add: (_name: string, stop: () => Promise<void> | void) => void undo.push(stop),
-    stopping: new AbortController().signal,
-  }
-  const keys = await startDataKeys(config, { log, lifecycle })
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
-  undo.push(() => store.close())
+  const store = await openDemoStore(environment, (step) => undo.push(step))
   return { print, baseUrl, store, sandboxSecret: environment.SANDBOX_WEBHOOK_SECRET ?? '' }
 }
 
