@@ -25,7 +25,7 @@ const isWrite = ({ method }: Route) => method !== 'GET'
 const takesBody = (route: Route) => isSecured(route) && route.requestBody !== undefined
 const isAboutOne = ({ path }: Route) => path.includes('{id}')
 /** Nothing of the body is kept. */
-const isAboutEndpoint = ({ path }: Route) => path.includes('{endpoint}')
+const keepsNoBody = ({ path }: Route) => path.includes('{endpoint}') || path.startsWith('/admin/privacy/')
 const hasParameter = (name: string) => (route: Route) => route.parameters?.some((each) => each.name === name) === true
 
 const example = (route: Route): Sent => ({ body: bodiesOf(route)[0] })
@@ -108,7 +108,7 @@ export const documentedErrors: readonly DocumentedError[] = [
     status: 422,
     code: 'card_number_rejected',
     caller: admin,
-    of: (route) => takesBody(route) && !isAboutOne(route) && !isAboutEndpoint(route),
+    of: (route) => takesBody(route) && !isAboutOne(route) && !keepsNoBody(route),
     sent: withCardNumber,
   },
 ]

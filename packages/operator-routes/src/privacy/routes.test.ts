@@ -46,7 +46,8 @@ t.test('an erasure destroys the keys, and only its id is in the job, the list an
     },
   ])
   const { rows } = await pool.query('select jobs::text as text from operations.jobs as jobs')
-  t.notMatch(JSON.stringify([rows, await recordedDeeds(store)]), 'canary')
+  const deeds = (await recordedDeeds(store)).map(({ data, metadata }) => ({ data, metadata }))
+  t.notMatch(JSON.stringify([rows, deeds]), 'canary')
 })
 
 t.test('an unknown person is 404, and a request that does not name one person is rejected', async (t) => {

@@ -15,7 +15,7 @@ import { jobResponse } from '../jobs/routes.ts'
 import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
 import { erasureJob, isKnown } from './erasureJob.ts'
 
-const exampleUser = '00000000-0000-4000-8000-000000000001'
+const exampleUser = '00000000-0000-4000-8000-000000000003'
 
 const NewErasure = Type.Object(
   {
