@@ -1,6 +1,7 @@
 import t from 'tap'
 import { Compile } from 'typebox/compile'
 import { addressEvents } from './addresses/events.ts'
+import { auditCheckpointEvents } from './auditCheckpoint.ts'
 import { auditTrailEvents } from './auditTrail.ts'
 import { defaultChoiceEvents } from './defaultChoice.ts'
 import { erasureEvents } from './erasures.ts'
@@ -41,6 +42,7 @@ t.test('recordedEvents contains every category, and no two categories share an e
     webhookTestEvents,
     erasureEvents,
     auditTrailEvents,
+    auditCheckpointEvents,
   ]
   t.same(Object.keys(recordedEvents).toSorted(), categories.flatMap((events) => Object.keys(events)).toSorted())
 })
