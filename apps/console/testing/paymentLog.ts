@@ -43,7 +43,9 @@ export async function writePayments(
       ids.push(id)
       const metadata = { correlationId: id, causationId: id, actor: 'provider:sandbox', requestId: id }
       const events = paymentEvents(id, number, at.toISOString())
-      await store.handle({ stream: paymentStream(id), fold, decide: () => events, metadata, known: newStream(fold) })
+      const subject = paymentFold.subjectOf?.(events.reduce(paymentFold.evolve, noPayment as PaymentState)) ?? null
+      const written = { stream: paymentStream(id), subject, metadata, known: newStream(fold) }
+      await store.handle({ ...written, fold, decide: () => events })
     }
   }
   try {

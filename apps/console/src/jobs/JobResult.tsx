@@ -19,6 +19,7 @@ function shown(value: unknown): ReactNode {
 
 export function JobResult({ job }: { readonly job: Job }) {
   const result = reportOf(job.result)
+  if (job.kind === 'erase') return <ErasureResult result={result} />
   if (job.kind === 'backfill') return <BackfillResult result={result} />
   return job.kind === 'rebuild' ? <RebuildResult result={result} /> : <VerifyResult result={result} />
 }
@@ -42,6 +43,40 @@ function BackfillResult({ result }: { readonly result: Report }) {
       />
     </>
   )
+}
+
+const countOf = (value: unknown) => shown(reportOf(value).count)
+
+function ErasureResult({ result }: { readonly result: Report }) {
+  const isDryRun = result.dry_run === true
+  const users = Array.isArray(result.user_ids) ? result.user_ids.join(', ') : ''
+  const customers = Array.isArray(result.provider_customers) ? result.provider_customers.length : 0
+  return (
+    <>
+      <Notice tone={isDryRun || result.is_complete === true ? 'good' : 'warn'} title={erasureTitle(result)}>
+        {isDryRun ? 'This was a dry run: nothing was erased.' : 'Amounts, times, statuses and ids stay.'}
+      </Notice>
+      <Facts
+        facts={[
+          ['Keys', shown(result.keys)],
+          ['Users', shown(users || null)],
+          ['Payments', countOf(result.payments)],
+          ['Payments of others, as guest', countOf(result.guest_in_payments)],
+          ['Payment methods', countOf(result.payment_methods)],
+          ['Addresses', countOf(result.addresses)],
+          ['Guest tokens', shown(result.guest_tokens)],
+          ['Webhook deliveries', shown(result.deliveries)],
+          ['Customers at providers', shown(customers)],
+        ]}
+      />
+      <JsonView value={result} label="The whole report" />
+    </>
+  )
+}
+
+function erasureTitle({ dry_run, is_complete }: Report): string {
+  if (dry_run === true) return 'What would be erased'
+  return is_complete === true ? 'The person is erased' : 'The person is erased here, but something is left to do'
 }
 
 function backfillTitle(missing: number, isDryRun: boolean): string {

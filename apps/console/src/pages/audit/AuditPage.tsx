@@ -1,5 +1,6 @@
 // What administrators did, exports of the log, and whether an export still is what the log says.
 import { Page } from '../../parts/Page.tsx'
+import { ErasuresPanel } from './ErasuresPanel.tsx'
 import { ExportPanel } from './ExportPanel.tsx'
 import { TrailPanel } from './TrailPanel.tsx'
 import { VerifyPanel } from './VerifyPanel.tsx'
@@ -9,6 +10,7 @@ export function AuditPage() {
     <Page title="Audit" lead="Who did what, and every event that was ever recorded, byte for byte">
       <div className="panels">
         <TrailPanel />
+        <ErasuresPanel />
         <ExportPanel />
         <VerifyPanel />
       </div>

@@ -4,6 +4,7 @@ const verbs: Readonly<Record<Job['kind'], string>> = {
   rebuild: 'Rebuild of',
   verify: 'Verification of',
   backfill: 'Backfill of endpoint',
+  erase: 'Erasure',
 }
 
 /** For example "Rebuild of payments". */
