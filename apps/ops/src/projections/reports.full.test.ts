@@ -44,7 +44,7 @@ t.test('of many differing rows the first are shown and all are counted', async (
   t.ok(verified.stdout.split('\n').every((line) => line.length < 200))
   const machine = JSON.parse((await harness.run(['verify', 'addresses', '--json'])).stdout).projections[0]
   t.same([machine.differences.length, machine.differing, machine.truncated], [112, 112, false])
-  t.ok(machine.differences[0].columns[0].found.length <= 501)
+  t.equal(machine.differences[0].columns[0].found, '[redacted]')
   const rebuilt = await harness.run(['rebuild', 'addresses'])
   t.equal(rebuilt.stdout.match(/^ {2}\S+ {2}different$/gm)?.length, 20)
   t.match(rebuilt.stdout, '\n  … and 92 more.\n')
