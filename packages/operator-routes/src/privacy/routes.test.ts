@@ -2,8 +2,8 @@ import { recordedDeeds } from '@paylog/workflows/testing/recordedDeeds'
 import t from 'tap'
 import { operatorHarness } from '../testing/operatorHarness.ts'
 
-const { get, post, ended, startProjector, eventStore, pool, store } = await operatorHarness(t)
-await startProjector()
+const { get, post, ended, start, eventStore, pool, store } = await operatorHarness(t)
+await Promise.all([start('projector'), start('worker')])
 const guest_email = 'ada.canary@example.com'
 const { keys } = eventStore
 const path = '/admin/privacy/erasures'

@@ -10,7 +10,7 @@ import type { ProjectionState } from './projectionState.ts'
 
 const harness = await operatorHarness(t)
 const { get, post, ended, pool, store } = harness
-await harness.startProjector()
+await harness.start('projector')
 const first = await openPayment(store)
 
 const payments = async (): Promise<ProjectionState> =>

@@ -19,7 +19,7 @@ import { createSystem } from '../system/system.ts'
 
 const asAdmin = { 'x-session-id': 'demo-admin-session' }
 
-const projector = new URL('../../../../apps/projector/src/main.ts', import.meta.url)
+const main = (app: string) => new URL(`../../../../apps/${app}/src/main.ts`, import.meta.url)
 
 /**
  * @param more replaces dependencies of the routes
@@ -68,9 +68,9 @@ export async function operatorHarness(
     health,
     get: (url: string, headers?: Record<string, string>) => send('GET', url, headers),
     post: (url: string, body?: object, headers?: Record<string, string>) => send('POST', url, headers, body),
-    startProjector: () =>
+    start: (app: 'projector' | 'worker') =>
       startProcess(t, {
-        script: projector,
+        script: main(app),
         env: { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, LOG_LEVEL: 'warn' },
       }),
     /** Waits until a job has ended. */
