@@ -28,6 +28,7 @@ const [log, identity, stripe, paypal, port] = await Promise.all([
 const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
 t.teardown(() => store.close())
 const env = {
+  DATABASE_URL: log.databaseUrl,
   EVENTSTORE_URL: log.connectionString,
   AUTH_URL: identity.authUrl,
   LOG_LEVEL: 'warn',

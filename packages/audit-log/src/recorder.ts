@@ -67,7 +67,7 @@ type RunningOptions = Options & { readonly state: RecorderState }
 export async function runRecorder(options: Options): Promise<void> {
   const { signal, signing, state = startingRecorder() } = options
   const log = options.log.child({ tree: treeLock })
-  if (signing === undefined) log.warn('AUDIT_SIGNING_KEY is not set: no checkpoints of the log are signed')
+  if (signing === undefined) log.info('AUDIT_SIGNING_KEY is not set: no checkpoints of the log are signed')
   await keepRunning(() => holdTree({ ...options, state, log }), {
     signal,
     pauseMs,
