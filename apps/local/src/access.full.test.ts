@@ -1,4 +1,5 @@
 // Other accounts on the machine cannot use the event store or the database of a running system.
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,6 +22,8 @@ t.teardown(() => rmSync(home, { recursive: true, force: true }))
 const { environment = {}, parts = [] } = readRuntime(directory) ?? {}
 const { EVENTSTORE_URL = '', DATABASE_URL = '' } = environment
 
+const noon = '2026-01-01T12:00:00.000Z'
+
 const connect = (connectionString: string) => {
   const store = createEventStore({ connectionString, keys: noDataKeys })
   t.teardown(() => store.close())
@@ -33,11 +36,11 @@ t.test('the event store rejects reads and writes without the credentials of the 
     const stranger = connect(`esdb://${credentials}127.0.0.1:${port}?tls=false`)
     await t.rejects(stranger.head(), { code: 'event_store_unavailable' }, `reads as ${credentials}`)
     const appended = stranger.handle({
-      stream: 'guestToken-forged',
+      stream: 'defaultChoice-forged',
       fold: { initialState: 0, evolve: (count: number) => count },
       known: { state: 0, revision: 'no_stream', position: undefined },
       decide: () => [
-        { type: 'GuestTokenSeen', data: { guest_email: 'a@example.com', occurred_at: new Date().toISOString() } },
+        { type: 'DefaultCleared', data: { list_id: randomUUID(), list: 'payment_methods', occurred_at: noon } },
       ],
       metadata: { correlationId: 'c', causationId: 'c', actor: 'anonymous' },
     })
@@ -47,7 +50,7 @@ t.test('the event store rejects reads and writes without the credentials of the 
       `appends as ${credentials}`,
     )
   }
-  t.same(await connect(EVENTSTORE_URL).readStream('guestToken-forged'), [])
+  t.same(await connect(EVENTSTORE_URL).readStream('defaultChoice-forged'), [])
 })
 
 t.test('npm start keeps its credentials in owner-only files, out of output, logs and the process list', (t) => {
