@@ -78,19 +78,19 @@ t.test('list, rebuild and verify name an unreadable event, and the live table st
 })
 
 t.test('a table of another schema version is reported, and rebuild rejects a later one', async (t) => {
-  await harness.pool.query("update read_models.tables set schema_version = 2 where projection = 'addresses'")
+  await harness.pool.query("update read_models.tables set schema_version = 9 where projection = 'addresses'")
   t.match(
     (await harness.run(['list'])).stdout,
-    '\n\naddresses_v1 has schema version 2, and this program supports up to 1: a later version runs elsewhere.\n',
+    '\n\naddresses_v1 has schema version 9, and this program supports up to 2: a later version runs elsewhere.\n',
   )
   t.match(await harness.run(['rebuild', 'addresses']), {
     code: 1,
     stderr:
-      'addresses was not rebuilt: the live table has schema version 2, and this program supports up to 1: use ' +
+      'addresses was not rebuilt: the live table has schema version 9, and this program supports up to 2: use ' +
       'the version of Paylog that created it. Queries read addresses_v1, as before.',
   })
   t.match(await harness.run(['verify', 'addresses']), {
     code: 1,
-    stderr: /addresses was not checked: The live table has schema version 2, but this program has 1\.\n$/,
+    stderr: /addresses was not checked: The live table has schema version 9, but this program has 2\.\n$/,
   })
 })

@@ -33,15 +33,11 @@ t.test('without an event store, list uses the lags of the projectors and the oth
   )
   const rebuilt = await harness.run(['rebuild', 'payments', 'products'], { EVENTSTORE_URL })
   t.equal(rebuilt.code, 1)
-  t.match(
-    rebuilt.stderr,
-    'payments was not rebuilt: The event store cannot be read at the moment. Queries read payments_v1, as before.',
-  )
-  t.match(rebuilt.stderr, 'products was not rebuilt: it was not started.\n')
+  t.equal(rebuilt.stderr, 'The event store cannot be read at the moment\n')
   const verified = await harness.run(['verify', 'payments'], { EVENTSTORE_URL })
   t.match(verified, {
     code: 1,
-    stderr: /payments was not checked: The event store cannot be read at the moment\.\n$/,
+    stderr: 'The event store cannot be read at the moment\n',
   })
   t.match(await harness.run(['rebuild', 'payments'], { EVENTSTORE_URL: '' }), {
     code: 1,

@@ -28,8 +28,6 @@ t.test('verify-export without until reports that the log has grown, so that a cu
   const path = newPath()
   const { head } = await exportTo(path)
   const show = async () => (await runOps(['streams', 'verify-export', path], environment)).stdout
-  t.notMatch(await show(), 'has grown since')
-  t.equal((await verify(path)).logEnd, head)
   await append('late-1', {})
   const { code, logEnd } = await verify(path)
   t.equal(code, 0)

@@ -3,8 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'
+import { migratePrivacy } from '@paylog/privacy/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
+import { startTestKeys } from '@paylog/testing/dataKeys'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import { type FakeEndpoint, startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startProcess, type TestProcess } from '@paylog/testing/processes'
@@ -40,12 +42,14 @@ export async function createWorkerProcessHarness(
     readonly databaseUrl?: string
   } = {},
 ) {
-  const { connectionString, keys, ...log } = options.log ?? (await startEventStore(t))
+  const { connectionString, ...log } = options.log ?? (await startEventStore(t))
   const { databaseUrl = log.databaseUrl } = options
   const silent = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log: silent })
   t.teardown(() => pool.end())
   await migrateWebhooks(pool)
+  await migratePrivacy(pool)
+  const keys = options.databaseUrl === undefined ? log.keys : await startTestKeys(t, databaseUrl)
   const store = createEventStore({ connectionString, keys })
   t.teardown(() => store.close())
   const journal: string[] = []
