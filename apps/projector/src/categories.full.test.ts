@@ -6,6 +6,7 @@ import { userOwner } from '@paylog/domain/actor'
 import { paymentMethodFold, removePaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import {
   addressStream,
+  auditTrailStream,
   defaultChoiceStream,
   idempotentRequestStream,
   paymentMethodStream,
@@ -101,7 +102,7 @@ t.test('an unreadable event stops only its projection, which logs it and stores 
 })
 
 t.test('a projector exits when all its projections have stopped', async (t) => {
-  for (const stream of [paymentMethodStream, addressStream, defaultChoiceStream, productStream])
+  for (const stream of [paymentMethodStream, addressStream, defaultChoiceStream, productStream, auditTrailStream])
     await store.client.appendToStream(stream(randomUUID()), unreadable())
   t.same(await projector.exited, { code: 1, signal: null })
   for (const { name } of projections)
