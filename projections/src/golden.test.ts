@@ -40,6 +40,19 @@ t.test('every golden sample changes only columns that exist and have a merge rul
   }
 })
 
+t.test('a projection opens every event whose sealed values its rows hold', async (t) => {
+  for (const projection of projections) {
+    const { beginning, changing } = appliedBy(projection)
+    for (const { name, event, change } of [...beginning, ...changing]) {
+      const values = 'insert' in change ? change.insert : change.patch
+      const sealed = Object.entries(values).filter(
+        ([column, value]) => projection.columns[column]?.sealed && value !== null,
+      )
+      t.ok(sealed.length === 0 || projection.opens.has(event.type), `${projection.name}: ${name}`)
+    }
+  }
+})
+
 t.test('every golden sample can be written, alone and followed by all others', async (t) => {
   const { pool } = await readModelDatabase(t)
   for (const projection of projections) {

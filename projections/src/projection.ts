@@ -25,6 +25,8 @@ export type Projection = {
   /** Raised when the same events lead to different rows, so that tables must be rebuilt. */
   readonly schemaVersion: number
   readonly streamPrefixes: readonly string[]
+  /** The events whose sealed values the rows hold. */
+  readonly opens: ReadonlySet<string>
   /** The stream of a row: the prefix, and the column with the id. */
   readonly rowStream: { readonly prefix: string; readonly column: string }
   readonly columns: Columns
@@ -54,6 +56,8 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
   readonly computed?: ComputedColumns
   readonly indexes: (table: string) => string
   readonly events: Schemas
+  /** The events of which handlers use sealed values; in others they are null. */
+  readonly opens?: readonly (keyof Schemas & string)[]
   readonly idOf: (event: EventsOf<Schemas>) => string | undefined
   readonly on: {
     readonly [Type in keyof Schemas]?: (
@@ -62,11 +66,13 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
   }
 }): Projection {
   const { events, idOf, on, computed = {}, streamPrefix, streamIdColumn = 'id', columns, indexes, ...rest } = definition
+  const { opens = [] } = definition
   const handlers = new Map(Object.entries(on))
   const isPersonal = Object.values<Column>(columns).some(({ sealed }) => sealed !== undefined)
   return {
     ...rest,
     streamPrefixes: isPersonal ? [streamPrefix, erasurePrefix] : [streamPrefix],
+    opens: new Set(opens),
     rowStream: { prefix: streamPrefix, column: streamIdColumn },
     columns: isPersonal ? { ...columns, [keyIdsColumn]: keyIds } : columns,
     indexes: isPersonal ? (table) => `${indexes(table)};\n${keyIdsIndex(table)}` : indexes,

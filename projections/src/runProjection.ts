@@ -185,6 +185,7 @@ async function applyLog(options: RunningOptions, { version, schema_version }: Pr
     .follow({
       name: checkpointName(projection, version),
       streamPrefixes: projection.streamPrefixes,
+      opens: projection.opens,
       start: () => stopWhenLost(applier.start()),
       handle: async (batch) => {
         if (erasedKeysIn(projection, batch.events) !== undefined) await dropUnkept(options)

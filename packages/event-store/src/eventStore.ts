@@ -262,9 +262,9 @@ function keyCalls(keys: DataKeys): Pick<EventStore, 'destroyKeys' | 'hash'> {
 }
 
 function follows(source: FollowSource, decoder: Decoder): Pick<EventStore, 'follow' | 'followRaw'> {
-  const batching: Batching<Recorded> = (raw, end) => decodedBatch(decoder, raw, end)
   return {
-    follow({ streamPrefixes, ...options }) {
+    follow({ streamPrefixes, opens, ...options }) {
+      const batching: Batching<Recorded> = (raw, end) => decodedBatch(decoder, raw, end, opens)
       return followLog(source, options, { filter: { streamPrefixes }, batching })
     },
     followRaw: (options) => followLog(source, options, { filter: 'own', batching: rawBatch }),

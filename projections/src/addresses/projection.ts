@@ -46,6 +46,7 @@ export const addresses = defineProjection({
     where not is_removed`,
   idOf: ({ data }) => data.address_id,
   events: addressEvents,
+  opens: ['AddressAdded', 'AddressChanged'],
   on: {
     AddressAdded: (event) => ({ insert: added(event) }),
     AddressChanged: ({ data }) => ({

@@ -61,6 +61,7 @@ export const paymentMethods = defineProjection({
     where not is_removed`,
   idOf: ({ data }) => data.payment_method_id,
   events: paymentMethodEvents,
+  opens: ['PaymentMethodAdded', 'PaymentMethodAliasChanged', 'PaymentMethodRefreshed'],
   on: {
     // Saving a removed method again replaces its old row.
     PaymentMethodAdded: (event) => ({ insert: added(event) }),

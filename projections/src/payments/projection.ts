@@ -167,6 +167,7 @@ export const payments = defineProjection({
   idOf: ({ data }) => data.payment_id,
   // Events without a handler still raise the revision.
   events: paymentEvents,
+  opens: ['PaymentInitiated', 'ProviderIntentCreated'],
   on: {
     PaymentInitiated: (event) => ({ insert: initiated(event) }),
     ProviderIntentCreated: ({ data }) => ({

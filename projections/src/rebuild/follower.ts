@@ -59,7 +59,8 @@ export async function createFollower(options: {
       const end = until ?? (await store.head())
       if (end === undefined || (reading.position !== undefined && !isAfter(end, reading.position))) return 0
       reading = { ...reading, end }
-      const range = { prefixes: projection.streamPrefixes, from: reading.position, until: end, maxBatch: windowEvents }
+      const { streamPrefixes: prefixes, opens } = projection
+      const range = { prefixes, opens, from: reading.position, until: end, maxBatch: windowEvents }
       for await (const batch of store.readBatches(range)) {
         signal.throwIfAborted()
         await applier.apply(batch)

@@ -35,6 +35,7 @@ export const refunds = defineProjection({
   // Null for a failed call that is not a refund's.
   idOf: ({ data }) => data.refund_id ?? undefined,
   events: { RefundRequested, ProviderCallFailed, RefundRecorded },
+  opens: ['RefundRequested', 'RefundRecorded'],
   on: {
     // Repeated when its call did not reach the provider.
     RefundRequested: ({ data }) => ({

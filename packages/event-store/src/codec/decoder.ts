@@ -3,14 +3,19 @@ import type { RawEvent } from '../read/rawEvent.ts'
 import { type Codec, parsedJson, type Recorded, UnreadableEventError } from './codec.ts'
 import type { DataKeys } from './dataKeys.ts'
 import { KeysNeededError, keyIdsIn } from './sealing.ts'
+import { nameOf } from './shapes.ts'
 
 /** What decodes recorded events: a codec, with the keys of their sealed parts. */
 export type Decoder = {
   /**
    * Decodes events, with the error in the place of one that this program cannot read.
+   * @param opens the event types whose sealed fields are needed, by default all; those of others are null, which takes less time
    * @throws DomainError `service_unavailable` when keys cannot be loaded
    */
-  decode(events: readonly RawEvent[]): Promise<readonly (Recorded | UnreadableEventError)[]>
+  decode(
+    events: readonly RawEvent[],
+    opens?: ReadonlySet<string>,
+  ): Promise<readonly (Recorded | UnreadableEventError)[]>
 }
 
 export function createDecoder(codec: Pick<Codec, 'decode'>, keys: Pick<DataKeys, 'known' | 'load'>): Decoder {
@@ -18,17 +23,19 @@ export function createDecoder(codec: Pick<Codec, 'decode'>, keys: Pick<DataKeys,
     await keys.load([...new Set(events.flatMap(({ data }) => keyIdsIn(parsedJson(data))))])
   }
   return {
-    async decode(events) {
+    async decode(events, opens) {
+      const isOpened = ({ type }: RawEvent) => opens?.has(nameOf(type)) ?? true
       const decoded: (Recorded | UnreadableEventError)[] = []
       let loadedFor = -1
       while (decoded.length < events.length) {
         try {
-          for (const event of events.slice(decoded.length)) decoded.push(tryDecode(codec, event, keys.known))
+          for (const event of events.slice(decoded.length))
+            decoded.push(tryDecode(codec, event, isOpened(event) ? keys.known : undefined))
         } catch (error) {
           if (!(error instanceof KeysNeededError) || loadedFor === decoded.length) throw error
           // Most keys are loaded already, so the ids are looked for only when one is missing.
           loadedFor = decoded.length
-          await loadKeysOf(events.slice(loadedFor))
+          await loadKeysOf(events.slice(loadedFor).filter(isOpened))
         }
       }
       return decoded

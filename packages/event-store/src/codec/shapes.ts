@@ -40,6 +40,9 @@ export type StoredShapes = {
 
 const versioned = /^(?<name>.+)\.v(?<version>[1-9]\d*)$/
 
+/** The event's name in the domain, of its type in the log. */
+export const nameOf = (storedType: string): string => versioned.exec(storedType)?.groups?.name ?? storedType
+
 /** @throws Error for an event name that looks like a version of another event */
 export function createStoredShapes({ current, former }: EventTables): StoredShapes {
   const newest = new Map<string, StoredShape>()

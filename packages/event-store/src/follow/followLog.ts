@@ -21,7 +21,11 @@ export type FollowSource = {
   readonly pollMs: number
 }
 
-export type FollowOptions = FollowerOptions<Recorded> & { readonly streamPrefixes: readonly string[] }
+export type FollowOptions = FollowerOptions<Recorded> & {
+  readonly streamPrefixes: readonly string[]
+  /** See `Decoder`. */
+  readonly opens?: ReadonlySet<string>
+}
 
 export type FollowerOptions<Event> = {
   readonly name: string

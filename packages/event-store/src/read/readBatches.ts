@@ -28,6 +28,8 @@ export type LogRange = {
 export type BatchRange = LogRange & {
   /** Inclusive end; never after the end of the log at the start of the read. */
   readonly until?: LogCheckpoint | undefined
+  /** See `Decoder`. */
+  readonly opens?: ReadonlySet<string>
   /** Events per batch, as long as there are more. At most three times as many are in memory. */
   readonly maxBatch?: number
 }
@@ -64,10 +66,11 @@ export async function* decodedBatch(
   decoder: Decoder,
   raw: readonly RawEvent[],
   end: LogCheckpoint | undefined = raw.at(-1)?.position,
+  opens?: ReadonlySet<string>,
 ): AsyncGenerator<EventBatch, void> {
   const events: Recorded[] = []
   let unreadable: UnreadableEventError | undefined
-  for (const decoded of await decoder.decode(raw)) {
+  for (const decoded of await decoder.decode(raw, opens)) {
     if (decoded instanceof UnreadableEventError) unreadable = decoded
     else events.push(decoded)
     if (unreadable !== undefined) break
@@ -99,7 +102,7 @@ export async function* readBatches(context: ReadContext, range: BatchRange): Asy
     const isBefore = page.last === undefined || isAfter(end, page.last.position)
     // Later events may be unreadable.
     const events = isBefore ? page.events : page.events.filter(({ position }) => !isAfter(position, end))
-    yield* decodedBatch(context, events, isBefore ? endOf(page) : end)
+    yield* decodedBatch(context, events, isBefore ? endOf(page) : end, range.opens)
     if (!isBefore) return
   }
   yield { events: [], position: end }
