@@ -217,9 +217,20 @@ const compressedFromBytes = 16_384
 const plain = Buffer.of(0)
 const gzip = Buffer.of(1)
 
+/** Random nonces, made many at a time: a call for each took a quarter of the time of sealing. */
+const nextNonce = (() => {
+  let made = Buffer.alloc(0)
+  return (): Buffer => {
+    if (made.length === 0) made = randomBytes(256 * nonceBytes)
+    const nonce = made.subarray(0, nonceBytes)
+    made = made.subarray(nonceBytes)
+    return nonce
+  }
+})()
+
 function encrypt(content: Buffer, key: KeyObject, associated: Buffer): string {
   const isLong = content.length >= compressedFromBytes
-  const nonce = randomBytes(nonceBytes)
+  const nonce = nextNonce()
   const cipher = createCipheriv(algorithm, key, nonce).setAAD(associated)
   const parts = [nonce, cipher.update(isLong ? gzip : plain), cipher.update(isLong ? gzipSync(content) : content)]
   cipher.final()
