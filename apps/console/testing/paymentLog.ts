@@ -120,7 +120,7 @@ function paymentEvents(id: string, number: number, occurred_at: string): Payment
 }
 
 function order(payment_id: string, number: number, occurred_at: string): Parameters<typeof initiatePayment>[0] {
-  const email = `customer${number % 500}@example.com`
+  const email = `customer${number % 1_000}@example.com`
   const isGuest = number % 2 === 0
   return {
     ...paymentFields,
