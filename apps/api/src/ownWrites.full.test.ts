@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { startEdge, withCaddy } from './testing/edge.ts'
 import { startApis, startReplica, startReplicaBackends, warningsIn } from './testing/replicas.ts'
 
-const rounds = testCycles(10)
+const rounds = testCycles(6)
 const callers = [
   { 'x-session-id': 'demo-session' },
   { authorization: 'Bearer demo-admin-session' },

@@ -19,7 +19,7 @@ import { reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 import { refundPayment } from '@paylog/workflows/payments/refundPayment'
 import t from 'tap'
 
-const histories = testCycles(60)
+const histories = testCycles(30)
 const maxSteps = 14
 const concurrency = 6
 const totalCents = 2599
