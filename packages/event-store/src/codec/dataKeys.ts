@@ -10,7 +10,7 @@ export type DataKey = { readonly id: string; readonly key: KeyObject }
 export type DataKeys = {
   /**
    * The present keys of these names, in their order. A key that does not exist is made; it is durable before this resolves.
-   * A name is an owner (`user:<id>`, `guest:<folded e-mail>`), `payment:<id>` for a payment without an owner, or a bucket
+   * A name is an owner (`user:<id>`, `guest:<folded e-mail>`), a stream that belongs to nobody (`payment:<id>`), or a bucket
    * (`body:<day>`, `secret:<day>`, as 2026-11-27 in UTC). Names are never stored, only their keyed hash.
    * @throws DomainError `service_unavailable`
    */

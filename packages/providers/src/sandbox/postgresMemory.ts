@@ -1,5 +1,6 @@
 // The memory of the sandbox in Postgres.
 import { migrate } from '@paylog/runtime/postgres/migrate'
+import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import pg from 'pg'
 import { Compile } from 'typebox/compile'
 import { ProviderError } from '../provider.ts'
@@ -70,21 +71,6 @@ export function createPostgresMemory(options: {
 }
 
 type Connection = Pick<pg.ClientBase, 'query'>
-
-async function inTransaction<Result>(pool: pg.Pool, work: (client: Connection) => Promise<Result>): Promise<Result> {
-  const client = await pool.connect()
-  try {
-    await client.query('begin')
-    const result = await work(client)
-    await client.query('commit')
-    client.release()
-    return result
-  } catch (error) {
-    // Closing the connection rolls back, in any state.
-    client.release(true)
-    throw error
-  }
-}
 
 async function update(client: Connection, intentId: string, change: Parameters<SandboxMemory['update']>[1]) {
   const sql = 'select intent from sandbox.intents where provider_intent_id = $1 for update'
