@@ -54,7 +54,7 @@ export function sealedFieldsOf(
   }
   if (part !== undefined) return [{ path, part, isOptional }]
   return Object.entries(properties ?? {}).flatMap(([name, field]) =>
-    sealedFieldsOf(field, [...path, name], !required?.includes(name)),
+    sealedFieldsOf(field, [...path, name], isOptional || !required?.includes(name)),
   )
 }
 
@@ -171,7 +171,7 @@ function without(data: Fields, [name = '', ...rest]: readonly string[]): Fields 
   return rest.length === 0 || !isObject(value) ? others : { ...data, [name]: without(value, rest) }
 }
 
-/** Sets a field; the objects that it is in are made, unless they are missing from an optional one. */
+/** Sets a field, and makes the objects that it is in. */
 function put(data: Fields, [name = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length === 0) data[name] = value
   else {
