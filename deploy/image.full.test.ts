@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, matchesGlob } from 'node:path'
-import { compileCache } from '@paylog/testing/testEnvironment'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { root } from './testing/composeFile.ts'
@@ -104,7 +104,7 @@ t.test('the image has what every app imports, and each app reports its missing c
   await Promise.all(
     commands.map(async (command) => {
       // Invalid on purpose: apps that need no other variable would start otherwise.
-      const env = { PATH: process.env.PATH, ...compileCache, PORT: 'none' }
+      const env = { PATH: process.env.PATH, ...moduleLoading, PORT: 'none' }
       const child = spawn(process.execPath, command, { cwd: directory, env })
       let output = ''
       for (const stream of [child.stdout, child.stderr])

@@ -78,9 +78,10 @@ function selected(args: readonly string[]): string[] {
 }
 
 async function run(args: string[], env: Record<string, string>, read: (line: string) => void): Promise<number> {
+  const bundled = `--import=${env.TEST_BUNDLED_LIBRARIES}`
   const child = spawn(process.execPath, [tapProgram, ...args], {
     cwd: root,
-    env: { ...process.env, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${unrecorded}`, ...env },
+    env: { ...process.env, NODE_OPTIONS: [process.env.NODE_OPTIONS, unrecorded, bundled].join(' '), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   })

@@ -9,6 +9,7 @@ import { createLog, type Logger } from '../packages/runtime/src/telemetry/log.ts
 import { createTemplate } from '../packages/testing/src/migratedDatabase.ts'
 import { freePort } from '../packages/testing/src/processes.ts'
 import { findRedis, startRedisProcess } from '../packages/testing/src/redisProcess.ts'
+import { bundleLibraries } from './bundledLibraries.ts'
 
 const directoryPrefix = 'paylog-test-'
 const sharedMemory = '/dev/shm'
@@ -39,7 +40,10 @@ export async function startServers(print: (line: string) => void): Promise<TestS
   }
   try {
     // Thousands of processes compile the same modules.
-    const env: Record<string, string> = { NODE_COMPILE_CACHE: join(directory, 'compiled') }
+    const env: Record<string, string> = {
+      NODE_COMPILE_CACHE: join(directory, 'compiled'),
+      TEST_BUNDLED_LIBRARIES: await bundleLibraries(join(directory, 'libraries')),
+    }
     if (!process.env.TEST_DATABASE_URL) {
       const postgres = await startEmbeddedPostgres({
         directory: join(directory, 'postgres'),

@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { compileCache } from '@paylog/testing/testEnvironment'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { type ComposeService, root } from './composeFile.ts'
@@ -33,7 +33,7 @@ export function environmentOf(
   const port = String(portOf(host, name))
   return {
     PATH: process.env.PATH ?? '',
-    ...compileCache,
+    ...moduleLoading,
     ...Object.fromEntries(
       Object.entries(environment).map(([variable, value]) => [variable, withHostAddresses(host, value)]),
     ),

@@ -4,14 +4,14 @@ import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { listen } from '@paylog/testing/fakeServer'
-import { compileCache } from '@paylog/testing/testEnvironment'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import t, { type Test } from 'tap'
 
 /** Runs an app that must fail to start. */
 async function startError(t: Test, app: string, env: Readonly<Record<string, string>>) {
   const script = new URL(`../../${app}/src/main.ts`, import.meta.url).pathname
   const child = spawn(process.execPath, [script], {
-    env: { ...compileCache, ...env },
+    env: { ...moduleLoading, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   t.teardown(() => child.kill('SIGKILL'))

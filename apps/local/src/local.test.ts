@@ -7,7 +7,7 @@ import { isAlive } from '@paylog/runtime/process/isAlive'
 import { type Runtime, readRuntime } from '@paylog/runtime/process/runtimeFile'
 import { matchList } from '@paylog/testing/assertions'
 import { freePort, startProcess } from '@paylog/testing/processes'
-import { compileCache } from '@paylog/testing/testEnvironment'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 
@@ -21,7 +21,7 @@ function run(file: string, args: readonly string[], env: Record<string, string>)
   return new Promise((resolve) => {
     const options = {
       cwd: fileURLToPath(new URL('../../..', import.meta.url)),
-      env: { PATH: process.env.PATH, ...compileCache, ...env },
+      env: { PATH: process.env.PATH, ...moduleLoading, ...env },
     }
     execFile(file, args, options, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr })

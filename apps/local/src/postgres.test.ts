@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@paylog/testing/processes'
-import { compileCache } from '@paylog/testing/testEnvironment'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 
@@ -14,7 +14,7 @@ t.test('SIGTERM while the database is being created leaves no unfinished cluster
   const directory = mkdtempSync(join(tmpdir(), 'paylog-postgres-test-'))
   const data = join(directory, 'postgres')
   const child = spawn(process.execPath, [fileURLToPath(new URL('postgres.ts', import.meta.url))], {
-    env: { PATH: process.env.PATH, ...compileCache, PORT: String(await freePort()), POSTGRES_DIRECTORY: data },
+    env: { PATH: process.env.PATH, ...moduleLoading, PORT: String(await freePort()), POSTGRES_DIRECTORY: data },
     stdio: 'ignore',
   })
   const exited = once(child, 'exit')

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort, startProcess } from '@paylog/testing/processes'
-import { compileCache, testCycles } from '@paylog/testing/testEnvironment'
+import { moduleLoading, testCycles } from '@paylog/testing/testEnvironment'
 import t, { type Test } from 'tap'
 import { idOf, keepPaying, pay, waitForPayments } from './testing/payments.ts'
 
@@ -61,7 +61,7 @@ t.test('npm start recovers from SIGKILL', async (t) => {
       const afterMs = Math.round(Math.random() * ordinaryMs)
       killedAfter.push(afterMs)
       const child = spawn(process.execPath, [fileURLToPath(main)], {
-        env: { PATH: process.env.PATH, ...compileCache, ...env },
+        env: { PATH: process.env.PATH, ...moduleLoading, ...env },
         stdio: 'ignore',
       })
       await pause(afterMs)

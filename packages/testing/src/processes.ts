@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { findFreePort, type PortRange } from '@paylog/runtime/process/ports'
 import type { Test } from 'tap'
 import { testMasterKey } from './dataKeys.ts'
-import { compileCache } from './testEnvironment.ts'
+import { moduleLoading } from './testEnvironment.ts'
 
 const readyTimeoutMs = 30_000
 const stopTimeoutMs = 15_000
@@ -57,7 +57,7 @@ export async function startProcess(
   { script, env = {}, args = [] }: { script: URL; env?: Readonly<Record<string, string>>; args?: readonly string[] },
 ): Promise<TestProcess> {
   const child = spawn(process.execPath, [script.pathname, ...args], {
-    env: { PATH: process.env.PATH, ...compileCache, ...testSettings, ...env },
+    env: { PATH: process.env.PATH, ...moduleLoading, ...testSettings, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   let written = ''

@@ -10,8 +10,10 @@ export function testEventStoreUrl(): string | undefined {
   return process.env.TEST_EVENTSTORE_URL || undefined
 }
 
-const { NODE_COMPILE_CACHE } = process.env
+const { NODE_COMPILE_CACHE, TEST_BUNDLED_LIBRARIES } = process.env
 
-/** Lets the processes that a test starts share Node's compile cache of the test run. */
-export const compileCache: Readonly<Record<string, string>> =
-  NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+/** Lets the processes that a test starts use the compile cache and the bundled libraries of the test run. */
+export const moduleLoading: Readonly<Record<string, string>> = {
+  ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
+  ...(TEST_BUNDLED_LIBRARIES !== undefined && { NODE_OPTIONS: `--import=${TEST_BUNDLED_LIBRARIES}` }),
+}

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { compileCache } from '@paylog/testing/testEnvironment'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import type { Test } from 'tap'
 
 const script = fileURLToPath(new URL('../demo.ts', import.meta.url))
@@ -24,7 +24,7 @@ export function startDemo(
   const directory = join(outer, 'tmp')
   mkdirSync(directory)
   const child = spawn(process.execPath, [script, ...args], {
-    env: { PATH: path, ...compileCache, TMPDIR: directory, ...env },
+    env: { PATH: path, ...moduleLoading, TMPDIR: directory, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'close')

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { testMasterKey } from '@paylog/testing/dataKeys'
-import { compileCache } from '@paylog/testing/testEnvironment'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import type { Test } from 'tap'
 import type { CommandContext } from '../command.ts'
 import { runCommandLine } from '../commandLine.ts'
@@ -36,7 +36,7 @@ const masterKey: Environment = { PII_MASTER_KEY: testMasterKey }
  */
 export function startOps(t: Test, args: readonly string[], env: Environment = {}, input?: Readable): RunningCommand {
   const child = spawn(process.execPath, [main, ...args], {
-    env: { ...compileCache, ...masterKey, ...env },
+    env: { ...moduleLoading, ...masterKey, ...env },
     stdio: 'pipe',
   })
   t.teardown(() => void child.kill('SIGKILL'))

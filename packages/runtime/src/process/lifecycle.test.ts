@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
-import { compileCache } from '@paylog/testing/testEnvironment'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import t, { type Test } from 'tap'
 import { stopTimeoutMs } from './lifecycle.ts'
 
@@ -15,7 +15,7 @@ type App = { child: ChildProcess; ended: Promise<Ended>; message: () => Promise<
 
 function start(t: Test, env: Record<string, string> = {}, program = script): App {
   const child = spawn(process.execPath, [program], {
-    env: { ...compileCache, REQUIRED: 'x', ...env },
+    env: { ...moduleLoading, REQUIRED: 'x', ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   t.teardown(() => child.kill('SIGKILL'))
