@@ -16,19 +16,21 @@ const maxIdsInStatement = 5_000
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** @param options `refresh` resolves when the cached keys are recent enough to seal with */
+/** @param options `isReady`: the cached keys are recent enough to seal with; `prepare` makes them so */
 export function createCachedKeys({
   pool,
   masterKeys,
   hash,
   cache,
-  refresh,
+  isReady,
+  prepare,
 }: {
   readonly pool: Pool
   readonly masterKeys: MasterKeys
   readonly hash: LookupHash
   readonly cache: KeyCache
-  readonly refresh: () => Promise<void>
+  readonly isReady: () => boolean
+  readonly prepare: () => Promise<void>
 }) {
   const provide = createBatches(
     (sightings: readonly Sighting[]) =>
@@ -41,7 +43,7 @@ export function createCachedKeys({
   })
 
   async function keysOf(sightings: readonly Sighting[]): Promise<readonly DataKey[]> {
-    await orUnavailable(refresh())
+    if (!isReady()) await orUnavailable(prepare())
     const cached = sightings.map(({ name, email }) =>
       email === undefined || cache.wasSeen(name, email) ? cache.named(name) : undefined,
     )

@@ -82,11 +82,12 @@ export function createDataKeys({
     opened ??= await openLookupHash(pool, masterKeys)
     return opened
   }
-  const refresh = async () => {
+  const isReady = () => opened !== undefined && sweeper.isRecent()
+  const prepare = async () => {
     await open()
-    await sweeper.refresh()
+    if (!sweeper.isRecent()) await sweeper.sweep()
   }
-  const { keysOf, load } = createCachedKeys({ pool, masterKeys, hash, cache, refresh })
+  const { keysOf, load } = createCachedKeys({ pool, masterKeys, hash, cache, isReady, prepare })
 
   return {
     async start() {

@@ -15,11 +15,11 @@ export type KeyCache = {
   addSeen(name: string, email: string, id: string): void
 }
 
-/** @param max entries of each kind; those that were used least recently are dropped first */
+/** @param max entries of each kind; of those that are used again, at least the last half are kept */
 export function createKeyCache(max: number): KeyCache {
-  const keys = createLru<KeyObject | null>(max)
-  const ids = createLru<string>(max)
-  const seen = createLru<string>(max)
+  const keys = createRecentlyUsed<KeyObject | null>(max)
+  const ids = createRecentlyUsed<string>(max)
+  const seen = createRecentlyUsed<string>(max)
 
   function named(name: string): DataKey | undefined {
     const id = ids.get(name)
@@ -45,26 +45,27 @@ export function createKeyCache(max: number): KeyCache {
   }
 }
 
-const pairOf = (name: string, email: string) => JSON.stringify([name, email])
+/** No e-mail has a line break. */
+const pairOf = (name: string, email: string) => `${email}\n${name}`
 
-/** A map keeps its entries in the order of insertion, so the first is the one that was used least recently. */
-function createLru<Value>(max: number) {
-  const entries = new Map<string, Value>()
+/** Two halves: what is not used while the newer one fills is dropped. Cheaper than an order of all entries. */
+function createRecentlyUsed<Value>(max: number) {
+  let newer = new Map<string, Value>()
+  let older = newer
   const set = (key: string, value: Value) => {
-    entries.delete(key)
-    entries.set(key, value)
-    if (entries.size <= max) return
-    for (const oldest of entries.keys()) {
-      entries.delete(oldest)
-      return
-    }
+    newer.set(key, value)
+    if (newer.size < max / 2) return
+    older = newer
+    newer = new Map()
   }
   return {
     set,
     get(key: string): Value | undefined {
-      const value = entries.get(key)
-      if (value !== undefined) set(key, value)
-      return value
+      const value = newer.get(key)
+      if (value !== undefined) return value
+      const kept = older.get(key)
+      if (kept !== undefined) set(key, kept)
+      return kept
     },
   }
 }

@@ -10,8 +10,10 @@ const commitDelaySeconds = 60
 const pauseMs = 1_000
 
 export type Sweeper = {
-  /** Resolves when the cached keys are recent enough to seal with. @throws errors of Postgres */
-  refresh(): Promise<void>
+  /** Whether the cached keys are recent enough to seal with. */
+  isRecent(): boolean
+  /** @throws errors of Postgres */
+  sweep(): Promise<void>
   /** Sweeps again and again until the signal aborts. */
   run(options: { readonly everyMs: number; readonly signal: AbortSignal; readonly log: Logger }): Promise<void>
 }
@@ -41,9 +43,8 @@ export function createSweeper(pool: Pool, cache: KeyCache, maxAgeMs: number): Sw
   }
 
   return {
-    async refresh() {
-      if (performance.now() - sweptAt > maxAgeMs) await sweepOnce()
-    },
+    isRecent: () => performance.now() - sweptAt <= maxAgeMs,
+    sweep: sweepOnce,
     run: ({ everyMs, signal, log }) =>
       keepRunning(
         async () => {

@@ -31,13 +31,13 @@ async function keysForParts(
 ): Promise<(part: SealedPart) => readonly DataKey[]> {
   const { subject } = place
   const day = new Date().toISOString().slice(0, 10)
-  const namesOf = (part: SealedPart) => keyNames(part, place, day)
-  const names = [...new Set([...parts].flatMap(namesOf))]
+  const namesOf = new Map([...parts].map((part) => [part, keyNames(part, place, day)]))
+  const names = [...new Set([...namesOf.values()].flat())]
   if (subject !== null && subject.email !== null && names.includes(subject.name))
     await keys.seen(subject.name, subject.email)
   const found = names.length === 0 ? [] : await keys.named(names)
   const byName = new Map(names.map((name, index) => [name, found[index]]))
-  return (part) => namesOf(part).flatMap((name) => byName.get(name) ?? [])
+  return (part) => (namesOf.get(part) ?? []).flatMap((name) => byName.get(name) ?? [])
 }
 
 function keyNames(part: SealedPart, { stream, subject }: Place, day: string): readonly string[] {
