@@ -6,7 +6,7 @@ import { keysHarness } from './testing/keysHarness.ts'
 t.test('every key that a killed process used exists, and its successor goes on with the same ones', async (t) => {
   const { databaseUrl, pool, masterKeys, start } = await keysHarness(t)
   const script = new URL('fixtures/makingKeys.ts', import.meta.url)
-  const masterKey = Buffer.from(masterKeys[0].bytes).toString('base64')
+  const masterKey = masterKeys[0].key.export().toString('base64')
   const run = () => startProcess(t, { script, args: [databaseUrl, masterKey] })
   const processes = await Promise.all([run(), run()])
   await waitFor(() => processes.every((each) => each.output().length > 5_000), { what: 'some keys' })

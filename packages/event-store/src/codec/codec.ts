@@ -76,10 +76,11 @@ export type Codec = {
   /**
    * Decodes a recorded event and upcasts it to the newest shape.
    * @param known the keys that are loaded
+   * @param data its data, parsed
    * @throws UnreadableEventError for an unknown type, and for data that does not fit its schema, cannot be opened or cannot be
    *   upcast; KeysNeededError when one of its keys is not loaded
    */
-  decode(recorded: RawEvent, known: DataKeys['known']): Recorded
+  decode(recorded: RawEvent, known: DataKeys['known'], data?: unknown): Recorded
 }
 
 const metadataValidator = Compile(StoredMetadata)
@@ -101,7 +102,7 @@ export function createCodec(tables: EventTables): Codec {
         metadata: storedMetadata({ ...metadata, schema: shape.version }),
       })
     },
-    decode(recorded, known) {
+    decode(recorded, known, stored = parsedJson(recorded.data)) {
       const { id, type, stream, revision, position, created } = recorded
       const metadata = parsedJson(recorded.metadata)
       const unreadable = (problem: string, cause?: unknown) =>
@@ -112,7 +113,7 @@ export function createCodec(tables: EventTables): Codec {
       const shape = shapes.stored(type)
       if (shape === undefined) throw unreadable(unknownType(type, shapes))
       if (recorded.contentType !== 'application/json') throw unreadable('is not JSON')
-      const { data, sealed } = unsealedData(shape, recorded, known, unreadable)
+      const { data, sealed } = unsealedData(shape, { recorded, stored }, known, unreadable)
       if (!metadataValidator.Check(metadata)) throw unreadable('has no valid metadata')
       // The data has been checked above; the compiler cannot connect a type name with its data.
       const event = { type: shape.name, data } as RecordedDomainEvent
@@ -141,12 +142,12 @@ function idsIn(metadata: unknown): EventIds {
 
 function unsealedData(
   shape: StoredShape,
-  { data, id, stream, type }: RawEvent,
+  { recorded: { id, stream, type }, stored }: { readonly recorded: RawEvent; readonly stored: unknown },
   known: DataKeys['known'],
   unreadable: (problem: string, cause?: unknown) => UnreadableEventError,
 ): { readonly data: unknown; readonly sealed: SealedKeys } {
   try {
-    const unsealed = unseal(shape.sealed, parsedJson(data), known, { stream, id, type })
+    const unsealed = unseal(shape.sealed, stored, known, { stream, id, type })
     return { ...unsealed, data: upcast(shape, unsealed.data) }
   } catch (error) {
     if (error instanceof KeysNeededError) throw error

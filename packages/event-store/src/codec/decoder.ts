@@ -19,23 +19,22 @@ export type Decoder = {
 }
 
 export function createDecoder(codec: Pick<Codec, 'decode'>, keys: Pick<DataKeys, 'known' | 'load'>): Decoder {
-  async function loadKeysOf(events: readonly RawEvent[]): Promise<void> {
-    await keys.load([...new Set(events.flatMap(({ data }) => keyIdsIn(parsedJson(data))))])
-  }
   return {
     async decode(events, opens) {
       const isOpened = ({ type }: RawEvent) => opens?.has(nameOf(type)) ?? true
+      const parsed = events.map((event) => ({ event, data: parsedJson(event.data), isOpened: isOpened(event) }))
       const decoded: (Recorded | UnreadableEventError)[] = []
       let loadedFor = -1
       while (decoded.length < events.length) {
         try {
-          for (const event of events.slice(decoded.length))
-            decoded.push(tryDecode(codec, event, isOpened(event) ? keys.known : undefined))
+          for (const { event, data, isOpened } of parsed.slice(decoded.length))
+            decoded.push(tryDecode(codec, event, isOpened ? keys.known : undefined, data))
         } catch (error) {
           if (!(error instanceof KeysNeededError) || loadedFor === decoded.length) throw error
           // Most keys are loaded already, so the ids are looked for only when one is missing.
           loadedFor = decoded.length
-          await loadKeysOf(events.slice(loadedFor).filter(isOpened))
+          const others = parsed.slice(loadedFor).filter(({ isOpened }) => isOpened)
+          await keys.load([...new Set(others.flatMap(({ data }) => keyIdsIn(data)))])
         }
       }
       return decoded
@@ -54,15 +53,17 @@ export function requireReadable(decoded: readonly (Recorded | UnreadableEventErr
 /**
  * Decodes an event, with the error in the place of one that this program cannot read.
  * @param known by default no key, so that sealed fields are null
+ * @param data its data, parsed
  * @throws KeysNeededError
  */
 export function tryDecode(
   codec: Pick<Codec, 'decode'>,
   event: RawEvent,
   known: DataKeys['known'] = () => null,
+  data?: unknown,
 ): Recorded | UnreadableEventError {
   try {
-    return codec.decode(event, known)
+    return codec.decode(event, known, data)
   } catch (error) {
     if (error instanceof UnreadableEventError) return error
     throw error

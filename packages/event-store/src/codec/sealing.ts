@@ -167,22 +167,25 @@ function valueAt(data: object, path: readonly string[]): unknown {
 }
 
 /** Sets a field of a copy to undefined, and copies the objects that it is in. */
-function hide(copy: Fields, original: object, [name = '', ...rest]: readonly string[]): void {
-  const value = (original as Fields)[name]
-  if (rest.length === 0 || !isObject(value)) copy[name] = undefined
-  else {
-    if (copy[name] === value) copy[name] = { ...value }
-    hide(copy[name] as Fields, value, rest)
+function hide(copy: Fields, original: object, path: readonly string[]): void {
+  let [into, from] = [copy, original as Fields]
+  for (const name of path.slice(0, -1)) {
+    const value = from[name] as Fields
+    if (into[name] === value) into[name] = { ...value }
+    into = into[name] as Fields
+    from = value
   }
+  into[path.at(-1) ?? ''] = undefined
 }
 
 /** Sets a field, and makes the objects that it is in. */
-function put(data: Fields, [name = '', ...rest]: readonly string[], value: unknown): void {
-  if (rest.length === 0) data[name] = value
-  else {
-    if (!isObject(data[name])) data[name] = {}
-    put(data[name] as Fields, rest, value)
+function put(data: Fields, path: readonly string[], value: unknown): void {
+  let into = data
+  for (const name of path.slice(0, -1)) {
+    if (!isObject(into[name])) into[name] = {}
+    into = into[name] as Fields
   }
+  into[path.at(-1) ?? ''] = value
 }
 
 function merge(into: Fields, from: Fields): void {
