@@ -60,7 +60,14 @@ const scenario = [
   ...['getSystem', 'listProjections', 'rebuildProjection', 'verifyProjection', 'getJob', 'listJobs', 'cancelJob'],
   ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
   ...['listWebhookEndpoints', 'enableWebhookEndpoint', 'redeliverFailedWebhooks', 'backfillWebhooks'],
-  ...['listWebhookDeliveries', 'getWebhookDelivery', 'redeliverWebhook', 'exportEvents', 'listAuditTrail'],
+  ...[
+    'listWebhookDeliveries',
+    'getWebhookDelivery',
+    'redeliverWebhook',
+    'exportEvents',
+    'findExportCheckpoint',
+    'listAuditTrail',
+  ],
   ...['createErasure', 'listErasures'],
   ...['deletePaymentMethod', 'deleteAddress'],
 ]
@@ -75,6 +82,7 @@ const requiredQueries: Readonly<Record<string, string>> = {
   getStatistics: '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
   listAnyPaymentMethods: '?user_id=00000000-0000-4000-8000-000000000003',
   listAnyAddresses: '?guest_email=guest@example.com',
+  findExportCheckpoint: '?last_position=1&count=1',
 }
 const requiredQuery = ({ operationId = '' }: Route): Sent => {
   const query = requiredQueries[operationId]

@@ -54,6 +54,7 @@ export const operationRoutes = {
   getJob: { method: 'get', path: '/admin/jobs/{id}', takesKey: false },
   cancelJob: { method: 'post', path: '/admin/jobs/{id}/cancel', takesKey: false },
   exportEvents: { method: 'get', path: '/admin/events', takesKey: false },
+  findExportCheckpoint: { method: 'get', path: '/admin/events/checkpoint', takesKey: false },
   listWebhookEndpoints: { method: 'get', path: '/admin/webhook-endpoints', takesKey: false },
   enableWebhookEndpoint: { method: 'post', path: '/admin/webhook-endpoints/{endpoint}/enable', takesKey: false },
   redeliverFailedWebhooks: { method: 'post', path: '/admin/webhook-endpoints/{endpoint}/redeliver', takesKey: false },

@@ -948,6 +948,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/events/checkpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find the checkpoint of an export
+         * @description For administrators. The smallest signed checkpoint that covers all events of an export; for an export from the start of the log otherwise the newest one, which covers its first events. Null when there is none yet.
+         */
+        get: operations["findExportCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/webhook-endpoints": {
         parameters: {
             query?: never;
@@ -1750,6 +1770,12 @@ export interface components {
             /** @constant */
             success: false;
             error: components["schemas"]["Error"];
+        };
+        ExportCheckpoint: {
+            /** @description A signed note with a checkpoint of the tree of the log */
+            note: string;
+            /** @description Of an export whose lines are the first events of the log: the hashes in base64 that lead from the tree of its lines to that of the checkpoint; none when the checkpoint is not larger. Null for others */
+            consistency: string[] | null;
         };
         HistoryEntry: {
             /** @description Position of the event in the log, as in X-Event-Position */
@@ -4797,6 +4823,35 @@ export interface operations {
                 };
                 content: {
                     "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    findExportCheckpoint: {
+        parameters: {
+            query: {
+                /** @description Position of its last event */
+                last_position: string;
+                /** @description The number of its events */
+                count: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The checkpoint */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["ExportCheckpoint"] | null;
+                    };
                 };
             };
         };

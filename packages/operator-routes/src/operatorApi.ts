@@ -12,6 +12,7 @@ import { enabledProviders } from '@paylog/workflows/enabledProviders'
 import type { FastifyPluginAsync } from 'fastify'
 import type { OperatorConfig } from './config.ts'
 import { consolePlugin } from './console/consolePlugin.ts'
+import { checkpointRoute } from './events/checkpointRoute.ts'
 import { eventRoutes } from './events/routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { jobRoutes } from './jobs/routes.ts'
@@ -30,6 +31,7 @@ const resources: readonly Routes[] = [
   projectionRoutes,
   jobRoutes,
   eventRoutes,
+  checkpointRoute,
   endpointRoutes,
   deliveryRoutes,
   privacyRoutes,

@@ -1,4 +1,5 @@
 // `streams export`: writes recorded events as ndjson, with a manifest to verify the file.
+import { coverageText, type ExportedPart, findCheckpoint } from '@paylog/audit-log/exportCheckpoint'
 import { isLeaf } from '@paylog/audit-log/leaf'
 import { ConfigError } from '@paylog/config/environment'
 import type { LogPosition } from '@paylog/domain/events'
@@ -19,7 +20,6 @@ import {
   createReportWriter,
 } from '../progress.ts'
 import { timeLeft } from '../timeLeft.ts'
-import { coverageText, type ExportedPart, findCheckpoint } from './exportCheckpoint.ts'
 import { createExportFile, type ExportFile, requireFreePaths } from './exportFile.ts'
 import { filtersOf } from './exportManifest.ts'
 import { categoryWarning, openRawLog, parseSelection, selectionOptions, untilInterrupted } from './exportSelection.ts'
@@ -128,7 +128,7 @@ async function exportEvents(log: RawClient, run: ExportRun): Promise<Manifest> {
   if (head !== undefined) show(head)
   const { bytes, sha256 } = await file.seal()
   const isFromStart = startsTheLog(selection) && leaves === count
-  const checkpoint = await checkpointOf(run, { last, count, isFromStart })
+  const checkpoint = await checkpointOf(run, { last: last?.commit, count, isFromStart })
   return createManifest(filtersOf(selection), {
     head: text(head),
     count,

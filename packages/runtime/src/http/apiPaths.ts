@@ -37,6 +37,7 @@ export const apiPaths: Readonly<Record<string, readonly string[]>> = {
   '/admin/products/{id}': ['GET', 'PUT'],
   '/admin/sync/products': ['POST'],
   '/admin/system': ['GET'],
+  '/admin/events/checkpoint': ['GET'],
   '/admin/privacy/erasures': ['GET', 'POST'],
   '/admin/projections': ['GET'],
   '/admin/projections/{name}/rebuild': ['POST'],

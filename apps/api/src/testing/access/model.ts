@@ -133,6 +133,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /admin/webhook-deliveries/{id}': { access: 'administrator', status: 404 },
   'POST /admin/webhook-deliveries/{id}/redeliver': { access: 'administrator', status: 404 },
   'GET /admin/events': { access: 'administrator', status: 200 },
+  'GET /admin/events/checkpoint': { access: 'administrator', status: 400 },
   'GET /admin/privacy/erasures': { access: 'administrator', status: 200 },
   'POST /admin/privacy/erasures': {
     access: 'administrator',

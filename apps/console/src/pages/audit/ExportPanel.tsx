@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { type Manifest, manifestOf, manifestText } from '@paylog/event-store/export/manifest'
 import { categories } from '@paylog/event-store/streamName'
 import { useState } from 'react'
+import { api, dataOf } from '../../api/api.ts'
 import { formatBytes } from '../../format/bytes.ts'
 import { download } from '../../parts/download.ts'
 import { ChoiceFilter, TextFilter, TimeFilter } from '../../parts/filters.tsx'
@@ -74,7 +75,7 @@ async function exportTo(filters: Filters, reason: string, { signal, onProgress }
   try {
     const manifest = await exportLog(
       { fetchPage: pageFetcher(reason), filters, signal },
-      { write: target.write, onProgress },
+      { write: target.write, onProgress, findCheckpoint },
     )
     signal.throwIfAborted()
     await target.finish()
@@ -85,6 +86,10 @@ async function exportTo(filters: Filters, reason: string, { signal, onProgress }
     throw error
   }
 }
+
+/** An export without a checkpoint is one too, so a failure does not end it. */
+const findCheckpoint = (last_position: string, count: number) =>
+  dataOf(api.findExportCheckpoint({ query: { last_position, count } })).catch(() => null)
 
 const saveManifest = ({ name, manifest }: Exported) =>
   download(manifestOf(name), 'application/json', manifestText(manifest))

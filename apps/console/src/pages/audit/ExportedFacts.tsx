@@ -5,7 +5,7 @@ import { Facts } from '../../parts/Facts.tsx'
 import { Identifier } from '../../parts/Identifier.tsx'
 
 export function ExportedFacts({ manifest }: { readonly manifest: Manifest }) {
-  const { count, bytes, first_position, last_position, head, sha256 } = manifest
+  const { count, bytes, first_position, last_position, head, sha256, checkpoint } = manifest
   return (
     <Facts
       facts={[
@@ -14,6 +14,7 @@ export function ExportedFacts({ manifest }: { readonly manifest: Manifest }) {
         ['Size', `${formatBytes(bytes)} (${bytes.toLocaleString()} bytes)`],
         ['Positions', first_position === null ? 'none' : `${first_position} to ${last_position}`],
         ['Log read up to position', head ?? 'none'],
+        ['Signed checkpoint', checkpoint === null ? 'none covers it yet' : 'in the manifest'],
         ['SHA-256', <Identifier key="sha256" name="SHA-256" value={sha256} />],
       ]}
     />

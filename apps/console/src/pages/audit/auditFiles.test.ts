@@ -32,7 +32,11 @@ async function exported(positions: number[], filters: Manifest['filters'] = none
   const chunks: Uint8Array[] = []
   const manifest = await exportLog(
     { fetchPage, filters, signal },
-    { write: async (bytes) => void chunks.push(bytes), onProgress: () => undefined },
+    {
+      write: async (bytes) => void chunks.push(bytes),
+      onProgress: () => undefined,
+      findCheckpoint: async (lastPosition, count) => ({ note: `${count} to ${lastPosition}`, consistency: null }),
+    },
   )
   return { manifest, requests, text: Buffer.concat(chunks).toString() }
 }
@@ -72,7 +76,7 @@ t.test('an export has the lines of all pages up to the head of the first one, an
     last_position: '50',
     bytes: Buffer.byteLength(text),
     sha256: createHash('sha256').update(text).digest('hex'),
-    checkpoint: null,
+    checkpoint: { note: '5 to 50', consistency: null },
   })
   t.ok(requests.every(({ category }) => category === 'payment'))
   t.ok(requests.slice(1).every(({ head }) => head === '50'))

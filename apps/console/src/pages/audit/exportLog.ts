@@ -1,6 +1,6 @@
 // Makes an export of the log, as `ops streams export` does.
 import { readExport } from '@paylog/event-store/export/exportedLines'
-import { createManifest, type Manifest } from '@paylog/event-store/export/manifest'
+import { createManifest, type Manifest, type ManifestCheckpoint } from '@paylog/event-store/export/manifest'
 import { type LogReading, logPages } from './logPages.ts'
 import { createSha256 } from './sha256.ts'
 
@@ -14,6 +14,7 @@ export type ExportProgress = {
 
 /**
  * Reads the selected events and passes their bytes to `write`, which may take its time.
+ * @param options `findCheckpoint` is asked once, at the end
  * @returns the manifest of what was written
  * @throws ApiError; errors of `write`; the reason of the signal
  */
@@ -22,6 +23,7 @@ export async function exportLog(
   options: {
     readonly write: (bytes: Uint8Array) => Promise<void>
     readonly onProgress: (progress: ExportProgress) => void
+    readonly findCheckpoint: (lastPosition: string, count: number) => Promise<ManifestCheckpoint | null>
   },
 ): Promise<Manifest> {
   let progress: ExportProgress = { events: 0, bytes: 0, position: null, head: null }
@@ -40,6 +42,6 @@ export async function exportLog(
   const { count, first_position, last_position, bytes, sha256 } = file.summary()
   // In the order in which `ops streams export` writes them.
   const facts = { head: progress.head, count, first_position, last_position, bytes, sha256 }
-  // The API serves no checkpoints.
-  return createManifest(reading.filters, { ...facts, checkpoint: null })
+  const checkpoint = last_position === null ? null : await options.findCheckpoint(last_position, count)
+  return createManifest(reading.filters, { ...facts, checkpoint })
 }

@@ -1,18 +1,17 @@
 // The checkpoint that a new export names.
-import { parseCheckpoint } from '@paylog/audit-log/checkpoint'
-import { noteText } from '@paylog/audit-log/note'
-import { consistencyProof } from '@paylog/audit-log/proofs'
-import { coveringCheckpoint, leafIndexes, listCheckpoints, readTree, storedHashes } from '@paylog/audit-log/treeStore'
-import type { LogPosition } from '@paylog/domain/events'
 import type { ManifestCheckpoint } from '@paylog/event-store/export/manifest'
-import type { Pool } from '../database.ts'
+import type { Pool } from 'pg'
+import { parseCheckpoint } from './checkpoint.ts'
+import { noteText } from './note.ts'
+import { consistencyProof } from './proofs.ts'
+import { coveringCheckpoint, leafIndexes, listCheckpoints, readTree, storedHashes } from './treeStore.ts'
 
 export type ExportedPart = {
-  /** Of the last exported event. */
-  readonly last: LogPosition | undefined
+  /** Commit position of the last exported event. */
+  readonly last: bigint | undefined
   readonly count: number
-  /** Whether the events are the first ones of the log. */
-  readonly isFromStart: boolean
+  /** Whether the events are the first ones of the log. By default the tree says it, once it has the last one. */
+  readonly isFromStart?: boolean
 }
 
 /**
@@ -22,11 +21,12 @@ export type ExportedPart = {
  */
 export async function findCheckpoint(
   pool: Pool,
-  { last, count, isFromStart }: ExportedPart,
+  { last, count, ...part }: ExportedPart,
 ): Promise<ManifestCheckpoint | null> {
   if (last === undefined) return null
-  const [index] = await leafIndexes(pool, [last.commit])
+  const [index] = await leafIndexes(pool, [last])
   const covering = index === undefined ? undefined : await coveringCheckpoint(pool, index + 1)
+  const { isFromStart = index !== undefined && index + 1 === count } = part
   if (!isFromStart) return covering === undefined ? null : { note: covering.note, consistency: null }
   const [newest] = covering === undefined ? await listCheckpoints(pool, { limit: 1 }) : [covering]
   if (newest === undefined) return null
