@@ -4,6 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, bodyOf, dataOf } from '../../api/api.ts'
 import type { Erasure } from '../../api/apiTypes.ts'
+import { pollMs } from '../../api/queryClient.ts'
 import { FollowedJob } from '../../jobs/JobView.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Identifier } from '../../parts/Identifier.tsx'
@@ -69,6 +70,8 @@ function ErasuresTable() {
   const query = useQuery({
     queryKey: ['erasures'],
     queryFn: ({ signal }) => bodyOf(api.listErasures({ signal })),
+    // An erasure is recorded some time after it was requested.
+    refetchInterval: pollMs,
   })
   return (
     <QueryTable
