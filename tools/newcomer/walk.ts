@@ -15,8 +15,10 @@ const runOrSkip: Section = async (blocks, visit) => {
 
 /** The commands after a restore change nothing in a system whose log and database fit. */
 const asOperator: Section = async (blocks, visit) => {
-  for (const command of blocks.flatMap(commandsOf))
-    await visit.run(command.replace(/^ops /, 'npm run -s ops -- ').replace('POSITION', '0'))
+  for (const command of blocks.flatMap(commandsOf)) {
+    if (command.startsWith('ops audit restart')) visit.skip(command, 'it refuses a tree that is in order')
+    else await visit.run(command.replace(/^ops /, 'npm run -s ops -- ').replace('POSITION', '0'))
+  }
 }
 
 export const pages: readonly Page[] = [

@@ -27,6 +27,7 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   'audit prove payment': async () => (await import('./audit/provePayment.ts')).auditProvePayment,
   'audit check-proof': async () => (await import('./audit/checkProof.ts')).auditCheckProof,
   'audit consistency': async () => (await import('./audit/consistency.ts')).auditConsistency,
+  'audit restart': async () => (await import('./audit/restart.ts')).auditRestart,
   'audit key': async () => (await import('./audit/key.ts')).auditKey,
   'products import': async () => (await import('./products/import.ts')).productsImport,
   'sandbox settle': async () => (await import('./sandbox/settle.ts')).sandboxSettle,

@@ -1,8 +1,11 @@
 // Where checkpoints are published: an S3-compatible store and a web hook, and which URLs are accepted.
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { pathToFileURL } from 'node:url'
 import { AwsV4Signer } from 'aws4fetch'
 import t, { type Test } from 'tap'
 import { auditProblems } from './config.ts'
@@ -26,6 +29,17 @@ async function startTarget(t: Test): Promise<{ url: string; received: Received[]
 const credentials = { accessKeyId: 'AKID', secretAccessKey: 'secret' }
 const checkpoint = { size: 42, note: 'example.com/payments\n42\n…\n' }
 const { signal } = new AbortController()
+
+t.test('a checkpoint has another file than one of the same size of an earlier tree', async (t) => {
+  const directory = t.testdir({})
+  const publish = createPublish(String(pathToFileURL(directory)), undefined)
+  await publish(checkpoint, signal)
+  await publish({ size: 42, note: 'another', earlier: 1 }, signal)
+  const contentOf = (name: string) => readFileSync(join(directory, name), 'utf8')
+  t.equal(contentOf('checkpoint-000000000042'), checkpoint.note)
+  t.equal(contentOf('checkpoint-000000000042-2'), 'another')
+  t.equal(contentOf('latest'), 'another')
+})
 
 t.test('an S3-compatible store gets signed uploads of the checkpoint and of latest', async (t) => {
   const { url, received, answer } = await startTarget(t)

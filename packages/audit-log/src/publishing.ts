@@ -8,14 +8,16 @@ import { AwsClient } from 'aws4fetch'
 import type { StoredCheckpoint } from './treeStore.ts'
 
 /** @throws Error when it did not work, and the checkpoint has to be published again */
-export type Publish = (checkpoint: Pick<StoredCheckpoint, 'size' | 'note'>, signal: AbortSignal) => Promise<void>
+export type Publish = (checkpoint: PublishedCheckpoint, signal: AbortSignal) => Promise<void>
+type PublishedCheckpoint = Pick<StoredCheckpoint, 'size' | 'note'> & Partial<Pick<StoredCheckpoint, 'earlier'>>
 
 export type S3Credentials = { readonly accessKeyId: string; readonly secretAccessKey: string }
 
 const requestTimeoutMs = 10_000
 
-/** Sorts by size. */
-const nameOf = (size: number) => `checkpoint-${String(size).padStart(12, '0')}`
+/** Sorts by size. Never the name of an earlier tree's checkpoint, which proves what was. */
+const nameOf = ({ size, earlier = 0 }: PublishedCheckpoint) =>
+  `checkpoint-${String(size).padStart(12, '0')}${earlier === 0 ? '' : `-${earlier + 1}`}`
 
 /** @param url that `publishingProblem` accepts */
 export function createPublish(url: string, credentials: S3Credentials | undefined): Publish {
@@ -51,9 +53,9 @@ const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' ||
 
 /** A file per checkpoint, and `latest`. */
 function toDirectory(directory: string): Publish {
-  return async ({ size, note }) => {
+  return async (checkpoint) => {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    for (const name of [nameOf(size), 'latest']) replaceFile(join(directory, name), note)
+    for (const name of [nameOf(checkpoint), 'latest']) replaceFile(join(directory, name), checkpoint.note)
   }
 }
 
@@ -77,10 +79,11 @@ function toS3({ hostname: bucket, pathname, searchParams }: URL, credentials: S3
   const base = endpoint === null ? `https://${bucket}.s3.${region}.amazonaws.com` : `${trimmed(endpoint)}/${bucket}`
   // Its own retries have no limit on their duration; a failed checkpoint is published again in any case.
   const client = new AwsClient({ ...credentials, service: 's3', region, retries: 0 })
-  return async ({ size, note }, signal) => {
+  return async (checkpoint, signal) => {
+    const { note } = checkpoint
     const digest = createHash('sha256').update(note)
     const hex = digest.copy().digest('hex')
-    for (const name of [nameOf(size), 'latest']) {
+    for (const name of [nameOf(checkpoint), 'latest']) {
       const response = await client.fetch(`${base}${trimmed(pathname)}/${name}`, {
         method: 'PUT',
         headers: {

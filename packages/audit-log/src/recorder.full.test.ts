@@ -7,6 +7,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { recorderHarness } from './testing/recorderHarness.ts'
 import { auditFigures, listCheckpoints } from './treeStore.ts'
+import { restartTree } from './treeWriter.ts'
 
 const harness = await recorderHarness(t)
 const { store, pool, signing, eventStore } = harness
@@ -57,6 +58,15 @@ t.test('an unreachable publishing target is tried again, and blocks neither the 
   const name = `checkpoint-${String(pending.size).padStart(12, '0')}`
   await waitFor(async () => existsSync(join(directory, name)), { what: 'all checkpoints to be published' })
   await next.stop()
+})
+
+t.test('a tree that is begun anew while its recorder runs is built again, without another event', async (t) => {
+  const recorder = harness.start(signing(500))
+  await append(store, 'guestToken-5', 5)
+  const size = await harness.agrees(t)
+  await restartTree(pool)
+  t.ok((await harness.agrees(t)) >= size)
+  await recorder.stop()
 })
 
 t.test('a recorder stops at a log that was cut, says why, and changes nothing', async (t) => {

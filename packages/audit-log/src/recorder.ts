@@ -11,7 +11,7 @@ import type { Pool } from 'pg'
 import type { Signing } from './config.ts'
 import { InconsistentTreeError, requireConsistentTree, signCheckpoint } from './signing.ts'
 import { readTree, type StoredCheckpoint, undeliveredCheckpoints } from './treeStore.ts'
-import { createTreeWriter, recordTreeStopped, type TreeWriter } from './treeWriter.ts'
+import { createTreeWriter, recordTreeStopped, TreeLostError, type TreeWriter } from './treeWriter.ts'
 
 /** The state of a recorder, for health checks. */
 export type RecorderState = {
@@ -162,6 +162,7 @@ async function runTogether(
 function createSign(pool: Pool, { key }: Signing, writer: TreeWriter, wake: () => void, log: Logger) {
   let pending: Promise<void> | undefined
   const signOnce = async () => {
+    const size = writer.size()
     const result = await signCheckpoint(pool, key)
     if (result.outcome === 'signed') {
       log.debug({ size: result.size }, 'signed a checkpoint')
@@ -170,7 +171,7 @@ function createSign(pool: Pool, { key }: Signing, writer: TreeWriter, wake: () =
     } else if (result.outcome === 'behind') {
       log.warn(result, 'the tree has fewer leaves than the last checkpoint, and nothing is signed until it has more')
       writer.forgetUnsigned(writer.unsignedLeaves())
-    }
+    } else if (result.size < size) throw new TreeLostError('The tree was begun anew meanwhile')
   }
   return () => {
     pending ??= signOnce().finally(() => {
@@ -180,7 +181,10 @@ function createSign(pool: Pool, { key }: Signing, writer: TreeWriter, wake: () =
   }
 }
 
-/** Signs new leaves as soon as the last checkpoint is old enough; the first ones an interval after the start. */
+/**
+ * Signs new leaves as soon as the last checkpoint is old enough; the first ones an interval after the start.
+ * @throws TreeLostError at the latest after an interval, also when nothing is new
+ */
 async function signInTime(options: {
   readonly pool: Pool
   readonly writer: TreeWriter
@@ -193,10 +197,13 @@ async function signInTime(options: {
     'select extract(epoch from now() - max(made_at))::float8 * 1000 as age_ms from audit.checkpoints',
   )
   let signedAt = performance.now() - (rows[0]?.age_ms ?? 0)
+  let triedAt = performance.now()
   while (!signal.aborted) {
-    if (writer.unsignedLeaves() > 0 && performance.now() - signedAt >= intervalMs) {
+    const isNew = writer.unsignedLeaves() > 0
+    if (performance.now() - (isNew ? signedAt : triedAt) >= intervalMs) {
       await sign()
-      signedAt = performance.now()
+      triedAt = performance.now()
+      if (isNew) signedAt = triedAt
     }
     await sleep(signingPollMs, undefined, { signal }).catch(() => undefined)
   }

@@ -16,7 +16,7 @@ export type SigningResult =
   /** `leaves`: how many events other than checkpoints are new in it. */
   | { readonly outcome: 'signed'; readonly size: number; readonly leaves: number }
   /** Nothing but checkpoints is new. */
-  | { readonly outcome: 'nothing new' }
+  | { readonly outcome: 'nothing new'; readonly size: number }
   /** The tree has fewer leaves than the last checkpoint: it is being built again. */
   | { readonly outcome: 'behind'; readonly size: number; readonly signedSize: number }
 
@@ -26,7 +26,7 @@ export type SigningResult =
  */
 export async function signCheckpoint(db: Queryable, key: SigningKey): Promise<SigningResult> {
   const { size, unsignedLeaves: leaves } = await readTree(db)
-  if (leaves === 0) return { outcome: 'nothing new' }
+  if (leaves === 0) return { outcome: 'nothing new', size }
   const last = await requireConsistentTree(db, size)
   if (last !== undefined && size <= last.size) return { outcome: 'behind', size, signedSize: last.size }
   const root = await treeRoot(size, storedHashes(db))

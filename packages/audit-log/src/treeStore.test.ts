@@ -127,13 +127,13 @@ t.test('a writer that another one has overtaken changes nothing', async (t) => {
 t.test('only new events other than checkpoints are signed, and each checkpoint extends the last one', async (t) => {
   const { signingKey, verifierKey } = newSigningKey('example.com/payments')
   const [key, verifier] = [parseSigningKey(signingKey), parseVerifierKey(verifierKey)]
-  t.same(await signCheckpoint(pool, key), { outcome: 'nothing new' })
+  t.match(await signCheckpoint(pool, key), { outcome: 'nothing new' })
   // The second size is the first one in the order of texts.
   const events = [...eventsFrom(0, 300), ...eventsFrom(300, 2, 'auditCheckpoint-300'), ...eventsFrom(302, 998)]
   await appendAll(events.slice(0, 300), [300])
   t.same(await signCheckpoint(pool, key), { outcome: 'signed', size: 300, leaves: 300 })
   await appendAll(events.slice(300, 302), [2])
-  t.same(await signCheckpoint(pool, key), { outcome: 'nothing new' })
+  t.match(await signCheckpoint(pool, key), { outcome: 'nothing new' })
   await appendAll(events.slice(302), [998])
   t.same(await signCheckpoint(pool, key), { outcome: 'signed', size: 1_300, leaves: 998 })
   const checkpoints = await listCheckpoints(pool, { limit: 10 })

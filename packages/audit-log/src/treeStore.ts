@@ -26,7 +26,12 @@ export type StoredCheckpoint = {
   readonly recorded_at: Date | null
   /** When it was at AUDIT_CHECKPOINT_URL. */
   readonly published_at: Date | null
+  /** How many checkpoints of this size earlier trees have. */
+  readonly earlier: number
 }
+
+/** A checkpoint of a tree that was ended, because the log is not its any more. */
+export type EarlierCheckpoint = Pick<StoredCheckpoint, 'size' | 'root' | 'made_at'> & { readonly ended_at: Date }
 
 export type StoredLeaf = { readonly index: number; readonly hash: Buffer; readonly position: bigint }
 
@@ -139,7 +144,8 @@ export function positionsAsBytes(positions: readonly bigint[]): Buffer {
 }
 
 // An output column named size would be what `order by size` sorts by: as text.
-const checkpointFields = 'size::text as leaves, root, note, made_at, recorded_at, published_at'
+const checkpointFields = `size::text as leaves, root, note, made_at, recorded_at, published_at,
+  (select count(*)::integer from audit.earlier_checkpoints as before where before.size = checkpoints.size) as earlier`
 type CheckpointRow = Omit<StoredCheckpoint, 'size'> & { readonly leaves: string }
 const toCheckpoint = ({ leaves, ...row }: CheckpointRow): StoredCheckpoint => ({ size: Number(leaves), ...row })
 
@@ -171,6 +177,15 @@ export async function* readCheckpoints(db: Queryable): AsyncGenerator<StoredChec
     yield* checkpoints
     above = last.size
   }
+}
+
+/** Those of all earlier trees, by their end and size. */
+export async function earlierCheckpoints(db: Queryable): Promise<EarlierCheckpoint[]> {
+  const { rows } = await db.query<Omit<EarlierCheckpoint, 'size'> & { readonly leaves: string }>(
+    `select size::text as leaves, root, made_at, ended_at from audit.earlier_checkpoints as earlier
+      order by ended_at, earlier.size`,
+  )
+  return rows.map(({ leaves, ...row }) => ({ size: Number(leaves), ...row }))
 }
 
 /** The smallest checkpoint with at least this many leaves. */

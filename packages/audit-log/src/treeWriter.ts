@@ -22,6 +22,8 @@ export type TreeWriter = {
    * @throws TreeLostError when another process changed the tree; Error when the database fails: call `start` again
    */
   append(batch: { readonly events: readonly RawEvent[]; readonly position: LogCheckpoint }): Promise<void>
+  /** Leaves of the tree, as far as this writer has seen. */
+  size(): number
   /** Leaves since the last checkpoint that are not checkpoints, as far as this writer has seen. */
   unsignedLeaves(): number
   /** No longer counts these leaves. */
@@ -51,6 +53,7 @@ export function createTreeWriter(db: Queryable): TreeWriter {
       unsigned += ofOthers
       reached = position
     },
+    size: () => size,
     unsignedLeaves: () => unsigned,
     forgetUnsigned(leaves) {
       unsigned = Math.max(unsigned - leaves, 0)
@@ -120,6 +123,26 @@ async function writeTree(
 /** Stores for operators why the recorder stopped. The reason stays until it continues. */
 export async function recordTreeStopped(db: Queryable, reason: string): Promise<void> {
   await db.query('update audit.tree set stopped_because = $1', [reason])
+}
+
+/**
+ * Sets aside the checkpoints that are not those of the log. They stay, as those of an earlier tree; the next ones need not
+ * extend them. Call it in the transaction of `restartTree`.
+ * @param options `sizes`: of those that were found wrong; `compared`: the largest size that was compared. What was signed
+ *   meanwhile is of the tree that ends
+ */
+export async function endCheckpoints(
+  db: Queryable,
+  { sizes, compared }: { readonly sizes: readonly number[]; readonly compared: number },
+): Promise<void> {
+  await db.query(
+    `with ended as (
+        delete from audit.checkpoints where size = any($1::bigint[]) or size > $2
+        returning size, root, note, made_at, recorded_at, published_at
+      )
+      insert into audit.earlier_checkpoints (size, root, note, made_at, recorded_at, published_at) select * from ended`,
+    [sizes, compared],
+  )
 }
 
 /**

@@ -22,8 +22,9 @@ export const auditCheckpointFold: Fold<SignedCheckpoint | null, AuditCheckpointE
   evolve: (_, { data }) => data,
 }
 
-/** Records a checkpoint, unless one of this size is recorded. */
+/** Records a checkpoint once. A log whose tree was begun anew may have one of the same size, with another root. */
 export const recordCheckpoint = (
   recorded: SignedCheckpoint | null,
   checkpoint: SignedCheckpoint,
-): readonly AuditCheckpointEvent[] => (recorded === null ? [{ type: 'CheckpointSigned', data: checkpoint }] : [])
+): readonly AuditCheckpointEvent[] =>
+  recorded?.root_hash === checkpoint.root_hash ? [] : [{ type: 'CheckpointSigned', data: checkpoint }]

@@ -9,5 +9,6 @@ export const auditedActions = [
   ...(['rebuild_projection', 'verify_projection', 'prune_projections', 'cancel_job'] as const),
   ...(['sync_products', 'import_products'] as const),
   ...(['erase_person', 'export_person', 'rotate_keys'] as const),
+  ...(['restart_audit_tree'] as const),
 ] as const
 export type AuditedAction = (typeof auditedActions)[number]

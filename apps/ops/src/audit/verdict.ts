@@ -1,4 +1,5 @@
 // The result of `audit verify`, as text and as JSON.
+import type { EarlierCheckpoint } from '@paylog/audit-log/treeStore'
 import { visible } from '../payments/showText.ts'
 import type { EventName } from '../streams/exportDifference.ts'
 import type { LogComparison, LogDifference, Proven } from './compareLog.ts'
@@ -15,7 +16,12 @@ export type LogVerdict = LogComparison & {
   /** Stored or given checkpoints that are not signed as they should be. The first ones of `invalidCount`. */
   readonly invalid: readonly InvalidCheckpoint[]
   readonly invalidCount: number
+  /** Of trees that `audit restart` has ended. They are not compared. */
+  readonly earlier: readonly EarlierCheckpoint[]
 }
+
+/** Checkpoints that are listed. The others are counted. */
+const maxListed = 20
 
 export const isValid = ({ difference, treeDamage, treeProblem, invalidCount }: LogVerdict) =>
   difference === undefined && treeDamage === undefined && treeProblem === undefined && invalidCount === 0
@@ -35,6 +41,7 @@ export function verdictJson(verdict: LogVerdict): string {
     tree_problem: verdict.treeProblem ?? null,
     invalid_checkpoints: invalidCount,
     invalid,
+    earlier_checkpoints: verdict.earlier.map(({ root, ...each }) => ({ ...each, root: root.toString('base64') })),
   })
 }
 
@@ -43,6 +50,7 @@ export function verdictText(verdict: LogVerdict): string {
   const rest = invalidCount - invalid.length
   return [
     ...(difference === undefined ? [] : [differenceText(difference, missing), witnessText(difference)]),
+    ...endedText(verdict),
     ...(treeDamage === undefined
       ? []
       : [`The stored tree was changed, not the log: at leaf ${treeDamage.index}, position ${treeDamage.position}.`]),
@@ -51,6 +59,7 @@ export function verdictText(verdict: LogVerdict): string {
     ...(rest > 0 ? [`… and ${rest} more.`] : []),
     provenText(verdict),
     ...uncoveredText(verdict),
+    ...earlierText(verdict.earlier),
   ].join('\n')
 }
 
@@ -95,6 +104,37 @@ function witnessText({ by }: LogDifference): string {
   return by === null
     ? 'No checkpoint covers it: either the log or the stored tree was changed.'
     : `The checkpoint over ${count(by.size)} (${visible(by.source)}) shows it.`
+}
+
+/** What explains a given checkpoint, though it does not excuse the log. */
+function endedText({ difference, earlier }: LogVerdict): string[] {
+  const by = difference?.by
+  const ended = earlier.find(({ size, root }) => by?.size === size && by.root.equals(root))
+  return ended === undefined
+    ? []
+    : [
+        `It is one of an earlier tree, which an operator has ended at ${ended.ended_at.toISOString()}: see the audit trail.`,
+      ]
+}
+
+function earlierText(earlier: readonly EarlierCheckpoint[]): string[] {
+  if (earlier.length === 0) return []
+  const what = count(earlier.length, 'checkpoint')
+  return [`Not compared: ${what} of earlier trees, which were ended by an operator.`, ...checkpointLines(earlier)]
+}
+
+/** A line for each of the first ones, and how many follow. */
+export function checkpointLines(
+  checkpoints: readonly (Pick<EarlierCheckpoint, 'size' | 'made_at'> & Partial<EarlierCheckpoint>)[],
+): string[] {
+  const rest = checkpoints.length - maxListed
+  return [
+    ...checkpoints.slice(0, maxListed).map(({ size, made_at, ended_at }) => {
+      const end = ended_at === undefined ? '' : `, ended at ${ended_at.toISOString()}`
+      return `  over ${count(size)}, signed at ${made_at.toISOString()}${end}`
+    }),
+    ...(rest > 0 ? [`  … and ${rest} more.`] : []),
+  ]
 }
 
 function provenText({ proven, checkpoints, events }: LogVerdict): string {

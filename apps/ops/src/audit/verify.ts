@@ -1,7 +1,7 @@
 // `audit verify`: recomputes the tree from the log, and compares it with the stored tree and the checkpoints.
 import { isLeaf, leafHash } from '@paylog/audit-log/leaf'
 import type { VerifierKey } from '@paylog/audit-log/note'
-import { listCheckpoints, readLeaves, readTree } from '@paylog/audit-log/treeStore'
+import { earlierCheckpoints, listCheckpoints, readLeaves, readTree } from '@paylog/audit-log/treeStore'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import { readEvents } from '@paylog/event-store/read/readPage'
 import { readLogEnd } from '@paylog/event-store/read/reads'
@@ -36,6 +36,8 @@ export const auditVerify: CliCommand = {
     'Reads the whole log once. Every event is compared with its leaf in Postgres, and the tree of all events so far with',
     'each checkpoint. The first position that is wrong is named, with what happened there: an event was changed, is missing,',
     'was added, is out of order, or the log was truncated. If the leaves in Postgres were changed too, the checkpoints bracket it.',
+    '',
+    'Checkpoints that `audit restart` has set aside are named, and not compared. One that is given with --against is.',
     '',
     'Who can write to the log and to Postgres can cut both back to an older state. Only a checkpoint from elsewhere shows it.',
     '',
@@ -96,7 +98,8 @@ async function verify({ log, pool, verifier, given, progress, signal }: Verifica
   const { difference } = compared
   const missing = difference?.kind === 'missing' ? await findMissing(log, difference) : undefined
   const { length: invalidCount } = invalid
-  return { ...compared, treeSize, treeProblem, missing, invalid: invalid.slice(0, maxInvalid), invalidCount }
+  const earlier = await earlierCheckpoints(pool)
+  return { ...compared, treeSize, treeProblem, missing, invalid: invalid.slice(0, maxInvalid), invalidCount, earlier }
 }
 
 async function* leavesOf(log: RawClient, signal: AbortSignal): AsyncGenerator<LogLeaf, void> {

@@ -1,0 +1,94 @@
+// A log that was cut stops the tree, and `audit restart` continues it without losing what was signed.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newSigningKey } from '@paylog/audit-log/note'
+import { listCheckpoints, readTree } from '@paylog/audit-log/treeStore'
+import { waitFor } from '@paylog/testing/waitFor'
+import { recordedDeeds } from '@paylog/workflows/testing/recordedDeeds'
+import t from 'tap'
+import { projectionsHarness } from '../testing/projectionsHarness.ts'
+import { runOps } from '../testing/runOps.ts'
+
+const harness = await projectionsHarness(t)
+const { pool, store, env, eventStore } = harness
+const { signingKey } = newSigningKey('paylog.test/log')
+const settings = { AUDIT_SIGNING_KEY: signingKey, AUDIT_CHECKPOINT_INTERVAL: '200ms', HEALTH_PORT: '0' }
+const run = (...args: readonly string[]) => runOps(['audit', ...args], { ...env, AUDIT_SIGNING_KEY: signingKey })
+const restart = (...flags: readonly string[]) => run('restart', '--reason', 'Restored from last night', ...flags)
+
+/** Waits until every event is signed, and the tree has the event of the last checkpoint too. @returns all checkpoints */
+const signed = () =>
+  waitFor(
+    async () => {
+      const [last] = await listCheckpoints(pool, { limit: 1 })
+      const { size, unsignedLeaves } = await readTree(pool)
+      const isDone = last !== undefined && last.recorded_at !== null && unsignedLeaves === 0 && size === last.size + 1
+      return isDone && (await listCheckpoints(pool, { limit: 100 })).toReversed()
+    },
+    { what: 'all events to be signed' },
+  )
+
+t.test('audit restart continues the tree of a log that was cut, and keeps what was signed', async (t) => {
+  const projector = await harness.startProjector(settings)
+  await harness.recordAll(1)
+  await signed()
+  await harness.recordAll(1)
+  const former = await signed()
+  t.match(await restart(), { code: 1, stderr: /^The tree is in order: .*\n$/m }, 'nothing to restart')
+  await projector.stop()
+  // The last checkpoint's own event, and one that it covers.
+  await eventStore.cut(2)
+  await harness.recordAll(1)
+  const wrong = former.slice(-1)
+  const right = former.slice(0, -1)
+  t.ok(right.length > 0, 'earlier checkpoints match the rest')
+  const restarted = await harness.startProjector(settings)
+  const isReady = async () => (await fetch(`${restarted.detail.healthUrl}/health/ready`)).ok
+  await waitFor(async () => (await readTree(pool)).stoppedBecause !== null, { what: 'the tree to stop' })
+  t.equal((await harness.run(['rebuild', '--all'])).code, 0)
+  t.notOk(await isReady(), 'a rebuild does not continue the tree')
+  const sizes = wrong.map(({ size }) => size)
+
+  t.match(await run('restart'), { code: 2, stderr: /^--reason is missing/ })
+  const deedsBefore = (await recordedDeeds(store)).length
+  const dry = await run('restart', '--dry-run', '--json')
+  t.match(JSON.parse(dry.stdout), { dry_run: true, kept: right.length, ended: sizes.map((size) => ({ size })) })
+  t.equal((await recordedDeeds(store)).length, deedsBefore)
+  t.equal((await listCheckpoints(pool, { limit: 100 })).length, former.length, 'a dry run changes nothing')
+
+  const done = await restart()
+  t.equal(done.code, 0, done.stderr)
+  const [ended] = wrong
+  t.match(done.stdout, `  over ${ended?.size} events, signed at ${ended?.made_at.toISOString()}\n`)
+  t.match((await recordedDeeds(store)).at(-1), {
+    data: {
+      action: 'restart_audit_tree',
+      reason: 'Restored from last night',
+      details: { ended: 1, largest_ended: sizes[0] },
+    },
+  })
+  await waitFor(isReady, { what: 'the projector to be ready' })
+  const now = await signed()
+  t.same(
+    now.slice(0, right.length).map(({ note }) => note),
+    right.map(({ note }) => note),
+  )
+  t.ok(now.length > right.length, 'new checkpoints are signed')
+
+  const verified = await run('verify', '--json')
+  t.match(JSON.parse(verified.stdout), {
+    valid: true,
+    checkpoints: now.length,
+    earlier_checkpoints: [{ size: ended?.size, root: ended?.root.toString('base64') }],
+  })
+  t.match(
+    (await run('verify')).stdout,
+    /^Not compared: 1 checkpoint of earlier trees.*\n {2}over \d+ events, signed at/m,
+  )
+  const kept = join(t.testdir({}), 'kept')
+  writeFileSync(kept, ended?.note ?? '')
+  const against = await run('verify', '--against', kept)
+  t.equal(against.code, 3, 'a table of ours excuses nothing that somebody else kept')
+  t.match(against.stdout, /^It is one of an earlier tree, which an operator has ended at /m)
+  t.match(await restart(), { code: 1 })
+})
