@@ -186,7 +186,11 @@ async function findingsOf(
 
 const listed = (ids: readonly string[]): Listed => ({ count: ids.length, ids: ids.slice(0, maxListed) })
 
-async function customersOf(store: EventStore, userIds: readonly string[]): Promise<Findings['provider_customers']> {
+/** The customers of these users that no erasure has deleted at the providers yet. */
+export async function customersOf(
+  store: Pick<EventStore, 'load'>,
+  userIds: readonly string[],
+): Promise<Findings['provider_customers']> {
   const found: Findings['provider_customers'][number][] = []
   for (const user of userIds)
     for (const provider_id of providerNames) {

@@ -1,9 +1,8 @@
 // An erasure as a job. What it is about is in memory only: a row of a job must not hold an e-mail.
 import type { EventMetadata } from '@paylog/domain/events'
 import type { Subject } from '@paylog/privacy/dataKeys'
-import { type EraseStep, erasePerson, findPerson } from '@paylog/privacy/erase'
+import { customersOf, type EraseStep, erasePerson, findPerson } from '@paylog/privacy/erase'
 import type { ScanProgress } from '@paylog/privacy/personTraces'
-import type { Pool } from 'pg'
 import type { JobRun, JobWork } from '../jobs/jobs.ts'
 import type { OperatorDependencies } from '../routeSchemas.ts'
 import { erasing } from './erasing.ts'
@@ -41,8 +40,13 @@ const reportTo =
     onProgress({ step, events: scan?.events ?? 0, position: scan?.position.commit.toString() ?? null, head })
 
 /** Whether there is something of a person whose keys are destroyed: the user's customers may still be there at the providers. */
-export async function isKnown(pool: Pick<Pool, 'query'>, subject: Subject): Promise<boolean> {
+export async function isKnown(
+  { pool, store }: Pick<OperatorDependencies, 'pool' | 'store'>,
+  subject: Subject,
+): Promise<boolean> {
   if ('email' in subject) return false
+  // No list has them: an erasure that could not delete one is repeated for it alone.
+  if ('user' in subject && (await customersOf(store, [subject.user])).length > 0) return true
   const { rowCount } =
     'user' in subject
       ? await pool.query(

@@ -1,8 +1,17 @@
+import { loadConfig } from '@paylog/config/environment'
+import { providerCustomerFold } from '@paylog/domain/providerCustomer'
+import { providerCustomerStream } from '@paylog/event-store/streamName'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
 import { recordedDeeds } from '@paylog/workflows/testing/recordedDeeds'
 import t from 'tap'
+import { Type } from 'typebox'
 import { operatorHarness } from '../testing/operatorHarness.ts'
 
-const { get, post, ended, start, eventStore, pool, store } = await operatorHarness(t)
+const stripe = await startFakeStripe(t)
+const openProviders = () =>
+  enabledProviders(loadConfig(Type.Object(providerVariables), { ...stripe.env, PROVIDER_TIMEOUT_MS: '500' }))
+const { get, post, ended, start, eventStore, pool, store } = await operatorHarness(t, { openProviders })
 await Promise.all([start('projector'), start('worker')])
 const guest_email = 'ada.canary@example.com'
 const { keys } = eventStore
@@ -48,6 +57,56 @@ t.test('an erasure destroys the keys, and only its id is in the job, the list an
   const { rows } = await pool.query('select jobs::text as text from operations.jobs as jobs')
   const deeds = (await recordedDeeds(store)).map(({ data, metadata }) => ({ data, metadata }))
   t.notMatch(JSON.stringify([rows, deeds]), 'canary')
+})
+
+/** A user whose only trace is a customer at Stripe. */
+async function customerAtStripe(user_id: string) {
+  const [provider] = (await openProviders()).values()
+  const provider_customer_id = await provider?.methods?.createCustomer({
+    user_id,
+    idempotency_key: user_id,
+    email: guest_email,
+    name: null,
+  })
+  if (provider === undefined || typeof provider_customer_id !== 'string') throw new Error('Stripe made no customer')
+  await provider.close()
+  const stream = providerCustomerStream('stripe', user_id)
+  const data = { provider_id: 'stripe', user_id, provider_customer_id, occurred_at: new Date().toISOString() }
+  const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
+  const decide = () => [{ type: 'ProviderCustomerLinked' as const, data }]
+  await store.handle({ stream, fold: providerCustomerFold, decide, metadata })
+  await keys.named([`user:${user_id}`])
+  const typesOf = async () => (await store.readStream(stream)).map(({ type }) => type)
+  return { provider_customer_id, typesOf }
+}
+
+t.test('a customer that the provider did not delete is reported, and deleted by a repeated erasure', async (t) => {
+  const failures = {
+    '500': { fail: () => stripe.faults.always({ kind: 'status', status: 500, commits: false }), outcome: 'unknown' },
+    refused: { fail: () => stripe.shut(), outcome: 'unavailable' },
+  }
+  for (const [name, { fail, outcome }] of Object.entries(failures)) {
+    const user_id = `user-${name}`
+    const { provider_customer_id, typesOf } = await customerAtStripe(user_id)
+    const erase = async () => {
+      const { statusCode, json } = await post(path, { user_id })
+      t.equal(statusCode, 202, name)
+      return await ended(json().data.id)
+    }
+    fail()
+    const job = await erase()
+    t.match(job, { status: 'succeeded', result: { keys: 1, behind: [], is_complete: false } }, name)
+    t.match(job.result?.at_providers, [{ provider_id: 'stripe', provider_customer_id, outcome, message: /\w/ }], name)
+    t.same(await keys.find({ user: user_id }), [], 'the keys are destroyed all the same')
+    t.match(await erasures(), [{ id: job.subject, keys: 1 }])
+    t.ok(stripe.hasCustomer(provider_customer_id))
+    t.same(await typesOf(), ['ProviderCustomerLinked'])
+    if (name === 'refused') await stripe.open()
+    stripe.faults.always(undefined)
+    t.match(await erase(), { result: { keys: 0, at_providers: [{ outcome: 'deleted' }], is_complete: true } }, name)
+    t.notOk(stripe.hasCustomer(provider_customer_id))
+    t.same(await typesOf(), ['ProviderCustomerLinked', 'ProviderCustomerDeleted'])
+  }
 })
 
 t.test('an unknown person is 404, and a request that does not name one person is rejected', async (t) => {

@@ -97,7 +97,7 @@ export function privacyRoutes(dependencies: OperatorDependencies): FastifyPlugin
       const { body, actor, id: requestId } = request
       const subject = subjectOf(body)
       const keyIds = await keys.find(subject)
-      if (keyIds.length === 0 && !(await isKnown(pool, subject)))
+      if (keyIds.length === 0 && !(await isKnown({ pool, store }, subject)))
         throw new DomainError('not_found', 'Nothing is known of this person')
       const erasureId = randomUUIDv7()
       const requestedBy = actorName(actor)
