@@ -76,7 +76,7 @@ export async function serveApi(
   await http.register(async (scope) => {
     // First, so that its command and that of the limits are sent together.
     readYourWrites(scope, useRedis)
-    await limitRequests(scope, config, countRequests({ useRedis }))
+    await limitRequests(scope, config, countRequests({ useRedis, secret: redisPassword(config) }))
     await scope.register(api)
   })
   lifecycle.add(
@@ -86,3 +86,6 @@ export async function serveApi(
   )
   return await http.listen({ host: config.HOST, port: config.PORT })
 }
+
+/** A secret that all APIs of an installation have, and that is not in Redis itself. Empty without one. */
+const redisPassword = ({ REDIS_URL }: ApiConfig) => (REDIS_URL === undefined ? '' : new URL(REDIS_URL).password)

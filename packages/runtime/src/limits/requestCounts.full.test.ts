@@ -62,7 +62,12 @@ t.test('two processes share counts in Redis, and every count expires', withRedis
   t.teardown(() => client.disconnect())
   const counts = await client.keys('*')
   t.equal(counts.length, 3, 'one per caller, and one for invalid credentials')
-  for (const count of counts) t.ok((await client.pttl(count)) > 0, count)
+  for (const count of counts) {
+    t.ok((await client.pttl(count)) > 0, count)
+    t.match(count, /^paylog-limit:[\w-]{43}$/, 'no address of a client')
+  }
+  const elsewhere = countRequests({ useRedis: (run) => run(client), secret: 'another' })
+  t.match(await elsewhere(['unauthenticated:127.0.0.1'], 1), [{ count: 1 }], 'the names depend on the secret')
 })
 
 t.test(

@@ -1,4 +1,5 @@
 // Counts requests in windows of one minute: in Redis across processes, otherwise in this process.
+import { createHmac } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import type { FastifyReply } from 'fastify'
 import type { Redis } from 'ioredis'
@@ -58,17 +59,21 @@ const windowMs = 60_000
 /**
  * A window begins with the first request of a key. Without Redis, and while it is unavailable, each process counts for
  * itself, so that limits still apply and no request fails.
+ * @param options `secret`: names in Redis are hashed with it, because some hold a client's address; the same in all processes
  */
 export function countRequests({
   useRedis,
+  secret = '',
   now = () => performance.now(),
 }: {
   readonly useRedis?: UseRedis
+  readonly secret?: string
   readonly now?: () => number
 } = {}): CountRequests {
   const countLocally = createLocalCounts(now)
+  const nameOf = (key: string) => `paylog-limit:${createHmac('sha256', secret).update(key).digest('base64url')}`
   return async (keys, step) =>
-    (await useRedis?.((redis) => countInRedis(redis, keys, step))) ?? countLocally(keys, step)
+    (await useRedis?.((redis) => countInRedis(redis, keys.map(nameOf), step))) ?? countLocally(keys, step)
 }
 
 type Window = { count: number; readonly endsAt: number }
@@ -99,11 +104,10 @@ for _, key in ipairs(KEYS) do
 end
 return counts`
 
-async function countInRedis(redis: Redis, keys: readonly string[], step: number): Promise<readonly RequestCount[]> {
-  const named = keys.map((key) => `paylog-limit:${key}`)
-  const result = await redis.eval(script, named.length, ...named, step, windowMs)
+async function countInRedis(redis: Redis, names: readonly string[], step: number): Promise<readonly RequestCount[]> {
+  const result = await redis.eval(script, names.length, ...names, step, windowMs)
   if (!Array.isArray(result)) throw new Error('Redis returned no counts')
-  return keys.map((_, index) => {
+  return names.map((_, index) => {
     const restMs = Number(result[2 * index + 1])
     return { count: Number(result[2 * index]), restMs: restMs < 0 ? windowMs : restMs }
   })
