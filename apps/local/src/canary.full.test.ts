@@ -12,6 +12,7 @@ import { readRuntime } from '@paylog/runtime/process/runtimeFile'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
+import { startFakeTraceCollector } from '@paylog/testing/fakeTraceCollector'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -41,6 +42,7 @@ const endpoint = await startFakeEndpoint(t, (response) =>
   response.end(`not understood: ${endpoint.received.at(-1)?.body}`),
 )
 const identity = await startFakeIdentity(t, { guestTokens: [canaryToken], sessions: [canarySession] })
+const collector = await startFakeTraceCollector(t)
 const redis = 'skip' in withRedis ? undefined : await startRedisServer(t)
 const port = await freePort()
 const settings = {
@@ -52,6 +54,8 @@ const settings = {
   WEBHOOK_1_EVENTS: 'all',
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
   LOG_LEVEL: 'debug',
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+  OTEL_BSP_SCHEDULE_DELAY: '100',
   ...(redis && { REDIS_URL: redis.url }),
 }
 const script = new URL('./main.ts', import.meta.url)
@@ -161,7 +165,7 @@ async function isInRedis(): Promise<boolean> {
   }
 }
 
-t.test('before an erasure the person is in the tables, but not in logs, output and Redis', async (t) => {
+t.test('before an erasure the person is in the tables, but not in logs, output, traces and Redis', async (t) => {
   t.same(traces.statuses, [201, 201, 201, 201, 201, 200, 200, 200, 200, 400, 404, 404])
   const isThere = async (path: string, headers: Record<string, string>) =>
     isIn(Buffer.from((await send('GET', path, headers)).body))
@@ -176,6 +180,8 @@ t.test('before an erasure the person is in the tables, but not in logs, output a
   t.same(logsWithWord(), [])
   t.notOk(isIn(Buffer.from(system.output())))
   t.equal(await isInRedis(), false)
+  await waitFor(() => collector.spans.some(({ name }) => name.includes('refunds')), { what: 'spans' })
+  t.notOk(collector.requests.some(({ body }) => isIn(Buffer.from(body))))
   t.notOk((await tablesWithWord()).some((name) => name.startsWith('event_store.') || name.startsWith('operations.')))
 })
 
