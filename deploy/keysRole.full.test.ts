@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { startTestKeys } from '@paylog/testing/dataKeys'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import pg from 'pg'
 import t from 'tap'
 import { createRoles } from './testing/roles.ts'
@@ -13,7 +14,7 @@ const run = promisify(execFile)
 t.test('the login of the command API may read and add keys of personal data, and nothing else', async (t) => {
   const { ownerUrl, commandUrl, keysRole } = await createRoles(t)
   const migrate = async (role: string): Promise<{ readonly keys: readonly string[] }> => {
-    const env = { PATH: process.env.PATH, DATABASE_URL: ownerUrl, KEYS_ROLE: role }
+    const env = { ...moduleLoading, DATABASE_URL: ownerUrl, KEYS_ROLE: role }
     return JSON.parse((await run(process.execPath, [ops, 'migrate', '--json'], { env })).stdout)
   }
   await t.rejects(migrate('nobody_at_all'), /KEYS_ROLE: there is no role nobody_at_all/)

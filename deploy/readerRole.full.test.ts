@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import { startProcess } from '@paylog/testing/processes'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createRoles, type TestRoles } from './testing/roles.ts'
@@ -13,7 +14,7 @@ const run = promisify(execFile)
 
 const migrate = ({ ownerUrl }: TestRoles, role?: string) =>
   run(process.execPath, [ops, 'migrate', '--json'], {
-    env: { PATH: process.env.PATH, DATABASE_URL: ownerUrl, ...(role !== undefined && { READER_ROLE: role }) },
+    env: { ...moduleLoading, DATABASE_URL: ownerUrl, ...(role !== undefined && { READER_ROLE: role }) },
   }).then(({ stdout }): { read_models: string[]; readable: string[] } => JSON.parse(stdout))
 
 async function connected(t: Test, connectionString: string): Promise<pg.Client> {
@@ -114,7 +115,9 @@ t.test('migrate keeps grants of the reader role and adds them to new views', asy
   await owner.query('create view webhooks.later as select 1 as one')
   t.match(await migrate(roles, roles.reader), { readable: ['webhooks.later'] })
   t.same((await login.query('select * from webhooks.later')).rows, [{ one: 1 }])
-  await run(process.execPath, [ops, 'migrate', '--json'], { env: { DATABASE_URL: roles.ownerUrl } })
+  await run(process.execPath, [ops, 'migrate', '--json'], {
+    env: { ...moduleLoading, DATABASE_URL: roles.ownerUrl },
+  })
   t.same((await login.query('select * from webhooks.later')).rows, [{ one: 1 }], 'also without READER_ROLE')
 })
 

@@ -4,8 +4,6 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { build } from 'vite'
-import { consoleConfig } from './viteConfig.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const dist = join(root, 'apps/console/dist')
@@ -57,6 +55,8 @@ function compress(directory: string): void {
 async function run(): Promise<void> {
   const hash = hashOfSources()
   if (builtFrom() === hash) return
+  // Loading them takes longer than everything else when there is nothing to build.
+  const [{ build }, { consoleConfig }] = await Promise.all([import('vite'), import('./viteConfig.ts')])
   // In its own directory, so that a running server never sees half of it, and two builds do not mix.
   const draft = `${dist}.${process.pid}`
   try {

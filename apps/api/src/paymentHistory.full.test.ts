@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { startSystem } from '@paylog/testing/system'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { client } from './testing/roundTripHarness.ts'
@@ -61,7 +62,12 @@ t.test('every past state that an owner has read can be read again with as_of', a
     t.same([then.status, then.etag, then.data], [200, seen.etag, { ...seen.data, attention: [] }], time)
     const args = [ops, 'payments', 'show', opened.id, '--at', time, '--json']
     const { stdout } = await promisify(execFile)(process.execPath, args, {
-      env: { EVENTSTORE_URL: system.eventStoreUrl, DATABASE_URL: system.databaseUrl, PII_MASTER_KEY: testMasterKey },
+      env: {
+        ...moduleLoading,
+        EVENTSTORE_URL: system.eventStoreUrl,
+        DATABASE_URL: system.databaseUrl,
+        PII_MASTER_KEY: testMasterKey,
+      },
     })
     const shown = JSON.parse(stdout)
     t.same(Object.keys(shown), ['payment', 'history', 'deliveries'])

@@ -6,6 +6,7 @@ import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import { listen } from '@paylog/testing/fakeServer'
 import { startProcess } from '@paylog/testing/processes'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import t from 'tap'
 import { connectionStringOf, loadSettings, readCommandLine } from './commandLine.ts'
 
@@ -15,7 +16,7 @@ type Ended = { readonly code: number; readonly stdout: string; readonly stderr: 
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> {
   return new Promise((resolve) => {
-    const options = { env: { PATH: process.env.PATH, LOG_LEVEL: 'silent', ...env } }
+    const options = { env: { PATH: process.env.PATH, ...moduleLoading, LOG_LEVEL: 'silent', ...env } }
     execFile(process.execPath, [fileURLToPath(script), ...args], options, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout, stderr })
     })

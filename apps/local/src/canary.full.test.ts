@@ -15,6 +15,7 @@ import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import { startFakeTraceCollector } from '@paylog/testing/fakeTraceCollector'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import { settlePayment } from '@paylog/workflows/payments/settlement'
 import { Redis } from 'ioredis'
@@ -86,7 +87,7 @@ const idOf = ({ body }: { readonly body: string }): string => JSON.parse(body).d
 const opsMain = fileURLToPath(new URL('../../ops/src/main.ts', import.meta.url))
 /** @throws when the command fails */
 async function ops(...args: readonly string[]): Promise<string> {
-  const env = { PATH: process.env.PATH, DATA_DIR, SANDBOX_PROVIDER: 'true', LANG: 'C' }
+  const env = { PATH: process.env.PATH, ...moduleLoading, DATA_DIR, SANDBOX_PROVIDER: 'true', LANG: 'C' }
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [opsMain, ...args], {
     env,
     maxBuffer: 1 << 26,

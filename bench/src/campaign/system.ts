@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { freePort, withoutLimits } from '@paylog/testing/processes'
+import { moduleLoading } from '@paylog/testing/testEnvironment'
 import { startPrivatePostgres, temporaryDirectory } from '../harness/privatePostgres.ts'
 import { type Service, superviseService } from './service.ts'
 
@@ -31,6 +32,7 @@ export async function startCampaignSystem(
   const environment = {
     PATH: process.env.PATH ?? '',
     NODE_COMPILE_CACHE: join(directory, 'compiled'),
+    ...moduleLoading,
     HOST: '127.0.0.1',
     DATABASE_URL: databaseUrl,
     PII_MASTER_KEY: testMasterKey,

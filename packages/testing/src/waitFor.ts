@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 const shortestPauseMs = 10
-const longestPauseMs = 40
+const longestPauseMs = 100
 /** Part of the time waited so far. Polling slows down during long waits, to leave the CPU to the awaited work. */
 const pauseShare = 1 / 20
 

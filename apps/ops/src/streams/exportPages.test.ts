@@ -9,9 +9,9 @@ const { append, exportTo, newPath, rows, sql, store } = harness
 const { get } = await operatorHarness(t, {}, store)
 
 const odd = '{"b":1.10,"a":12345678901234567890, "c":1e400,\r\n"\\u00e4":"\\n"}'
-for (let number = 0; number < 60; number++) {
+for (let number = 0; number < 20; number++) {
   await append(`payment-${number}`, { type: 'PaymentInitiated', data: odd }, { type: 'PaymentSucceeded' })
-  if (number % 20 === 0) await append(`product-${number}`, { type: 'ProductAdded', metadata: '\xff\0' })
+  if (number % 8 === 0) await append(`product-${number}`, { type: 'ProductAdded', metadata: '\xff\0' })
   if (number % 7 === 0) await append('$settings-1', { type: 'PaymentInitiated' })
 }
 await append('bytes-1', { contentType: 'application/octet-stream', data: '\0\xff' }, { data: 'no JSON' })
@@ -57,9 +57,9 @@ const selections: readonly Filters[] = [
   { stream: 'payment-none' },
   { type: 'PaymentSucceeded' },
   { category: 'payment', type: 'PaymentSucceeded' },
-  { since: timeOf(50) },
-  { until: timeOf(50) },
-  { since: timeOf(20), until: timeOf(90), type: 'PaymentInitiated' },
+  { since: timeOf(20) },
+  { until: timeOf(20) },
+  { since: timeOf(10), until: timeOf(35), type: 'PaymentInitiated' },
   { until: '2001-01-01T00:00:00Z' },
 ]
 
