@@ -44,7 +44,7 @@ function startClients(url: string) {
   const until = async (act: () => Promise<void>) => {
     while (!isStopped) {
       await act()
-      await pause(30)
+      await pause(100)
     }
   }
   const pay = (more: () => object) =>

@@ -7,6 +7,9 @@ import { withPriority } from './pacing.ts'
 import type { CreateIntent, IntentRef, Provider, ProviderError } from './provider.ts'
 import { connectAuthorizeNet, connectPaypal, connectStripe } from './testing/providerHarness.ts'
 
+// They wait for most of their time.
+t.jobs = 3
+
 const payment_id = '018f2a3b-4c5d-7e6f-8a9b-0c1d2e3f4a5b'
 const intent: CreateIntent = {
   payment_id,

@@ -1,16 +1,16 @@
-// `payments reconcile` on a log with thousands of payments.
+// `payments reconcile` on a log with more than a thousand payments.
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { paymentsHarness } from '../testing/paymentsHarness.ts'
 import { startOps } from '../testing/runOps.ts'
 
-const total = 3_120
+const total = 1_680
 const atOnce = 40
 const recentEvery = 8
 const paidEvery = 48
 const dayMs = 24 * 3_600_000
 
-t.test('thousands of payments are read in little memory and checked in the order of the log', async (t) => {
+t.test('more than a thousand payments are read in little memory and checked in the order of the log', async (t) => {
   const [payments, fake] = await Promise.all([paymentsHarness(t), startFakeStripe(t)])
   // The largest metadata that a client may send. All of it together exceeds the memory limit of the command.
   const metadata = { note: 'x'.repeat(16_000) }
@@ -34,7 +34,8 @@ t.test('thousands of payments are read in little memory and checked in the order
     EVENTSTORE_URL: payments.connectionString,
     DATABASE_URL: payments.databaseUrl,
     ...fake.env,
-    NODE_OPTIONS: '--max-old-space-size=76',
+    // A young generation of the usual size would leave so little of this heap that most of the time goes into collecting it.
+    NODE_OPTIONS: '--max-old-space-size=50 --max-semi-space-size=1',
   }).ended
   t.equal(run.code, 0, run.stderr)
   const lines: { payment_id?: string }[] = run.stdout

@@ -3,7 +3,7 @@ import t from 'tap'
 import { assertCompletes, startHalfwayImport } from '../testing/importHarness.ts'
 
 t.test('an import that is killed and repeated creates each product once', async (t) => {
-  const harness = await startHalfwayImport(t, 2_000)
+  const harness = await startHalfwayImport(t, 1_500)
   harness.running.signal('SIGKILL')
   t.match(await harness.running.ended, { code: null })
   const { size } = harness
@@ -13,7 +13,7 @@ t.test('an import that is killed and repeated creates each product once', async 
 })
 
 t.test('an interrupted import finishes the lines under way and reports the last one', async (t) => {
-  const harness = await startHalfwayImport(t, 2_000)
+  const harness = await startHalfwayImport(t, 1_500)
   const { size } = harness
   harness.running.signal('SIGINT')
   const { code, stdout, stderr } = await harness.running.ended

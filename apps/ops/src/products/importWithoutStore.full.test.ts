@@ -4,7 +4,7 @@ import t from 'tap'
 import { assertCompletes, importHarness, someLine, startHalfwayImport } from '../testing/importHarness.ts'
 
 t.test('an event store that fails stops the import, and a repetition completes it', async (t) => {
-  const harness = await startHalfwayImport(t, 2_000)
+  const harness = await startHalfwayImport(t, 1_500)
   const { size } = harness
   await harness.log.kill()
   const { code, stdout, stderr } = await harness.running.ended

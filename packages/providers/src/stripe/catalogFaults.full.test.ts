@@ -18,6 +18,9 @@ import {
   product_id,
 } from './testing/catalogHarness.ts'
 
+// They wait for most of their time, each at its own provider.
+t.jobs = 4
+
 const providerError = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
 const higherPrice: PutProduct = {
   ...firstPut,
