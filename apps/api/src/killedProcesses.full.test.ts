@@ -1,8 +1,15 @@
 // Each process is killed under load. Every payment must survive, exactly once.
 import t from 'tap'
-import { assertSurvivesFault, killAndStart, roundTripHarness } from './testing/roundTripHarness.ts'
+import {
+  assertSurvivesFault,
+  assertWebhooksDelivered,
+  killAndStart,
+  roundTripHarness,
+} from './testing/roundTripHarness.ts'
 
 const harness = await roundTripHarness(t)
+
+t.test('without Redis a payment reaches the webhook endpoints', (t) => assertWebhooksDelivered(t, harness))
 
 for (const app of ['projector', 'embedded-event-store'] as const)
   t.test(`SIGKILL of ${app} under load loses and duplicates nothing`, (t) =>

@@ -2,7 +2,10 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
 import { testMasterKey } from '@paylog/testing/dataKeys'
+import { startFakeTraceCollector } from '@paylog/testing/fakeTraceCollector'
 import { startSystem } from '@paylog/testing/system'
 import { moduleLoading } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -14,8 +17,14 @@ const ada = { 'x-session-id': 'demo-session' }
 const admin = { 'x-session-id': 'demo-admin-session' }
 type PaymentBody = { readonly id: string; readonly status: string; readonly payment_method: { readonly alias: string } }
 
+const collector = await startFakeTraceCollector(t)
+const system = await startSystem(t, {
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+  OTEL_BSP_SCHEDULE_DELAY: '100',
+  OTEL_SDK_DISABLED: 'true',
+})
+
 t.test('every past state that an owner has read can be read again with as_of', async (t) => {
-  const system = await startSystem(t)
   const { settle } = client(system)
   const send = async (path: string, headers: Record<string, string>, method = 'GET', body?: object) => {
     const json = body === undefined ? {} : { body: JSON.stringify(body) }
@@ -93,4 +102,16 @@ t.test('every past state that an owner has read can be read again with as_of', a
       ['PaymentSucceeded', 'succeeded', 'provider'],
     ],
   )
+})
+
+t.test('with tracing off nothing is exported and events have no traceparent', async (t) => {
+  const { id, provider_intent_id } = await client(system).open()
+  await client(system).settle(provider_intent_id)
+  const store = createEventStore({ connectionString: system.eventStoreUrl, keys: system.keys })
+  t.teardown(() => store.close())
+  const events = await store.readStream(paymentStream(id))
+  t.ok(events.length > 2)
+  for (const { metadata } of events) t.notOk('traceparent' in metadata)
+  // The spans of the test before would have been sent long ago.
+  t.equal(collector.requests.length, 0)
 })

@@ -7,7 +7,11 @@ import {
   roundTripHarness,
 } from './testing/roundTripHarness.ts'
 
-const harness = await roundTripHarness(t)
+const redisUrl = process.env.REDIS_TEST_URL
+// Other test files use the same server at the same time, so this one flushes its own database only.
+const ownDatabase = redisUrl === undefined ? undefined : new URL('/1', redisUrl).href
+// killedProcesses.full.test.ts has the queue in Postgres.
+const harness = await roundTripHarness(t, ownDatabase === undefined ? {} : { REDIS_URL: ownDatabase })
 
 t.test('a payment reaches the log, the read model and the webhook endpoints [1-round-trip]', async (t) => {
   await assertWebhooksDelivered(t, harness)
@@ -24,22 +28,15 @@ t.test('a payment reaches the log, the read model and the webhook endpoints [1-r
   t.match(await page('/metrics'), /http_request_duration_seconds_count\{method="POST",route="\/payments\/intents"/)
 })
 
-const redisUrl = process.env.REDIS_TEST_URL
-if (redisUrl === undefined) t.comment('NOT TESTED: there is no redis-server, so the Redis queue is left out')
+if (ownDatabase === undefined) t.comment('NOT TESTED: there is no redis-server, so the Redis queue is left out')
 else
-  t.test('with Redis as the queue every webhook arrives, also after faults', async (t) => {
-    // Other test files use the same server at the same time, so this one flushes its own database only.
-    const ownDatabase = new URL('/1', redisUrl).href
-    const redisHarness = await roundTripHarness(t, { REDIS_URL: ownDatabase })
-    t.test('with Redis a payment reaches the webhook endpoints', (t) => assertWebhooksDelivered(t, redisHarness))
-    t.test('an emptied Redis and a killed worker lose no webhook and invent none', (t) =>
-      assertSurvivesFault(t, redisHarness, {
-        async causeFault(system, n) {
-          const redis = new Redis(ownDatabase)
-          await redis.flushdb()
-          redis.disconnect()
-          if (n === 1) await killAndStart('worker')(system)
-        },
-      }),
-    )
-  })
+  t.test('an emptied Redis and a killed worker lose no webhook and invent none', (t) =>
+    assertSurvivesFault(t, harness, {
+      async causeFault(system, n) {
+        const redis = new Redis(ownDatabase)
+        await redis.flushdb()
+        redis.disconnect()
+        if (n === 1) await killAndStart('worker')(system)
+      },
+    }),
+  )

@@ -129,19 +129,3 @@ t.test('a payment is one trace from the request to the webhook that succeeds at 
     timeoutMs: 20_000,
   })
 })
-
-t.test('with tracing off nothing is exported and events have no traceparent', async (t) => {
-  const [collector, endpoint] = await Promise.all([startFakeTraceCollector(t), startFakeEndpoint(t)])
-  const system = await startSystem(t, { ...tracing(collector), ...endpointAt(endpoint.url), OTEL_SDK_DISABLED: 'true' })
-  const { id, provider_intent_id } = await client(system).open()
-  await waitFor(() => endpoint.received.length === 1, { what: 'the webhook' })
-  const store = createEventStore({ connectionString: system.eventStoreUrl, keys: system.keys })
-  t.teardown(() => store.close())
-  const events = await store.readStream(paymentStream(id))
-  t.equal(events.length, 2)
-  for (const { metadata } of events) t.notOk('traceparent' in metadata)
-  // By then an exporter would have sent the spans of the payment.
-  await client(system).settle(provider_intent_id)
-  await waitFor(() => endpoint.received.length === 2, { what: 'the second webhook' })
-  t.equal(collector.requests.length, 0)
-})

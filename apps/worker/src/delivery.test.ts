@@ -47,8 +47,10 @@ async function onlyOnce(t: Test, endpoint: { received: readonly { id: string }[]
   t.equal(all.length, expected)
 }
 
+// Parallel: each test has its own tables and mostly waits.
+t.jobs = queueKinds.length
 for (const kind of queueKinds) {
-  t.test(`on ${kind}`, onQueue(kind), async (t) => {
+  t.test(`on ${kind}`, { ...onQueue(kind), buffered: true }, async (t) => {
     t.test('a delivery arrives with its signature and the stored body', async (t) => {
       const endpoint = await startFakeEndpoint(t)
       const harness = await createWorkerHarness(t, kind, endpointVariables(endpoint.url, { WEBHOOK_1_SECRET: secret }))

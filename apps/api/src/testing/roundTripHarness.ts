@@ -146,7 +146,7 @@ export async function assertSurvivesFault(
   const seen = { canonical: endpoints.canonical.received.length, both: endpoints.both.received.length }
   const receivedSince = (node: keyof typeof seen) => endpoints[node].received.slice(seen[node])
   const totalBefore = (await api.settled()).total
-  const total = 24
+  const total = 18
   const made: string[] = []
   const work = async () => {
     while (made.length < total) {
@@ -157,7 +157,7 @@ export async function assertSurvivesFault(
   }
   const working = Promise.all([work(), work(), work(), work()])
   for (let n = 0; n < 2; n++) {
-    await waitFor(() => made.length >= (n + 1) * 8, { what: 'payments under way', timeoutMs: 60_000 })
+    await waitFor(() => made.length >= (n + 1) * 6, { what: 'payments under way', timeoutMs: 60_000 })
     await options.causeFault(system, n)
   }
   await working

@@ -6,7 +6,7 @@ import { ada, adaId, grace, guest } from '../testing/commandApiHarness.ts'
 const log = await startEventStore(t)
 const { app, post, put, remove, addressOf, eventsOf, recordsNothing, store } = await addressesHarness(t, {
   log,
-  timing: { appendRetryTimeoutMs: 1_500 },
+  timing: { appendRetryTimeoutMs: 1_500, readRetryTimeoutMs: 1_500 },
 })
 
 const everything = {

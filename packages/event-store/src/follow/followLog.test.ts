@@ -101,16 +101,16 @@ async function assertHandledAtOnce(t: Test, prefix: string, sub: FollowerHarness
 
 t.test('a follower gets full batches while it is behind, and then each event at once', async (t) => {
   const [prefix, other] = [freshPrefix(), freshPrefix()]
-  for (let block = 0; block < 12; block++) await append(`${prefix}${block}`, 500)
+  for (let block = 0; block < 4; block++) await append(`${prefix}${block}`, 500)
   await append(`${other}a`, 20)
   const sub = follower(prefix)
   const run = sub.run(400)
-  await waitFor(() => sub.seen.length === 6_000, { timeoutMs: 30_000, what: 'history' })
+  await waitFor(() => sub.seen.length === 2_000, { timeoutMs: 30_000, what: 'history' })
   t.same(
     sub.batches.map(({ events }) => events.length).filter((size) => size > 0),
-    Array.from({ length: 15 }, () => 400),
+    Array.from({ length: 5 }, () => 400),
   )
-  await assertHandledAtOnce(t, prefix, sub, 30)
+  await assertHandledAtOnce(t, prefix, sub, 15)
   await run.stop()
   t.same(sub.interruptions, [])
 })
@@ -149,7 +149,10 @@ t.test('an idle follower moves its checkpoint past events of other streams now a
   await waitFor(() => sub.seen.length === 1, { what: 'the matching event' })
   const begun = performance.now()
   const before = sub.batches.length
-  for (let n = 0; performance.now() - begun < 1_500; n++) await append(`${other}${n}`, 1)
+  for (let n = 0; performance.now() - begun < 1_500; n++) {
+    await append(`${other}${n}`, 1)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
   const stored = sub.batches.length - before
   t.ok(stored >= 2 && stored <= 8, `${stored} checkpoints in 1.5 s`)
   await run.stop()

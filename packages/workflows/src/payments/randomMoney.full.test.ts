@@ -18,7 +18,7 @@ import { openPayment } from './openPayment.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
 import { refundPayment } from './refundPayment.ts'
 
-const histories = testCycles(150)
+const histories = testCycles(100)
 const maxSteps = 14
 const concurrency = 12
 const totalCents = 2599
