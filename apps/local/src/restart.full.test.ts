@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { testMasterKey } from '@paylog/testing/dataKeys'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { moduleLoading, testCycles } from '@paylog/testing/testEnvironment'
 import t, { type Test } from 'tap'
@@ -61,7 +62,8 @@ t.test('npm start recovers from SIGKILL', async (t) => {
       const afterMs = Math.round(Math.random() * ordinaryMs)
       killedAfter.push(afterMs)
       const child = spawn(process.execPath, [fileURLToPath(main)], {
-        env: { PATH: process.env.PATH, ...moduleLoading, ...env },
+        // With another master key it would end by itself, once it compares the key.
+        env: { PATH: process.env.PATH, ...moduleLoading, PII_MASTER_KEY: testMasterKey, ...env },
         stdio: 'ignore',
       })
       await pause(afterMs)
