@@ -1,5 +1,7 @@
 // Defines projections: a name, the columns of its table, and the change of a row by each event.
 import type { DomainEvent, EventSchemas, EventsOf } from '@paylog/domain/events'
+import type { SealedPart } from '@paylog/domain/personalData'
+import type { NeededParts } from '@paylog/event-store/codec/decoder'
 import type { SealedKeys } from '@paylog/event-store/codec/sealing'
 import { type Column, type Columns, type ComputedColumns, entriesOf, type RowOf, type Values } from './columns.ts'
 
@@ -25,8 +27,8 @@ export type Projection = {
   /** Raised when the same events lead to different rows, so that tables must be rebuilt. */
   readonly schemaVersion: number
   readonly streamPrefixes: readonly string[]
-  /** The events whose sealed values the rows hold. */
-  readonly opens: ReadonlySet<string>
+  /** The sealed values that the rows hold. */
+  readonly opens: NeededParts
   /** The stream of a row: the prefix, and the column with the id. */
   readonly rowStream: { readonly prefix: string; readonly column: string }
   readonly columns: Columns
@@ -56,8 +58,8 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
   readonly computed?: ComputedColumns
   readonly indexes: (table: string) => string
   readonly events: Schemas
-  /** The events of which handlers use sealed values; in others they are null. */
-  readonly opens?: readonly (keyof Schemas & string)[]
+  /** The sealed parts of events that handlers use; the values of others are null. */
+  readonly opens?: { readonly [Type in keyof Schemas]?: readonly SealedPart[] }
   readonly idOf: (event: EventsOf<Schemas>) => string | undefined
   readonly on: {
     readonly [Type in keyof Schemas]?: (
@@ -66,13 +68,13 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
   }
 }): Projection {
   const { events, idOf, on, computed = {}, streamPrefix, streamIdColumn = 'id', columns, indexes, ...rest } = definition
-  const { opens = [] } = definition
+  const { opens = {} } = definition
   const handlers = new Map(Object.entries(on))
   const isPersonal = Object.values<Column>(columns).some(({ sealed }) => sealed !== undefined)
   return {
     ...rest,
     streamPrefixes: isPersonal ? [streamPrefix, erasurePrefix] : [streamPrefix],
-    opens: new Set(opens),
+    opens: new Map(Object.entries<readonly SealedPart[]>(opens)),
     rowStream: { prefix: streamPrefix, column: streamIdColumn },
     columns: isPersonal ? { ...columns, [keyIdsColumn]: keyIds } : columns,
     indexes: isPersonal ? (table) => `${indexes(table)};\n${keyIdsIndex(table)}` : indexes,

@@ -46,7 +46,7 @@ export const addresses = defineProjection({
     where not is_removed`,
   idOf: ({ data }) => data.address_id,
   events: addressEvents,
-  opens: ['AddressAdded', 'AddressChanged'],
+  opens: { AddressAdded: ['personal'], AddressChanged: ['personal'] },
   on: {
     AddressAdded: (event) => ({ insert: added(event) }),
     AddressChanged: ({ data }) => ({

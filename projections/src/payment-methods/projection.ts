@@ -61,7 +61,11 @@ export const paymentMethods = defineProjection({
     where not is_removed`,
   idOf: ({ data }) => data.payment_method_id,
   events: paymentMethodEvents,
-  opens: ['PaymentMethodAdded', 'PaymentMethodAliasChanged', 'PaymentMethodRefreshed'],
+  opens: {
+    PaymentMethodAdded: ['personal'],
+    PaymentMethodAliasChanged: ['personal'],
+    PaymentMethodRefreshed: ['personal'],
+  },
   on: {
     // Saving a removed method again replaces its old row.
     PaymentMethodAdded: (event) => ({ insert: added(event) }),

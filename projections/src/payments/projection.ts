@@ -167,7 +167,7 @@ export const payments = defineProjection({
   idOf: ({ data }) => data.payment_id,
   // Events without a handler still raise the revision.
   events: paymentEvents,
-  opens: ['PaymentInitiated', 'ProviderIntentCreated'],
+  opens: { PaymentInitiated: ['personal', 'guest'], ProviderIntentCreated: ['secret'] },
   on: {
     PaymentInitiated: (event) => ({ insert: initiated(event) }),
     ProviderIntentCreated: ({ data }) => ({

@@ -35,7 +35,7 @@ export const refunds = defineProjection({
   // Null for a failed call that is not a refund's.
   idOf: ({ data }) => data.refund_id ?? undefined,
   events: { RefundRequested, ProviderCallFailed, RefundRecorded },
-  opens: ['RefundRequested', 'RefundRecorded'],
+  opens: { RefundRequested: ['personal'], RefundRecorded: ['personal'] },
   on: {
     // Repeated when its call did not reach the provider.
     RefundRequested: ({ data }) => ({

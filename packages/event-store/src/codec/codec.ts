@@ -7,8 +7,8 @@ import { type RecordedDomainEvent, recordedEvents, upcasters } from '@paylog/dom
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { RawEvent } from '../read/rawEvent.ts'
-import type { DataKey, DataKeys } from './dataKeys.ts'
-import { KeysNeededError, partsIn, type SealedKeys, seal, unseal } from './sealing.ts'
+import type { DataKey } from './dataKeys.ts'
+import { KeysNeededError, type KnownKeys, partsIn, type SealedKeys, seal, unseal } from './sealing.ts'
 import { createStoredShapes, type EventTables, type StoredShape, type StoredShapes, upcast } from './shapes.ts'
 
 /** An event with everything that the log stores about it. */
@@ -80,7 +80,7 @@ export type Codec = {
    * @throws UnreadableEventError for an unknown type, and for data that does not fit its schema, cannot be opened or cannot be
    *   upcast; KeysNeededError when one of its keys is not loaded
    */
-  decode(recorded: RawEvent, known: DataKeys['known'], data?: unknown): Recorded
+  decode(recorded: RawEvent, known: KnownKeys, data?: unknown): Recorded
 }
 
 const metadataValidator = Compile(StoredMetadata)
@@ -143,7 +143,7 @@ function idsIn(metadata: unknown): EventIds {
 function unsealedData(
   shape: StoredShape,
   { recorded: { id, stream, type }, stored }: { readonly recorded: RawEvent; readonly stored: unknown },
-  known: DataKeys['known'],
+  known: KnownKeys,
   unreadable: (problem: string, cause?: unknown) => UnreadableEventError,
 ): { readonly data: unknown; readonly sealed: SealedKeys } {
   try {

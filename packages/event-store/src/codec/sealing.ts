@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv, createHash, createSecretKey, type Key
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type SealedPart, sealedKeyword, sealedParts } from '@paylog/domain/personalData'
 import type { TSchema } from 'typebox'
-import type { DataKey, DataKeys } from './dataKeys.ts'
+import type { DataKey } from './dataKeys.ts'
 
 /** A field of an event's data, such as `payer.email`. */
 export type SealedField = {
@@ -26,6 +26,9 @@ export type EventIdentity = { readonly stream: string; readonly id: string; read
 
 /** Which keys each sealed part of an event needs; empty for an event without sealed parts. */
 export type SealedKeys = Readonly<Partial<Record<SealedPart, readonly string[]>>>
+
+/** As `DataKeys.known`, for a key of a part: null too when the part is not needed. */
+export type KnownKeys = (id: string, part: SealedPart) => KeyObject | null | undefined
 
 /** A key of a sealed part must be loaded before the event can be decoded. */
 export class KeysNeededError extends Error {
@@ -109,7 +112,7 @@ export function seal(
 export function unseal(
   fields: readonly SealedField[],
   data: unknown,
-  known: DataKeys['known'],
+  known: KnownKeys,
   event: EventIdentity,
 ): { readonly data: unknown; readonly sealed: SealedKeys } {
   if (fields.length === 0 || !isObject(data)) return { data, sealed: {} }
@@ -133,8 +136,8 @@ export function keyIdsIn(data: unknown): readonly string[] {
 }
 
 /** @returns null when a key was destroyed */
-function openedPart(part: SealedPart, { keys, text }: SealedText, known: DataKeys['known'], event: EventIdentity) {
-  const all = keys.map(known)
+function openedPart(part: SealedPart, { keys, text }: SealedText, known: KnownKeys, event: EventIdentity) {
+  const all = keys.map((id) => known(id, part))
   if (all.includes(undefined)) throw new KeysNeededError()
   const present = all.filter((key) => key instanceof Object)
   if (present.length < keys.length) return null

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
 import { type Recorded, UnreadableEventError } from '../codec/codec.ts'
+import type { NeededParts } from '../codec/decoder.ts'
 import type { CallContext } from '../connection/calls.ts'
 import type { RawEvent } from '../read/rawEvent.ts'
 import { type Batching, type EventBatch, readToEnd } from '../read/readBatches.ts'
@@ -24,7 +25,7 @@ export type FollowSource = {
 export type FollowOptions = FollowerOptions<Recorded> & {
   readonly streamPrefixes: readonly string[]
   /** See `Decoder`. */
-  readonly opens?: ReadonlySet<string>
+  readonly opens?: NeededParts
 }
 
 export type FollowerOptions<Event> = {

@@ -1,7 +1,7 @@
 // Reads decoded events of some streams in the order of the log, in batches.
 import { isAfter, type LogCheckpoint, type LogPosition } from '@paylog/domain/events'
 import { type Recorded, UnreadableEventError } from '../codec/codec.ts'
-import type { Decoder } from '../codec/decoder.ts'
+import type { Decoder, NeededParts } from '../codec/decoder.ts'
 import type { CallContext } from '../connection/calls.ts'
 import { isSystemStream, type RawEvent } from './rawEvent.ts'
 import { type LogPage, type PagesRange, readPages } from './readPage.ts'
@@ -29,7 +29,7 @@ export type BatchRange = LogRange & {
   /** Inclusive end; never after the end of the log at the start of the read. */
   readonly until?: LogCheckpoint | undefined
   /** See `Decoder`. */
-  readonly opens?: ReadonlySet<string>
+  readonly opens?: NeededParts
   /** Events per batch, as long as there are more. At most three times as many are in memory. */
   readonly maxBatch?: number
 }
@@ -66,7 +66,7 @@ export async function* decodedBatch(
   decoder: Decoder,
   raw: readonly RawEvent[],
   end: LogCheckpoint | undefined = raw.at(-1)?.position,
-  opens?: ReadonlySet<string>,
+  opens?: NeededParts,
 ): AsyncGenerator<EventBatch, void> {
   const events: Recorded[] = []
   let unreadable: UnreadableEventError | undefined
