@@ -6,7 +6,8 @@ import { lookAtPages } from './shownPages.ts'
 
 const test = await consoleTests(t, { payments: 1000 })
 
-test('each page shows its part of the system', lookAtPages)
+// walks.full.test.ts looks at them on a phone.
+test('each page shows its part of the system', (t, harness) => lookAtPages(t, harness, 'wide'))
 
 test('every list says that it is empty, and shows an error with its request', async (t, { system, open }) => {
   const page = await open('/payments?search=nothing-like-this', { expects: /status of 400/ })

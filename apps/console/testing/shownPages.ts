@@ -31,34 +31,34 @@ const pages: readonly ShownPage[] = [
   { path: '/audit', heading: 'Audit', shows: /Who did what.*Verify an export/s },
 ]
 
-/** Wide and narrow. Dark colours do not depend on the width. */
-export async function lookAtPages(t: Test, { system, open }: ConsoleHarness) {
+/** Dark colours do not depend on the width. */
+const windows = {
+  wide: { viewport: { width: 1280, height: 900 }, colorSchemes: ['light', 'dark'] },
+  narrow: { viewport: { width: 390, height: 800 }, colorSchemes: ['light'] },
+} as const
+
+export async function lookAtPages(t: Test, { system, open }: ConsoleHarness, size: keyof typeof windows) {
+  const { viewport, colorSchemes } = windows[size]
   const id = await openPayment(system, { email: 'buyer@example.com', total_cents: 4_200 })
   await settlePayment(system, id)
   const all = [...pages, { path: `/payments/${id}`, heading: 'Tickets', shows: /Succeeded.*payment\.succeeded to 1/s }]
-  for (const { viewport, colorSchemes } of [
-    { viewport: { width: 1280, height: 900 }, colorSchemes: ['light', 'dark'] as const },
-    { viewport: { width: 390, height: 800 }, colorSchemes: ['light'] as const },
-  ]) {
-    const page = await open('/payments', { viewport })
-    await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor()
-    for (const { path, heading, shows } of all) {
-      const title = `${path} at ${viewport.width} px`
-      await page.goto(`${system.baseUrl}/console${path}`)
-      await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
-      const main = page.getByRole('main')
-      await waitFor(async () => shows.test(await textOf(main)), { what: title, timeoutMs: 10_000 })
-      await page.waitForLoadState('networkidle')
-      const width = await page.evaluate('document.documentElement.scrollWidth')
-      t.ok(Number(width) <= viewport.width, `${title}: is ${width} px wide`)
-      for (const colorScheme of colorSchemes) {
-        await page.emulateMedia({ colorScheme })
-        t.same(await accessibilityProblems(page), [], `${title}, ${colorScheme}: accessibility`)
-        if (screenshots !== undefined)
-          await page.screenshot({ path: `${screenshots}/${fileName(`${title} ${colorScheme}`)}`, fullPage: true })
-      }
+  const page = await open('/payments', { viewport })
+  await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor()
+  for (const { path, heading, shows } of all) {
+    const title = `${path} at ${viewport.width} px`
+    await page.goto(`${system.baseUrl}/console${path}`)
+    await page.getByRole('heading', { name: heading, level: 1 }).waitFor()
+    const main = page.getByRole('main')
+    await waitFor(async () => shows.test(await textOf(main)), { what: title, timeoutMs: 10_000 })
+    await page.waitForLoadState('networkidle')
+    const width = await page.evaluate('document.documentElement.scrollWidth')
+    t.ok(Number(width) <= viewport.width, `${title}: is ${width} px wide`)
+    for (const colorScheme of colorSchemes) {
+      await page.emulateMedia({ colorScheme })
+      t.same(await accessibilityProblems(page), [], `${title}, ${colorScheme}: accessibility`)
+      if (screenshots !== undefined)
+        await page.screenshot({ path: `${screenshots}/${fileName(`${title} ${colorScheme}`)}`, fullPage: true })
     }
-    await page.context().close()
   }
 }
 

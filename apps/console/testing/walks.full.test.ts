@@ -1,8 +1,9 @@
-// The two walks that the console exists for, as an operator and an auditor take them.
+// The two walks that the console exists for, as an operator and an auditor take them, and the pages on a phone.
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { consoleTests, textOf } from './consoleHarness.ts'
 import { openPayment, settlePayment } from './payments.ts'
+import { lookAtPages } from './shownPages.ts'
 
 const test = await consoleTests(t, { payments: 1000 })
 
@@ -83,3 +84,5 @@ test('an auditor sees who did what to a payment, and what it looked like before'
   t.match(JSON.parse(await trail.text()).data, { length: 1, 0: { action: 'show_payment', reason: 'Audit 2026' } })
   t.ok(performance.now() - startedAt < 60_000, 'in less than a minute')
 })
+
+test('each page fits a phone', (t, harness) => lookAtPages(t, harness, 'narrow'))
