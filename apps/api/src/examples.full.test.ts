@@ -60,15 +60,8 @@ const scenario = [
   ...['getSystem', 'listProjections', 'rebuildProjection', 'verifyProjection', 'getJob', 'listJobs', 'cancelJob'],
   ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
   ...['listWebhookEndpoints', 'enableWebhookEndpoint', 'redeliverFailedWebhooks', 'backfillWebhooks'],
-  ...[
-    'listWebhookDeliveries',
-    'getWebhookDelivery',
-    'redeliverWebhook',
-    'exportEvents',
-    'findExportCheckpoint',
-    'listAuditTrail',
-  ],
-  ...['createErasure', 'listErasures'],
+  ...['listWebhookDeliveries', 'getWebhookDelivery', 'redeliverWebhook', 'exportEvents', 'listAuditTrail'],
+  ...['findExportCheckpoint', 'createErasure', 'listErasures'],
   ...['deletePaymentMethod', 'deleteAddress'],
 ]
 

@@ -17,6 +17,7 @@ const ada = { 'x-session-id': 'demo-session' }
 const admin = { 'x-session-id': 'demo-admin-session' }
 type PaymentBody = { readonly id: string; readonly status: string; readonly payment_method: { readonly alias: string } }
 
+// Tracing is off, which the last test is about.
 const collector = await startFakeTraceCollector(t)
 const system = await startSystem(t, {
   OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,

@@ -12,7 +12,7 @@ test('with many payments a page, a search and the overview are there within seco
   const row = page.getByText(/customer\d+@example\.com/).first()
   await row.waitFor()
   const shown = Math.min(count, 10_000).toLocaleString('en')
-  t.match(await textOf(page.getByRole('main')), shown, 'counting stops at 10,000')
+  t.match(await textOf(page.getByRole('main')), shown, 'how many there are, of which at most 10,000 are counted')
   const measured: string[] = []
   const measure = async (what: string, visit: () => Promise<void>) => {
     const startedAt = performance.now()

@@ -26,20 +26,12 @@ export type CommandSystem = {
 export async function startCommandSystem(stack: AsyncDisposableStack, eventStoreUrl?: string): Promise<CommandSystem> {
   const server = await startPrivateServer(stack)
   const connectionString = eventStoreUrl ?? server.connectionString
-  const [apiPort, insertPort, appendsPort] = [await freePort(), await freePort(), await freePort()]
-  const identityPort = await freePort()
+  const [insertPort, appendsPort] = [await freePort(), await freePort()]
   const start = (script: string, env: Readonly<Record<string, string>>) =>
     startBenchmarkProgram(new URL(script, import.meta.url), { env, stack })
-  const authUrl = `http://127.0.0.1:${identityPort}`
-  const identity = await start('../../../apps/local/src/identity.ts', { PORT: String(identityPort) })
-  const api = await start('../../../apps/command-api/src/main.ts', {
-    PORT: String(apiPort),
-    EVENTSTORE_URL: connectionString,
-    DATABASE_URL: server.postgres.databaseUrl,
-    AUTH_URL: authUrl,
-    SANDBOX_PROVIDER: 'true',
-    SANDBOX_WEBHOOK_SECRET: randomBytes(24).toString('hex'),
-  })
+  const identity = await startIdentity(stack)
+  const { authUrl } = identity
+  const api = await startCommandApi(stack, { server: { ...server, connectionString }, authUrl })
   const insert = await start('./bareRoute.ts', {
     PORT: String(insertPort),
     DATABASE_URL: server.postgres.databaseUrl,
@@ -57,11 +49,44 @@ export async function startCommandSystem(stack: AsyncDisposableStack, eventStore
     server,
     connectionString,
     api: {
-      port: apiPort,
+      port: api.port,
       path: '/payments/intents',
       processes: { 'command-api': api.pid, ...others },
     },
     insert: { port: insertPort, path: '/orders', processes: { 'bare route': insert.pid } },
     appends: { port: appendsPort, path: '/orders', processes: { 'bare route': appends.pid, ...others } },
   }
+}
+
+export async function startIdentity(stack: AsyncDisposableStack) {
+  const port = await freePort()
+  const script = new URL('../../../apps/local/src/identity.ts', import.meta.url)
+  const { pid } = await startBenchmarkProgram(script, { env: { PORT: String(port) }, stack })
+  return { pid, authUrl: `http://127.0.0.1:${port}` }
+}
+
+/** Starts command-api with the sandbox provider. @param options `script` runs it with changes */
+export async function startCommandApi(
+  stack: AsyncDisposableStack,
+  {
+    server: { connectionString, postgres },
+    authUrl,
+    script = new URL('../../../apps/command-api/src/main.ts', import.meta.url),
+  }: {
+    readonly server: Pick<PrivateServer, 'connectionString' | 'postgres'>
+    readonly authUrl: string
+    readonly script?: URL
+  },
+) {
+  const port = await freePort()
+  const env = {
+    PORT: String(port),
+    EVENTSTORE_URL: connectionString,
+    DATABASE_URL: postgres.databaseUrl,
+    AUTH_URL: authUrl,
+    RATE_LIMIT_ANONYMOUS_PER_MINUTE: '0',
+    SANDBOX_PROVIDER: 'true',
+    SANDBOX_WEBHOOK_SECRET: randomBytes(24).toString('hex'),
+  }
+  return { port, pid: (await startBenchmarkProgram(script, { env, stack })).pid }
 }

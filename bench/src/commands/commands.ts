@@ -13,7 +13,7 @@ import {
 import { measureLoad } from '../harness/load.ts'
 import { cpuMicros, cpuMicrosOfAll } from '../harness/usage.ts'
 import { type CommandSystem, type Side, startCommandSystem } from './commandSystem.ts'
-import { authorization, idIn, order } from './payments.ts'
+import { authorization, idIn, order, rawPost } from './payments.ts'
 import { paymentsInLog } from './paymentsInLog.ts'
 
 const depths = [1, 16, 64]
@@ -75,8 +75,7 @@ async function measureRound(
   { inFlight, seconds }: Length,
   onResponse: (response: string) => void,
 ): Promise<Round> {
-  const head = `host: bench\r\nauthorization: ${authorization}\r\ncontent-type: application/json`
-  const request = `POST ${path} HTTP/1.1\r\n${head}\r\ncontent-length: ${order.length}\r\n\r\n${order}`
+  const request = rawPost(path, { head: [`authorization: ${authorization}`], body: order })
   const cpu = (): [string, number][] => [
     ...Object.entries(processes).map(([name, pid]): [string, number] => [name, cpuMicros(pid)]),
     ['Postgres', cpuMicrosOfAll(server.postgres.pid)],

@@ -16,6 +16,15 @@ export async function openPayment(baseUrl: string): Promise<string> {
   return idIn(response)
 }
 
+/** A request as raw HTTP. @param head further header lines */
+export function rawPost(
+  path: string,
+  { head = [], body }: { readonly head?: readonly string[]; readonly body: string },
+) {
+  const lines = [`POST ${path} HTTP/1.1`, 'host: bench', ...head, 'content-type: application/json']
+  return `${lines.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+}
+
 /** The first id in a response, which is the payment's. */
 export function idIn(response: string): string {
   const id = /"id":"([^"]+)"/.exec(response)?.[1]

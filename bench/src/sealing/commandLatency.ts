@@ -1,7 +1,6 @@
 // How long a command takes: POST /payments/intents of command-api, and of one whose events are not sealed.
-import { randomBytes } from 'node:crypto'
-import { freePort } from '@paylog/testing/processes'
-import { authorization, order } from '../commands/payments.ts'
+import { startCommandApi, startIdentity } from '../commands/commandSystem.ts'
+import { authorization, order, rawPost } from '../commands/payments.ts'
 import { startPrivateServer } from '../event-store/privateServer.ts'
 import {
   alternateRounds,
@@ -11,15 +10,14 @@ import {
   summarizeRounds,
 } from '../harness/benchmark.ts'
 import { type Load, measureLoad } from '../harness/load.ts'
-import { startBenchmarkProgram } from '../harness/program.ts'
 
 let guests = 0
 const payers = {
-  'a known user': () => ({ head: `authorization: ${authorization}\r\n`, body: order }),
+  'a known user': () => ({ head: [`authorization: ${authorization}`], body: order }),
   'a new guest': () => {
     guests += 1
     const guest_data = { email: `guest-${guests}@example.com` }
-    return { head: '', body: JSON.stringify({ ...JSON.parse(order), guest_data }) }
+    return { body: JSON.stringify({ ...JSON.parse(order), guest_data }) }
   },
 }
 
@@ -35,13 +33,19 @@ export async function commandLatency(
   { stack }: BenchmarkOptions,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
 ): Promise<{ readonly postgres: string; readonly rows: readonly BenchmarkRow[] }> {
-  const { postgres, sealed, open } = await startSystem(stack)
+  const server = await startPrivateServer(stack)
+  const { authUrl } = await startIdentity(stack)
+  const { port: sealed } = await startCommandApi(stack, { server, authUrl })
+  const script = new URL('./openCommandApi.ts', import.meta.url)
+  const { port: open } = await startCommandApi(stack, { server, authUrl, script })
   const rows: BenchmarkRow[] = []
   for (const [payer, request] of Object.entries(payers)) {
     for (const [name, load] of Object.entries(loads)) {
       const measure = async (port: number) => {
         const timed = { ...load, port, seconds, expectedStatus: 201 }
-        return (await measureLoad(timed, () => rawRequest(request()), Math.random)).map(({ ms }) => ms)
+        return (await measureLoad(timed, () => rawPost('/payments/intents', request()), Math.random)).map(
+          ({ ms }) => ms,
+        )
       }
       const both = (count: number) =>
         alternateRounds(
@@ -67,34 +71,5 @@ export async function commandLatency(
       rows.push({ ...row(50), ...(isTarget && { target: { of: 'ratio', atMost: 1.1 } }) }, row(99))
     }
   }
-  return { postgres: postgres.description, rows }
-}
-
-async function startSystem(stack: AsyncDisposableStack) {
-  const { postgres, connectionString } = await startPrivateServer(stack)
-  const identityPort = await freePort()
-  const start = async (script: string, env: Readonly<Record<string, string>>) => {
-    await startBenchmarkProgram(new URL(script, import.meta.url), { env, stack })
-  }
-  await start('../../../apps/local/src/identity.ts', { PORT: String(identityPort) })
-  const startApi = async (script: string) => {
-    const port = await freePort()
-    await start(script, {
-      PORT: String(port),
-      EVENTSTORE_URL: connectionString,
-      DATABASE_URL: postgres.databaseUrl,
-      AUTH_URL: `http://127.0.0.1:${identityPort}`,
-      RATE_LIMIT_ANONYMOUS_PER_MINUTE: '0',
-      SANDBOX_PROVIDER: 'true',
-      SANDBOX_WEBHOOK_SECRET: randomBytes(24).toString('hex'),
-    })
-    return port
-  }
-  const sealed = await startApi('../../../apps/command-api/src/main.ts')
-  return { postgres, sealed, open: await startApi('./openCommandApi.ts') }
-}
-
-function rawRequest({ head, body }: { readonly head: string; readonly body: string }): string {
-  const lines = ['POST /payments/intents HTTP/1.1', 'host: bench', 'content-type: application/json']
-  return `${lines.join('\r\n')}\r\n${head}content-length: ${body.length}\r\n\r\n${body}`
+  return { postgres: server.postgres.description, rows }
 }

@@ -60,7 +60,7 @@ t.test('an unreachable publishing target is tried again, and blocks neither the 
   await next.stop()
 })
 
-t.test('a tree that is begun anew while its recorder runs is built again, without another event', async (t) => {
+t.test('a tree that is restarted while its recorder runs is built again, without another event', async (t) => {
   const recorder = harness.start(signing(500))
   await append(store, 'guestToken-5', 5)
   const size = await harness.agrees(t)

@@ -171,7 +171,7 @@ function createSign(pool: Pool, { key }: Signing, writer: TreeWriter, wake: () =
     } else if (result.outcome === 'behind') {
       log.warn(result, 'the tree has fewer leaves than the last checkpoint, and nothing is signed until it has more')
       writer.forgetUnsigned(writer.unsignedLeaves())
-    } else if (result.size < size) throw new TreeLostError('The tree was begun anew meanwhile')
+    } else if (result.size < size) throw new TreeLostError('The tree was restarted meanwhile')
   }
   return () => {
     pending ??= signOnce().finally(() => {

@@ -22,7 +22,7 @@ export const auditCheckpointFold: Fold<SignedCheckpoint | null, AuditCheckpointE
   evolve: (_, { data }) => data,
 }
 
-/** Records a checkpoint once. A log whose tree was begun anew may have one of the same size, with another root. */
+/** Records a checkpoint once. After a restart of the tree, the log may have another one of the same size, with another root. */
 export const recordCheckpoint = (
   recorded: SignedCheckpoint | null,
   checkpoint: SignedCheckpoint,

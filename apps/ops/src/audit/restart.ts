@@ -1,4 +1,4 @@
-// `audit restart`: begins the tree anew on a log that is not the one of the tree any more, and keeps what was signed before.
+// `audit restart`: builds the tree again from a log that has changed since it was signed, and keeps what was signed.
 import { endCheckpoints, restartTree } from '@paylog/audit-log/treeWriter'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import { readLogEnd } from '@paylog/event-store/read/reads'
@@ -16,7 +16,7 @@ import { checkpointLines } from './verdict.ts'
 
 export const auditRestart: CliCommand = {
   usage: '--reason TEXT [--dry-run] [--json]',
-  summary: 'Begin the tree of the log anew, after the log was cut, restored or replaced',
+  summary: 'Build the tree again, after the log was cut, restored or replaced',
   details: [
     `${reasonHelp}; required, except with --dry-run`,
     '  --dry-run      only shows what is wrong, and which checkpoints would be set aside',
@@ -24,7 +24,7 @@ export const auditRestart: CliCommand = {
     '',
     'The projector stops at a log that is not that of its tree, and signs nothing. Find out first what happened to the log:',
     '`audit verify`. This command accepts the log as it is. It reads the whole log, sets aside the checkpoints that do not',
-    'match it, and forgets the tree. The projector builds it again from the start of the log within a second, and signs.',
+    'match it, and forgets the tree. The projector builds it again from the start of the log, and signs.',
     '',
     'Nothing that was signed is deleted: `audit verify` names the checkpoints that were set aside. Those that match the log stay,',
     'and the new tree has to extend them.',
@@ -101,7 +101,7 @@ function stateText({ events, problem, wrong, right }: TreeState, isDryRun: boole
     ...checkpointLines(wrong),
     right === 1 ? '1 checkpoint matches the log and stays.' : `${right} checkpoints match the log and stay.`,
     isDryRun
-      ? `Nothing is changed. The tree would be begun anew on the ${events} events of the log.`
-      : `The tree is begun anew on the ${events} events of the log. The projector builds it and signs.`,
+      ? `Nothing was changed. The tree would be built again from the ${events} events of the log.`
+      : `The projector builds the tree again from the ${events} events of the log, and signs.`,
   ].join('\n')
 }

@@ -18,8 +18,8 @@ const ExportCheckpoint = Type.Object(
 )
 
 const exampleNote = [
-  'paylog.example.com/log\n1200\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n',
-  '— paylog.example.com/log az3grnpWx0Nf5FVd4n5LZTzO0KvwBGDlVQ3wrXkWD9uPKBYwkz8uD7I5WZ1r6B9QpO0tH4tWzC9gM0x3iQ==\n',
+  'payments.example.com/log\n1200\nUNhY4JhezH9gQYqvDMWrWH9CwlcKiECVqejMrND2VFw=\n',
+  '— payments.example.com/log oaUjEpPI55uoguMERrwy6OBQgUpQZJUMraG30YGC8dRchvz/HkEN8GLfRK+Jgw1lvnpyOXE5uqFC0o+LQ3pqHWLNmgo=\n',
 ].join('\n')
 
 const schema = {

@@ -14,7 +14,7 @@ export function ExportedFacts({ manifest }: { readonly manifest: Manifest }) {
         ['Size', `${formatBytes(bytes)} (${bytes.toLocaleString()} bytes)`],
         ['Positions', first_position === null ? 'none' : `${first_position} to ${last_position}`],
         ['Log read up to position', head ?? 'none'],
-        ['Signed checkpoint', checkpoint === null ? 'none covers it yet' : 'in the manifest'],
+        ['Signed checkpoint', checkpoint === null ? 'none' : 'in the manifest'],
         ['SHA-256', <Identifier key="sha256" name="SHA-256" value={sha256} />],
       ]}
     />
