@@ -1,127 +1,138 @@
-// A campaign of kills under load. It starts the system, lets clients pay, kills processes, and judges what is left.
+// A campaign: starts the system, lets clients use it, breaks it in rounds, and judges at every quiet point what is there.
 import { setTimeout as pause } from 'node:timers/promises'
-import { createClients } from './clients.ts'
-import { startEndpoint } from './endpoint.ts'
+import type { FaultKind } from './faults/kinds.ts'
+import { planRound, type Round } from './faults/round.ts'
 import { judge } from './judge.ts'
-import { killServices } from './kills.ts'
-import { createNotifier } from './notifier.ts'
+import { prepareLoad } from './load/load.ts'
 import type { Observations, Violation } from './observations.ts'
 import { observe } from './observe.ts'
-import { createRandom } from './random.ts'
-import { createCampaignSandbox } from './sandbox.ts'
-import { startCampaignStripe } from './stripe.ts'
-import type { StripeFaults } from './stripeProxy.ts'
-import { startCampaignSystem } from './system.ts'
+import { awaitRecovery, type Recovery } from './recovery.ts'
+import { type CampaignSystem, startCampaignSystem } from './system/system.ts'
 
-export type CampaignOptions = { readonly seed: number; readonly kills: number; readonly minutes: number }
-
-export type CampaignResult = {
-  readonly observations: Observations
-  readonly violations: readonly Violation[]
-  readonly kills: ReadonlyMap<string, number>
-  /** How often each process ended by itself. */
-  readonly ownEnds: ReadonlyMap<string, number>
-  readonly stripeFaults: Readonly<StripeFaults>
-  /** From the last fault until everything was right, or until the judge stopped waiting. */
-  readonly settledMs: number
+export type CampaignOptions = {
+  readonly seed: number
+  readonly minutes: number
+  readonly kinds: readonly FaultKind[]
+  /** Runs only this round. */
+  readonly round: number | undefined
+  /** Another checkout, for upgrades. */
+  readonly nextRoot: string | undefined
 }
 
-/** How long the system has to recover after the last fault. */
-const recoveryMs = 60_000
-/** Without a webhook or notification for this long, the system is quiet. */
-const quietMs = 3_000
-const judgePauseMs = 1_000
-const paymentPauseMs = [60, 340] as const
-const foreignShare = 0.06
-const inFlightLimit = 60
+/** A round that is over. */
+export type PastRound = { readonly number: number; readonly faults: readonly { kind: FaultKind; story: string }[] } & {
+  readonly recovery: Recovery
+}
 
-/** @param print gets progress */
+export type CampaignResult = {
+  readonly rounds: readonly PastRound[]
+  readonly violations: readonly Violation[]
+  readonly observations: Observations
+  /** How often each process ended by itself. */
+  readonly ownEnds: ReadonlyMap<string, number>
+  readonly quietPoints: number
+  /** What was not tried on this machine, and what it takes. */
+  readonly missing: readonly string[]
+}
+
+export type CampaignProgress = {
+  /** A line that stays. */
+  print(line: string): void
+  /** What happens now. */
+  now(text: string): void
+}
+
+/** The system must work again so long after the last fault, and be right so long after the last request. */
+const recoveryLimitMs = 30_000
+/** How long a campaign waits for a system that missed the limit. */
+const patienceMs = 120_000
+/** Without a webhook or request for this long, the system is quiet. */
+const quietMs = 2_000
+const judgePauseMs = 1_000
+const betweenQuietPointsMs = 60_000
+const observeTimeoutMs = 60_000
+
 export async function runCampaign(
   stack: AsyncDisposableStack,
   options: CampaignOptions,
-  print: (line: string) => void,
+  progress: CampaignProgress,
 ): Promise<CampaignResult> {
-  const { seed } = options
-  const [over, limit] = [new AbortController(), AbortSignal.timeout(options.minutes * 60_000)]
-  stack.defer(async () => over.abort())
-  const stripe = await startCampaignStripe(stack, seed)
-  const endpoint = await startEndpoint(stack, createRandom(seed, 'endpoint'))
-  const urls: string[] = []
-  const notifier = createNotifier({ urls, random: createRandom(seed, 'notifications'), over: over.signal })
-  const sandbox = createCampaignSandbox(createRandom(seed, 'sandbox'), notifier)
-  const system = await startCampaignSystem(stack, { ...stripe.env, ...sandbox.env, ...endpoint.env })
-  urls.push(...system.commandUrls)
-  stripe.notify(notifier)
-
-  const acknowledged: string[] = []
-  const clients = createClients({
-    urls: system.commandUrls,
-    random: createRandom(seed, 'clients'),
-    over: over.signal,
-    onAcknowledged({ provider, amount_cents, currency }, { id, provider_intent_id }) {
-      acknowledged.push(id)
-      if (provider === 'sandbox' && provider_intent_id !== null)
-        sandbox.settle({ id: provider_intent_id, payment_id: id, amount_cents, currency })
-    },
-  })
-  const load = new AbortController()
-  const loading = (async () => {
-    for (
-      const random = createRandom(seed, 'load');
-      !load.signal.aborted;
-      await pause(random.between(...paymentPauseMs))
-    ) {
-      if (clients.busy() < inFlightLimit) clients.begin()
-      if (random.isIn(foreignShare)) stripe.foreignPayment(acknowledged)
-    }
-  })()
-  print('The system is running. Killing processes.')
-  const kills = await killServices(system.services, {
-    kills: options.kills,
-    random: createRandom(seed, 'kills'),
-    until: limit,
-    onKill: (done) => {
-      if (done % 20 === 0)
-        print(`${done} kills, ${clients.requests.length} payments, ${endpoint.received.length} webhooks`)
-    },
-  })
-  load.abort()
-  await loading
-  stripe.stopFaults()
-  print('The last fault is over. Waiting until the system is quiet.')
-
-  const seen = () => ({
-    requests: clients.requests,
-    intents: [...stripe.books(), ...sandbox.books()],
-    notifications: notifier.notifications,
-    webhooks: endpoint.received,
-  })
-  const isBusy = () => clients.busy() + notifier.pending() + stripe.payersBusy() > 0
+  const load = await prepareLoad(stack, options)
+  progress.now('starting the system')
+  const system = await startCampaignSystem(stack, load.env)
+  for (const part of system.missing) progress.print(`NOT TRIED: ${part}`)
+  const { command, query, operator } = system.urls
+  load.start({ command: [command], query, operator, eventStore: system.audit.eventStore })
   const began = performance.now()
-  const deadline = began + recoveryMs
-  const apis = { command: system.commandUrls[0], query: system.queryUrl }
-  let result: { observations: Observations; violations: Violation[] } | undefined
-  // The judge looks again until everything is right and stays right.
-  for (;;) {
-    await waitUntilQuiet(() => endpoint.received.length, isBusy, deadline)
-    const isLast = performance.now() > deadline
-    if (isLast) over.abort()
-    const observations = await observe(apis, seen(), AbortSignal.timeout(recoveryMs))
-    result = { observations, violations: judge(observations) }
-    if (result.violations.length === 0 || isLast) break
-    await pause(judgePauseMs)
+  const isOver = () => performance.now() - began > options.minutes * 60_000
+  const rounds: PastRound[] = []
+  const violations: Violation[] = []
+  let quietPoints = 0
+  let observations: Observations
+
+  for (let judgedAt = performance.now(), number = options.round ?? 1; ; number++) {
+    const round = planRound(system, { ...options, number })
+    progress.now(`round ${number}: ${storiesOf(round)}`)
+    await round.run()
+    const recovery = await awaitRecovery(system, announcedBy(load), recoveryLimitMs)
+    rounds.push({ number, faults: round.faults, recovery })
+    if (recovery.missing !== '') {
+      violations.push({ rule: 'not recovered', story: `30 s after ${storiesOf(round)}: ${recovery.missing}` })
+      const { missing } = await awaitRecovery(system, announcedBy(load), patienceMs)
+      if (missing !== '') violations.push({ rule: 'never recovered', story: missing })
+    }
+    const isLast = isOver() || options.round !== undefined || violations.some(({ rule }) => rule === 'never recovered')
+    if (!isLast && performance.now() - judgedAt < betweenQuietPointsMs) continue
+    progress.now('waiting until the system is quiet')
+    await load.pause()
+    const judged = await judgeQuiet(system, load)
+    quietPoints++
+    observations = judged.observations
+    violations.push(...judged.violations)
+    const faults = rounds.reduce((sum, past) => sum + past.faults.length, 0)
+    progress.print(
+      `round ${number}: ${faults} faults, ${observations.requests.length} payments, ${load.received()} webhooks, ` +
+        `right after ${seconds(judged.ms)}, ${violations.length} violations`,
+    )
+    if (isLast) break
+    load.resume()
+    judgedAt = performance.now()
   }
-  const settledMs = performance.now() - began
-  const ownEnds = new Map(system.services.map((service) => [service.name, service.ownEnds()]))
-  return { ...result, kills, ownEnds, stripeFaults: stripe.faults, settledMs }
+  const ownEnds = new Map(system.processes().map((each) => [each.name, each.ownEnds()]))
+  return { rounds, violations, observations, ownEnds, quietPoints, missing: system.missing }
 }
 
-async function waitUntilQuiet(webhooks: () => number, isBusy: () => boolean, deadline: number): Promise<void> {
-  let [count, quietSince] = [webhooks(), performance.now()]
+export const storiesOf = ({ faults }: Pick<Round | PastRound, 'faults'>) => faults.map(({ story }) => story).join(', and ')
+
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
+
+type Load = Awaited<ReturnType<typeof prepareLoad>>
+
+function announcedBy(load: Load): (paymentId: string) => boolean {
+  return (paymentId) => load.seen().webhooks.some((webhook) => webhook.payment_id === paymentId)
+}
+
+/** Judges again and again until everything is right, or the limit is over. */
+async function judgeQuiet(system: CampaignSystem, load: Load) {
+  const began = performance.now()
+  const deadline = began + recoveryLimitMs
+  const apis = { command: system.urls.command, query: system.urls.query }
+  for (;;) {
+    await waitUntilQuiet(load, deadline)
+    const observations = await observe(apis, load.seen(), AbortSignal.timeout(observeTimeoutMs))
+    const violations = judge(observations)
+    const ms = performance.now() - began
+    if (violations.length === 0 || performance.now() > deadline) return { observations, violations, ms }
+    await pause(judgePauseMs)
+  }
+}
+
+async function waitUntilQuiet(load: Load, deadline: number): Promise<void> {
+  let [count, quietSince] = [load.received(), performance.now()]
   while (performance.now() < deadline && performance.now() - quietSince < quietMs) {
     await pause(100)
-    if (webhooks() === count && !isBusy()) continue
-    count = webhooks()
+    if (load.received() === count && load.busy() === 0) continue
+    count = load.received()
     quietSince = performance.now()
   }
 }

@@ -1,30 +1,34 @@
-// Runs a campaign of kills: `npm run campaign -- --kills N --seed N --minutes N`. Exit code 1 when the judge found a violation.
+// `npm run campaign`: breaks a running system by a seed and judges it from outside. Exit code 1 when the judge found a violation.
 import { randomInt } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { runCampaign } from './campaign.ts'
+import { type CampaignProgress, runCampaign } from './campaign.ts'
+import { type FaultKind, faultKinds } from './faults/kinds.ts'
 import { campaignReport, observationsJson } from './report.ts'
 
-const usage = `Usage: npm run campaign -- [--kills N] [--seed N] [--minutes N] [--out FILE]
-  --kills    SIGKILLs of random processes, default 200
-  --seed     repeats the order of the kills and the plan of the load, default random
-  --minutes  stop killing after this time, default 30
-  --out      writes everything that the judge saw, as JSON`
+const usage = `Usage: npm run campaign -- [--minutes N] [--seed N] [--kinds KIND,…] [--out FILE] [--next DIRECTORY]
+       npm run campaign -- --replay SEED[:ROUND] […]
+  --minutes  how long faults are injected, default 10
+  --seed     decides about the faults and the load, default random
+  --replay   repeats the faults of a seed, or one round of them
+  --kinds    the kinds of faults, default all: ${faultKinds.join(', ')}
+  --out      writes everything that the judge saw, as JSON
+  --next     another checkout of this repository, for the rolling upgrades; default: the same build`
 
 const options = readOptions()
 if (options === undefined) {
   process.stderr.write(`${usage}\n`)
   process.exit(2)
 }
-const print = (line: string) => void process.stdout.write(`${line}\n`)
-print(`seed ${options.seed}`)
+const progress = createProgress()
+progress.print(`seed ${options.seed}`)
 const began = performance.now()
 const stack = new AsyncDisposableStack()
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
 try {
-  const result = await runCampaign(stack, options, print)
-  print(campaignReport(result, performance.now() - began))
+  const result = await runCampaign(stack, options, progress)
+  progress.print(campaignReport(result, performance.now() - began))
   if (options.out !== undefined) await writeFile(options.out, observationsJson(result))
   process.exitCode = result.violations.length > 0 ? 1 : 0
 } finally {
@@ -33,22 +37,34 @@ try {
 
 function readOptions() {
   try {
+    const text = { type: 'string' } as const
     const { values } = parseArgs({
-      options: {
-        kills: { type: 'string' },
-        seed: { type: 'string' },
-        minutes: { type: 'string' },
-        out: { type: 'string' },
-      },
+      options: { minutes: text, seed: text, replay: text, kinds: text, out: text, next: text },
     })
-    const [kills, seed, minutes] = [
-      Number(values.kills ?? 200),
-      Number(values.seed ?? randomInt(1_000_000)),
-      Number(values.minutes ?? 30),
-    ]
-    const isValid = Number.isSafeInteger(kills) && kills >= 0 && Number.isSafeInteger(seed) && minutes > 0
-    return isValid ? { kills, seed, minutes, out: values.out } : undefined
+    const [replayed, round] = values.replay?.split(':') ?? []
+    const seed = Number(replayed ?? values.seed ?? randomInt(1_000_000))
+    const minutes = Number(values.minutes ?? 10)
+    const kinds = (values.kinds?.split(',') ?? faultKinds) as readonly FaultKind[]
+    const number = round === undefined ? undefined : Number(round)
+    const isValid =
+      Number.isSafeInteger(seed) &&
+      minutes > 0 &&
+      kinds.every((kind) => faultKinds.includes(kind)) &&
+      (number === undefined || Number.isSafeInteger(number))
+    return isValid ? { seed, minutes, kinds, round: number, out: values.out, nextRoot: values.next } : undefined
   } catch {
     return undefined
+  }
+}
+
+/** On a terminal, one line shows what happens now. */
+function createProgress(): CampaignProgress {
+  const { stdout } = process
+  const clear = stdout.isTTY ? '\r\x1b[K' : ''
+  return {
+    print: (line) => void stdout.write(`${clear}${line}\n`),
+    now(text) {
+      if (stdout.isTTY) stdout.write(`${clear}${text.slice(0, stdout.columns - 1)}`)
+    },
   }
 }

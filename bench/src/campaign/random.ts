@@ -7,7 +7,7 @@ export type Random = {
   next(): number
   between(least: number, most: number): number
   isIn(share: number): boolean
-  pick<Item>(items: readonly [Item, ...Item[]]): Item
+  pick<const Item>(items: readonly [Item, ...Item[]]): Item
   /** @param shares of each item, relative to each other */
   weighted<Item extends string>(shares: Readonly<Record<Item, number>>): Item
 }

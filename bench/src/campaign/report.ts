@@ -1,42 +1,38 @@
 // Prints the figures of a campaign as a table, then its violations.
-import type { CampaignResult } from './campaign.ts'
+import { type CampaignResult, storiesOf } from './campaign.ts'
 
 const storiesShown = 60
+type Row = readonly [string, string | number]
 
 export function campaignReport(result: CampaignResult, durationMs: number): string {
-  const { observations, violations, kills, ownEnds, stripeFaults, settledMs } = result
+  const { observations, rounds, violations, ownEnds, quietPoints } = result
   const { requests, notifications, webhooks, intents, payments } = observations
   const answers = requests.flatMap((request) => request.answers)
   const kinds = countBy(answers, ({ status, code }) =>
     status === null ? `no response, ${code}` : `${status} ${code ?? ''}`.trim(),
   )
-  const named = Map.groupBy(webhooks, ({ mode }) => mode)
-  const copies = (mode: 'canonical' | 'raw') => {
-    const all = named.get(mode) ?? []
-    return `${all.length} of ${new Set(all.map(({ webhook_id }) => webhook_id)).size} ids`
-  }
   const sent = notifications.reduce((sum, notification) => sum + notification.sent, 0)
-  const isForeign = Map.groupBy(intents, ({ is_foreign }) => is_foreign)
-  const rows: readonly (readonly [string, string | number])[] = [
+  const faults = rounds.flatMap((round) => round.faults)
+  const slowest = rounds.toSorted((a, b) => b.recovery.ms - a.recovery.ms).slice(0, 3)
+  const rows: readonly Row[] = [
     ['payments requested', requests.length],
-    ['  with a key', requests.filter(({ key }) => key !== null).length],
     ['payments recorded', payments.size],
     ['  by status', listed(countBy([...payments.values()], ({ status }) => status))],
     ['requests of clients', answers.length],
-    ...kinds.map(([kind, count]) => [`  ${kind}`, count] as const),
-    ['intents in the books', isForeign.get(false)?.length ?? 0],
-    ['  of other systems', isForeign.get(true)?.length ?? 0],
-    ['faults at Stripe', listed(Object.entries(stripeFaults))],
-    ['notifications', notifications.length],
-    ['  sent', sent],
-    ['webhooks, canonical', copies('canonical')],
-    ['webhooks, raw', copies('raw')],
-    ['kills', [...kills.values()].reduce((sum, count) => sum + count, 0)],
-    ...[...kills].map(([name, count]) => [`  ${name}`, `${count}${ownEnd(ownEnds.get(name) ?? 0)}`] as const),
-    ['settled after the last fault', `${(settledMs / 1_000).toFixed(1)} s`],
-    ['duration', `${Math.round(durationMs / 1_000)} s`],
+    ...kinds.map(([kind, count]): Row => [`  ${kind}`, count]),
+    ['intents in the books', intents.length],
+    ['notifications sent', `${sent} of ${notifications.length} ids`],
+    ['webhooks received', `${webhooks.length} of ${new Set(webhooks.map(({ webhook_id }) => webhook_id)).size} ids`],
+    ['rounds', rounds.length],
+    ['faults', faults.length],
+    ...countBy(faults, ({ kind }) => kind).map(([kind, count]): Row => [`  ${kind}`, count]),
+    ['processes ended by themselves', listed([...ownEnds].filter(([, count]) => count > 0)) || 'none'],
+    ['recovered, p50, p99, max', quantiles(rounds.map(({ recovery }) => recovery.ms))],
+    ...slowest.map((round): Row => [`  ${seconds(round.recovery.ms)}, round ${round.number}`, `${round.recovery.last} last, after ${storiesOf(round)}`]),
+    ['quiet points judged', quietPoints],
+    ['duration', `${Math.round(durationMs / 60_000)} min`],
     ['violations', violations.length],
-    ...countBy(violations, ({ rule }) => rule).map(([rule, count]) => [`  ${rule}`, count] as const),
+    ...countBy(violations, ({ rule }) => rule).map(([rule, count]): Row => [`  ${rule}`, count]),
   ]
   const width = Math.max(...rows.map(([name]) => name.length))
   const table = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`)
@@ -45,7 +41,13 @@ export function campaignReport(result: CampaignResult, durationMs: number): stri
   return [...table, ...stories, ...(hidden > 0 ? [`and ${hidden} more violations`] : [])].join('\n')
 }
 
-const ownEnd = (count: number) => (count === 0 ? '' : `, ended by itself ${count} times`)
+function quantiles(values: readonly number[]): string {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? 0
+  return [at(0.5), at(0.99), at(1)].map(seconds).join(', ')
+}
+
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
 
 function countBy<Item>(items: readonly Item[], kind: (item: Item) => string): [string, number][] {
   const groups = [...Map.groupBy(items, kind)].map(([name, all]): [string, number] => [name, all.length])
@@ -55,11 +57,11 @@ function countBy<Item>(items: readonly Item[], kind: (item: Item) => string): [s
 const listed = (counts: readonly (readonly [string, number])[]) =>
   counts.map(([name, count]) => `${name} ${count}`).join(', ')
 
-/** Everything that the judge saw, to look into a violation. */
-export function observationsJson({ observations, violations }: CampaignResult): string {
+/** Everything that the judge saw, to look into a violation, and every round. */
+export function observationsJson({ observations, violations, rounds }: CampaignResult): string {
   const { payments, lists, ...others } = observations
   return JSON.stringify(
-    { violations, ...others, payments: [...payments.values()], lists: Object.fromEntries(lists) },
+    { violations, rounds, ...others, payments: [...payments.values()], lists: Object.fromEntries(lists) },
     null,
     1,
   )
