@@ -4,6 +4,7 @@ import { outboundMessages, type SourceEvent } from './outbound.ts'
 import {
   applied,
   conflicted,
+  type DataOf,
   disputeRecorded,
   endpointSettings,
   endpointsFrom,
@@ -59,6 +60,40 @@ t.test('a webhook names the keys of the sealed part that it contains, and of no 
   ])
   t.strictSame(outboundMessages(recorded(succeeded), endpointsFrom(canonical), options)[0]?.key_ids, [])
 })
+
+t.test(
+  'copies of a notification, one in its own stream and one in its payment, give webhooks with the same ids',
+  async (t) => {
+    const own = [received(), applied()].map((event, revision) => ({ ...recorded(event), revision: BigInt(revision) }))
+    const { provider_event_id, provider_type, generic_type, object_id } = applied()
+      .data as DataOf<'ProviderEventApplied'>
+    const inPayment = recorded(
+      {
+        type: 'ProviderNotificationReceived',
+        data: {
+          ...ourPayment,
+          provider_time: occurred_at,
+          provider_event_id,
+          provider_type,
+          generic_type,
+          object_id,
+          reported_amount_cents: 1_999,
+          reported_currency: 'EUR',
+          reported_status: 'succeeded',
+          body: '{}',
+        },
+      },
+      `payment-${payment_id}`,
+    )
+    const slack = endpointSettings(4, 'raw', { FORMAT: 'slack', URL: 'https://hooks.slack.com/services/T/B/x' })
+    const legacy = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/legacy' }
+  const endpoints = endpointsFrom(endpointSettings(2, 'raw'), canonical, legacy, slack)
+    const idsOf = (...events: readonly SourceEvent[]) =>
+      events.flatMap((event) => outboundMessages(event, endpoints, options).map(({ node, id }) => `${node} ${id}`))
+    t.equal(idsOf(inPayment).length, 3)
+    t.strictSame(idsOf(inPayment).sort(), idsOf(...own).sort())
+  },
+)
 
 t.test('a webhook about an anonymous payer has no user', async (t) => {
   const payer = { id: null, type: 'guest', email: null }

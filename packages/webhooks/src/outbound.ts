@@ -3,6 +3,7 @@ import type { EventMetadata } from '@paylog/domain/events'
 import type { SealedPart } from '@paylog/domain/personalData'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { PlannedDelivery } from '@paylog/domain/webhookTest'
+import { providerEventStream } from '@paylog/event-store/streamName'
 import { v5 as uuidv5 } from 'uuid'
 import type { Projects } from './canonical.ts'
 import { chatBody } from './chat/chatServices.ts'
@@ -103,11 +104,22 @@ function sealedPartIn({ mode }: WebhookMessage, { format }: WebhookEndpoint): Se
   return mode === 'raw' && format === 'json' ? 'body' : 'personal'
 }
 
+/**
+ * Which stream and revision the id of a webhook names. A notification that came before the intent of its payment was known has
+ * a stream of its own; a copy that comes later is recorded in the payment. Both give the webhooks of the former: received at
+ * its first revision, settled at its second.
+ */
+function idSource(source: SourceEvent, { mode }: WebhookMessage, { format }: WebhookEndpoint): readonly string[] {
+  if (source.type !== 'ProviderNotificationReceived') return [source.stream, source.revision.toString()]
+  const { provider_id, provider_event_id } = source.data
+  return [providerEventStream(provider_id, provider_event_id), mode === 'raw' && format === 'json' ? '0' : '1']
+}
+
 function toOutbound(source: SourceEvent, message: WebhookMessage, endpoint: WebhookEndpoint, body: string): Outbound {
   const { event, mode, provider, payment_id, user_id, is_test } = message
   const { correlationId, causationId, traceparent } = source.metadata
   return {
-    id: uuidv5(JSON.stringify([source.stream, source.revision.toString(), event, endpoint.name]), namespace),
+    id: uuidv5(JSON.stringify([...idSource(source, message, endpoint), event, endpoint.name]), namespace),
     node: endpoint.name,
     event,
     mode,

@@ -3,7 +3,7 @@ import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { decodeEndpoints, type WebhookEndpoint } from '../endpoints/endpoints.ts'
 import { type Outbound, outboundMessages, type SourceEvent } from '../outbound.ts'
 
-type DataOf<Type extends RecordedDomainEvent['type']> = Extract<RecordedDomainEvent, { type: Type }>['data']
+export type DataOf<Type extends RecordedDomainEvent['type']> = Extract<RecordedDomainEvent, { type: Type }>['data']
 
 export const payment_id = '0190a000-0000-7000-8000-000000000001'
 const payer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
