@@ -17,6 +17,8 @@ export type CampaignOptions = {
   readonly round: number | undefined
   /** Another checkout, for upgrades. */
   readonly nextRoot: string | undefined
+  /** New payments a second. */
+  readonly load: number
 }
 
 /** A round that is over. */
@@ -76,6 +78,7 @@ export async function runCampaign(
     await round.run()
     const recovery = await awaitRecovery(system, announcedBy(load), recoveryLimitMs)
     rounds.push({ number, faults: round.faults, recovery })
+    progress.print(`${number}. ${storiesOf(round)}: all worked after ${seconds(recovery.ms)}, ${recovery.last} last`)
     if (recovery.missing !== '') {
       violations.push({ rule: 'not recovered', story: `30 s after ${storiesOf(round)}: ${recovery.missing}` })
       const { missing } = await awaitRecovery(system, announcedBy(load), patienceMs)
@@ -91,8 +94,8 @@ export async function runCampaign(
     violations.push(...judged.violations)
     const faults = rounds.reduce((sum, past) => sum + past.faults.length, 0)
     progress.print(
-      `round ${number}: ${faults} faults, ${observations.requests.length} payments, ${load.received()} webhooks, ` +
-        `right after ${seconds(judged.ms)}, ${violations.length} violations`,
+      `quiet: ${faults} faults, ${observations.requests.length} payments, ${load.received()} webhooks, ` +
+        `right after ${seconds(judged.ms)}, ${violations.length} violations so far`,
     )
     if (isLast) break
     load.resume()
@@ -102,7 +105,8 @@ export async function runCampaign(
   return { rounds, violations, observations, ownEnds, quietPoints, missing: system.missing }
 }
 
-export const storiesOf = ({ faults }: Pick<Round | PastRound, 'faults'>) => faults.map(({ story }) => story).join(', and ')
+export const storiesOf = ({ faults }: Pick<Round | PastRound, 'faults'>) =>
+  faults.map(({ story }) => story).join(', and ')
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
 

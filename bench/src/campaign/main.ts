@@ -6,12 +6,13 @@ import { type CampaignProgress, runCampaign } from './campaign.ts'
 import { type FaultKind, faultKinds } from './faults/kinds.ts'
 import { campaignReport, observationsJson } from './report.ts'
 
-const usage = `Usage: npm run campaign -- [--minutes N] [--seed N] [--kinds KIND,…] [--out FILE] [--next DIRECTORY]
+const usage = `Usage: npm run campaign -- [--minutes N] [--seed N] [--kinds KIND,…] [--load N] [--out FILE] [--next DIRECTORY]
        npm run campaign -- --replay SEED[:ROUND] […]
   --minutes  how long faults are injected, default 10
   --seed     decides about the faults and the load, default random
   --replay   repeats the faults of a seed, or one round of them
   --kinds    the kinds of faults, default all: ${faultKinds.join(', ')}
+  --load     new payments a second, default 5
   --out      writes everything that the judge saw, as JSON
   --next     another checkout of this repository, for the rolling upgrades; default: the same build`
 
@@ -39,19 +40,21 @@ function readOptions() {
   try {
     const text = { type: 'string' } as const
     const { values } = parseArgs({
-      options: { minutes: text, seed: text, replay: text, kinds: text, out: text, next: text },
+      options: { minutes: text, seed: text, replay: text, kinds: text, load: text, out: text, next: text },
     })
     const [replayed, round] = values.replay?.split(':') ?? []
     const seed = Number(replayed ?? values.seed ?? randomInt(1_000_000))
     const minutes = Number(values.minutes ?? 10)
+    const load = Number(values.load ?? 5)
     const kinds = (values.kinds?.split(',') ?? faultKinds) as readonly FaultKind[]
     const number = round === undefined ? undefined : Number(round)
     const isValid =
       Number.isSafeInteger(seed) &&
       minutes > 0 &&
+      load > 0 &&
       kinds.every((kind) => faultKinds.includes(kind)) &&
       (number === undefined || Number.isSafeInteger(number))
-    return isValid ? { seed, minutes, kinds, round: number, out: values.out, nextRoot: values.next } : undefined
+    return isValid ? { seed, minutes, kinds, load, round: number, out: values.out, nextRoot: values.next } : undefined
   } catch {
     return undefined
   }

@@ -28,7 +28,12 @@ export function campaignReport(result: CampaignResult, durationMs: number): stri
     ...countBy(faults, ({ kind }) => kind).map(([kind, count]): Row => [`  ${kind}`, count]),
     ['processes ended by themselves', listed([...ownEnds].filter(([, count]) => count > 0)) || 'none'],
     ['recovered, p50, p99, max', quantiles(rounds.map(({ recovery }) => recovery.ms))],
-    ...slowest.map((round): Row => [`  ${seconds(round.recovery.ms)}, round ${round.number}`, `${round.recovery.last} last, after ${storiesOf(round)}`]),
+    ...slowest.map(
+      (round): Row => [
+        `  ${seconds(round.recovery.ms)}, round ${round.number}`,
+        `${round.recovery.last} last, after ${storiesOf(round)}`,
+      ],
+    ),
     ['quiet points judged', quietPoints],
     ['duration', `${Math.round(durationMs / 60_000)} min`],
     ['violations', violations.length],

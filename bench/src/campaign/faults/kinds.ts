@@ -207,4 +207,3 @@ function pick<Item>(items: readonly Item[], random: Random): Item {
 }
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
-

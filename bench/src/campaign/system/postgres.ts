@@ -1,6 +1,6 @@
 // The Postgres of a campaign: durable, supervised, and replaced by a standby that was in step with it.
 import { execFile } from 'node:child_process'
-import { rm, writeFile } from 'node:fs/promises'
+import { chown, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -84,8 +84,13 @@ export async function startCampaignPostgres(
       await run('cp', ['-a', current.cluster, copy]).catch(() => {})
       const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
       await rm(join(copy, 'postmaster.pid'), { force: true })
-      await writeFile(join(copy, 'backup_label'), rows[0]?.labelfile ?? '')
-      await writeFile(join(copy, 'standby.signal'), '')
+      for (const [name, text] of [
+        ['backup_label', rows[0]?.labelfile ?? ''],
+        ['standby.signal', ''],
+      ] as const) {
+        await writeFile(join(copy, name), text)
+        if (runAs.uid !== undefined && runAs.gid !== undefined) await chown(join(copy, name), runAs.uid, runAs.gid)
+      }
     })
     return copy
   }

@@ -4,8 +4,8 @@ import { findProgram } from '@paylog/testing/findProgram'
 import { freePort } from '@paylog/testing/processes'
 import { Redis } from 'ioredis'
 import { createLink } from './link.ts'
-import type { AppName } from './parts.ts'
 import { type PartLink, pointLinks } from './partLinks.ts'
+import type { AppName } from './parts.ts'
 import { superviseProcess } from './supervisedProcess.ts'
 
 /** @returns undefined where Redis is not installed */
@@ -28,7 +28,11 @@ export async function superviseRedis(
   }
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes']
   const server = superviseProcess(stack, 'redis', {
-    command: { words: [program, ...options, '--maxmemory-policy', 'noeviction', '--dir', directory], env: {}, directory },
+    command: {
+      words: [program, ...options, '--maxmemory-policy', 'noeviction', '--dir', directory],
+      env: {},
+      directory,
+    },
     logFile: join(logs, 'redis.log'),
     isReady: () =>
       use((redis) => redis.ping()).then(

@@ -12,8 +12,8 @@ import { moduleLoading } from '@paylog/testing/testEnvironment'
 import { temporaryDirectory } from '../../harness/privatePostgres.ts'
 import { canMountDisk, type Disk, mountDisk } from './disk.ts'
 import type { Link } from './link.ts'
-import { type AppName, type AppPart, appNames, appParts, type ServerName } from './parts.ts'
 import { linkParts, pointLinks } from './partLinks.ts'
+import { type AppName, type AppPart, appNames, appParts, type ServerName } from './parts.ts'
 import { type CampaignPostgres, startCampaignPostgres } from './postgres.ts'
 import { superviseEdge, superviseRedis } from './servers.ts'
 import { type Command, type SupervisedProcess, superviseProcess } from './supervisedProcess.ts'
@@ -193,4 +193,3 @@ async function createRoles(postgres: CampaignPostgres): Promise<void> {
   }
   await postgres.administer('alter role paylog_query set default_transaction_read_only = on')
 }
-
