@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { testCycles } from '@paylog/testing/testEnvironment'
 import t from 'tap'
-import type { Violation } from './observations.ts'
+import type { Violation } from './judge/observations.ts'
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
 const kills = testCycles(4)

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import type { Intent } from '../judge/observations.ts'
+import { createRandom } from '../random.ts'
 import type { Notifier } from './notifier.ts'
-import type { Intent } from './observations.ts'
-import { createRandom } from './random.ts'
-import { type StripeFaults, startStripeProxy } from './stripeProxy.ts'
+import { type StripeFaults, startStripeProxy } from './providerProxy.ts'
 
 type StripeEvent = FakeStripe['events'][number]
 
@@ -17,8 +17,9 @@ export type CampaignStripe = {
   notify(notifier: Notifier): void
   /** Another system creates an intent and its payer pays it. @param paymentIds that its metadata may name */
   foreignPayment(paymentIds: readonly string[]): void
-  /** No further faults, and nobody pays any more. */
+  /** No further faults, and nobody begins to pay. */
   stopFaults(): void
+  resumeFaults(): void
   /** Payments under way. */
   payersBusy(): number
 }
@@ -80,7 +81,11 @@ export async function startCampaignStripe(stack: AsyncDisposableStack, seed: num
     },
     stopFaults() {
       isOver = true
-      proxy.stopFaults()
+      proxy.setFaulty(false)
+    },
+    resumeFaults() {
+      isOver = false
+      proxy.setFaulty(true)
     },
     payersBusy: () => busy,
   }

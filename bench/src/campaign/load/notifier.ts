@@ -1,7 +1,7 @@
 // Sends a provider's notifications as Stripe does: in no order, sometimes late or twice, and again until a 2xx.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Notification } from './observations.ts'
-import type { Random } from './random.ts'
+import type { Notification } from '../judge/observations.ts'
+import type { Random } from '../random.ts'
 
 /** Signed for each request. */
 export type Sign = () => { readonly headers: Readonly<Record<string, string>>; readonly body: string }

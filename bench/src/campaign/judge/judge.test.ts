@@ -89,6 +89,7 @@ function observed({ payments = [payment], listed = payments, ...parts }: Parts =
     intents: [intent],
     notifications: [notification],
     webhooks: [created, succeeded, succeeded, raw, raw],
+    provider_faults: {},
     payments: new Map(payments.map((each) => [each.id, each])),
     lists: new Map([['user 1', listed]]),
     ...parts,

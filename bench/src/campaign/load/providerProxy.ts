@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { listen } from '@paylog/testing/fakeServer'
-import type { Random } from './random.ts'
+import type { Random } from '../random.ts'
 
 /** Longer than a provider call may take, so that the outcome stays unknown to the caller. */
 const blackoutMs = 14_000
@@ -23,7 +23,7 @@ export async function startStripeProxy(
     readonly random: Random
     readonly onCreated: (intentId: string, isEarly: boolean) => void
   },
-): Promise<{ readonly origin: string; readonly faults: Readonly<StripeFaults>; stopFaults(): void }> {
+): Promise<{ readonly origin: string; readonly faults: Readonly<StripeFaults>; setFaulty(faulty: boolean): void }> {
   const { random } = options
   const faults: StripeFaults = { lostRequests: 0, lostResponses: 0, blackouts: 0, lateResponses: 0 }
   /** By idempotency key: until when every response is lost. */
@@ -79,8 +79,8 @@ export async function startStripeProxy(
   return {
     origin,
     faults,
-    stopFaults() {
-      isFaulty = false
+    setFaulty(faulty) {
+      isFaulty = faulty
     },
   }
 }

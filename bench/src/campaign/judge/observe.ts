@@ -1,7 +1,7 @@
 // Reads what the API shows: every payment that anything names, its history, and the lists of all owners.
 import { setTimeout as pause } from 'node:timers/promises'
-import { credentials } from './clients.ts'
-import type { HistoryEntry, ListedPayment, Observations, Owner, Payment } from './observations.ts'
+import { credentials } from '../load/clients.ts'
+import type { HistoryEntry, ListedPayment, Observations, Owner, Payment, Seen, Urls } from './observations.ts'
 
 const owners = ['user 1', 'user 2', 'guest'] as const
 const admin = { 'x-session-id': 'demo-admin-session' }
@@ -13,23 +13,20 @@ const requestTimeoutMs = 10_000
 type Read = (url: string, headers: Readonly<Record<string, string>>) => Promise<unknown>
 
 /**
- * @param urls the `command-api` and the `query-api`
- * @param seen what the campaign recorded itself
- * @throws when the API does not respond until `over`
+ * @param seen what the load recorded itself
+ * @param signal ends repeated requests
+ * @throws when the API does not respond until then
  */
-export async function observe(
-  urls: { readonly command: string; readonly query: string },
-  seen: Omit<Observations, 'payments' | 'lists'>,
-  over: AbortSignal,
-): Promise<Observations> {
-  const read = readerUntil(over)
+export async function observe(urls: Urls, seen: Seen, signal: AbortSignal): Promise<Observations> {
+  const read = readerUntil(signal)
+  const [command = ''] = urls.command
   const lists = new Map<Owner, readonly ListedPayment[]>()
   for (const owner of owners) lists.set(owner, await readList(read, urls.query, owner))
   const ids = [...namedIds(seen, lists)]
   const payments = new Map<string, Payment>()
   const reader = async () => {
     for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
-      const payment = await readPayment(read, urls.command, id)
+      const payment = await readPayment(read, command, id)
       if (payment !== undefined) payments.set(id, payment)
     }
   }
@@ -37,10 +34,7 @@ export async function observe(
   return { ...seen, lists, payments }
 }
 
-function namedIds(
-  { requests, intents, webhooks }: Omit<Observations, 'payments' | 'lists'>,
-  lists: Observations['lists'],
-): Set<string> {
+function namedIds({ requests, intents, webhooks }: Seen, lists: Observations['lists']): Set<string> {
   const named = [
     ...requests.flatMap(({ answers }) => answers.map(({ payment_id }) => payment_id)),
     ...intents.flatMap(({ id, payment_id }) => [id, payment_id]),

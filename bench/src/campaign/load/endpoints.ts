@@ -3,8 +3,8 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { listen } from '@paylog/testing/fakeServer'
-import type { Webhook } from './observations.ts'
-import type { Random } from './random.ts'
+import type { Webhook } from '../judge/observations.ts'
+import type { Random } from '../random.ts'
 
 const rejectedShare = 0.02
 const modes = ['canonical', 'raw'] as const

@@ -82,11 +82,26 @@ export type Payment = ListedPayment & {
   readonly history: readonly HistoryEntry[]
 }
 
-export type Observations = {
+/** Where the system is reached. The HTTP addresses may all be that of the edge. */
+export type Urls = {
+  readonly command: readonly string[]
+  readonly query: string
+  readonly operator: string
+  /** `esdb://…`, to read the log as an auditor does. */
+  readonly eventStore: string
+}
+
+/** What the load saw by itself. */
+export type Seen = {
   readonly requests: readonly PaymentRequest[]
   readonly intents: readonly Intent[]
   readonly notifications: readonly Notification[]
   readonly webhooks: readonly Webhook[]
+  /** Faults of the providers, by kind. */
+  readonly provider_faults: Readonly<Record<string, number>>
+}
+
+export type Observations = Seen & {
   /** By id: all payments that any answer, intent, list or webhook names and that the API knows. */
   readonly payments: ReadonlyMap<string, Payment>
   readonly lists: ReadonlyMap<Owner, readonly ListedPayment[]>

@@ -1,8 +1,8 @@
 // The campaign as the sandbox provider: it settles acknowledged payments and keeps their books.
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
+import type { Intent } from '../judge/observations.ts'
+import type { Random } from '../random.ts'
 import type { Notifier } from './notifier.ts'
-import type { Intent } from './observations.ts'
-import type { Random } from './random.ts'
 
 export type CampaignSandbox = {
   readonly env: Readonly<Record<string, string>>

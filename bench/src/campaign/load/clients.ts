@@ -1,8 +1,8 @@
 // The clients of a campaign: they create payments through the API, and with an Idempotency-Key repeat the request until they
 // get a final answer.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Answer, Owner, PaymentRequest } from './observations.ts'
-import type { Random } from './random.ts'
+import type { Answer, Owner, PaymentRequest } from '../judge/observations.ts'
+import type { Random } from '../random.ts'
 
 export type Acknowledged = { readonly id: string; readonly provider_intent_id: string | null }
 
@@ -27,12 +27,15 @@ const longestPauseMs = 3_000
 
 /** @param options `onAcknowledged` gets each 201, repetitions included; `over` ends all repetitions */
 export function createClients(options: {
-  readonly urls: readonly [string, ...string[]]
+  /** Of `command-api`; may be filled later. */
+  readonly urls: readonly string[]
   readonly random: Random
   readonly onAcknowledged: (request: PaymentRequest, payment: Acknowledged) => void
+  /** Whether clients stop repeating requests that have no final answer. */
+  readonly hasToEnd: () => boolean
   readonly over: AbortSignal
 }): Clients {
-  const { urls, random, over } = options
+  const { urls, random, over, hasToEnd } = options
   const requests: PaymentRequest[] = []
   let busy = 0
 
@@ -61,7 +64,7 @@ export function createClients(options: {
       reference_code: reference,
       ...(owner === 'guest' && { guest_data: guest }),
     }
-    const response = await fetch(`${random.pick(urls)}/payments/intents`, {
+    const response = await fetch(`${urls[random.between(0, urls.length - 1)]}/payments/intents`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -84,7 +87,7 @@ export function createClients(options: {
       )
       request.answers.push(answer)
       if (isFinal(answer) || request.key === null) return
-      if (over.aborted) {
+      if (hasToEnd()) {
         request.gave_up = true
         return
       }
@@ -95,7 +98,7 @@ export function createClients(options: {
   async function create(request: PaymentRequest): Promise<void> {
     const isTwice = request.key !== null && random.isIn(0.1)
     await Promise.all([sendUntilFinal(request), isTwice ? sendUntilFinal(request) : undefined])
-    if (request.key === null || over.aborted || !random.isIn(0.15)) return
+    if (request.key === null || hasToEnd() || !random.isIn(0.15)) return
     await pause(random.between(500, 5_000))
     await sendUntilFinal(request)
   }
