@@ -1,5 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { DomainError } from '@paylog/domain/errors'
 import { customerDeletionFold } from '@paylog/domain/providerCustomer'
+import type { EventStore } from '@paylog/event-store/eventStore'
 import { customerDeletionStream, paymentStream, providerEventStream } from '@paylog/event-store/streamName'
 import {
   type Provider,
@@ -130,6 +132,24 @@ t.test('of 50 copies of a notification at the same moment one is recorded', asyn
   await Promise.all(Array.from({ length: 50 }, () => receive(foreign)))
   t.same(await typesOf(inboxOf(foreign)), ['ProviderEventReceived', 'ProviderEventUnmatched'])
 })
+
+t.test(
+  'a notification that lost against other writers of its payment is sent again, and recorded in the payment only',
+  async (t) => {
+    const { id, intent } = await opened()
+    const sent = notification({ provider_intent_id: intent.id }, { referenced_payment_id: id })
+    for (const code of ['concurrent_modification', 'service_unavailable'] as const) {
+      const handle: EventStore['handle'] = async (command) => {
+        if (command.stream === paymentStream(id)) throw new DomainError(code, 'try again')
+        return await store.handle(command)
+      }
+      await t.rejects(receive(sent, { ...workflow, store: { ...store, handle } }), { code })
+    }
+    await receive(sent)
+    t.same(await historyOf(id), ['ProviderNotificationReceived', 'PaymentSucceeded'])
+    t.same(await typesOf(inboxOf(sent)), [])
+  },
+)
 
 t.test('a notification that arrives before the response to the create call is applied', async (t) => {
   const sent: NotificationFixture[] = []

@@ -1,7 +1,7 @@
 // Receives provider notifications. One that names our payment is one append to its stream: the notification and what follows
 // from it. Any other one has a separate stream; the provider is asked what it is about.
 import { guestOwner } from '@paylog/domain/actor'
-import { DomainError } from '@paylog/domain/errors'
+import { DomainError, type ErrorCode } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import { paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { isAppliedBefore, isForeignIntent, isIntentUndecided } from '@paylog/domain/payments/evidence'
@@ -56,9 +56,20 @@ type Received = {
 type Stored = LoadedState<NotificationState>
 
 /**
+ * Errors that a repeated notification need not meet. It would then be recorded in its payment: a copy that was stored
+ * separately would be a second one, with webhooks of its own.
+ */
+const repeatable: ReadonlySet<ErrorCode> = new Set([
+  'event_store_unavailable',
+  'concurrent_modification',
+  'service_unavailable',
+])
+
+/**
  * Verifies, stores and applies a notification. A repeated one changes nothing.
- * @throws DomainError `invalid_signature`, `invalid_request`, `body_too_large`; `provider_unavailable` or
- *   `event_store_unavailable` when it could not be verified or stored, and the provider must send it again
+ * @throws DomainError `invalid_signature`, `invalid_request`, `body_too_large`; `provider_unavailable`,
+ *   `event_store_unavailable`, `concurrent_modification` or `service_unavailable` when it could not be verified or stored, and
+ *   the provider must send it again
  */
 export async function receiveNotification(
   workflow: Workflow,
@@ -73,7 +84,7 @@ export async function receiveNotification(
   try {
     if (await recordInNamedPayment(workflow, received)) return { provider_event_id, postponed }
   } catch (error) {
-    if (error instanceof DomainError && error.code === 'event_store_unavailable') throw error
+    if (error instanceof DomainError && repeatable.has(error.code)) throw error
     postponed = error
   }
   const stored = await store(workflow, received)
