@@ -1,132 +1,174 @@
-// The judge's rules for webhooks: exactly the canonical ones of each payment, and the raw ones of each notification.
-import { decidingIntent, expectedStatus } from './expectedStatus.ts'
-import type { Intent, Notification, Observations, Payment, Violation, Webhook } from './observations.ts'
+// The judge's rules for webhooks: each endpoint gets exactly what is due to it, signed with its secret, and nothing else.
+import type { Endpoint, LogEvent, Notification, Observations, Violation, Webhook } from './observations.ts'
+import type { LoggedPayment } from './paymentsInLog.ts'
 
-type Bounds = { readonly least: number; readonly most: number }
+/** A webhook that has to be sent, or may be sent, with as many ids. */
+type Due = {
+  readonly subject: string
+  readonly event: string
+  readonly content: string
+  readonly amount: number | null
+  least: number
+  most: number
+}
 
-export function judgeWebhooks(observations: Observations): Violation[] {
-  const { webhooks, payments, intents, notifications } = observations
-  const unsigned = webhooks.filter(({ is_signed }) => !is_signed)
-  const canonical = webhooks.filter(({ mode }) => mode === 'canonical')
-  const raw = webhooks.filter(({ mode }) => mode === 'raw')
+export function judgeWebhooks(observations: Observations, logged: ReadonlyMap<string, LoggedPayment>): Violation[] {
+  const { webhooks, endpoints } = observations
+  const received = Map.groupBy(webhooks, ({ endpoint }) => endpoint)
+  const canonical = dueCanonical(observations, logged)
   return [
-    ...unsigned.map(({ webhook_id, event }) => ({ rule: 'wrong signature', story: `${event} ${webhook_id}` })),
-    ...judgeCanonical(canonical, payments, intents),
-    ...judgeRaw(raw, notifications),
+    ...webhooks
+      .filter(({ is_signed }) => !is_signed)
+      .map(({ webhook_id, event, endpoint }) => ({
+        rule: 'wrong signature',
+        story: `${event} ${webhook_id} at endpoint ${endpoint}`,
+      })),
+    ...endpoints.flatMap((endpoint) => {
+      const own = received.get(endpoint.name) ?? []
+      return [
+        ...judgeEndpoint(endpoint, own),
+        ...(endpoint.mode === 'canonical'
+          ? judgeCanonical(endpoint, own, canonical, observations)
+          : judgeRaw(endpoint, own, observations)),
+      ]
+    }),
+    ...observations.notifications
+      .filter(({ is_lost, accepted }) => !is_lost && accepted === 0)
+      .map(({ provider, type, id, sent }) => ({
+        rule: 'notification not accepted',
+        story: `${provider}:${type} ${id} was sent ${sent} times without a 2xx`,
+      })),
     ...judgeIds(webhooks),
   ]
 }
 
-function judgeCanonical(
-  webhooks: readonly Webhook[],
-  payments: ReadonlyMap<string, Payment>,
-  intents: readonly Intent[],
-): Violation[] {
-  const received = Map.groupBy(webhooks, ({ payment_id }) => payment_id)
-  const own = Map.groupBy(
-    intents.filter(({ is_foreign }) => !is_foreign),
-    ({ payment_id }) => payment_id,
-  )
-  const foreign = new Map(intents.filter(({ is_foreign }) => is_foreign).map((intent) => [intent.id, intent]))
-  const found = [...payments.values()].flatMap((payment) => {
-    const expected = new Map(expectedWebhooks(decidingIntent(payment, own.get(payment.id) ?? [])))
-    // Each intent of another system that names the payment may be reported once.
-    const most = [...foreign.values()].filter(({ payment_id }) => payment_id === payment.id).length
-    expected.set('payment.attention null', { least: 0, most })
-    return judgeSubject(payment.id, { webhooks: received.get(payment.id) ?? [], expected, amount: payment.total_cents })
-  })
-  for (const [id, about] of received) {
-    if (id !== null && payments.has(id)) continue
-    const intent = id === null ? undefined : foreign.get(id)
-    if (intent === undefined) {
-      const events = [...new Set(about.map(({ event }) => event))].join(', ')
-      found.push({ rule: 'webhook about an unknown payment', story: `${events} about ${id}` })
-    }
+const matches = ({ events }: Endpoint, event: string) =>
+  events === 'all' ||
+  events
+    .split(',')
+    .some((pattern) => (pattern.endsWith('*') ? event.startsWith(pattern.slice(0, -1)) : event === pattern))
+
+function judgeEndpoint(endpoint: Endpoint, received: readonly Webhook[]): Violation[] {
+  return received
+    .filter(({ event }) => !matches(endpoint, event))
+    .map(({ event, webhook_id }) => ({
+      rule: 'webhook at a wrong endpoint',
+      story: `${event} ${webhook_id} at endpoint ${endpoint.name} (${endpoint.mode}, ${endpoint.events})`,
+    }))
+}
+
+/** What the log makes due, and what the intents of other systems do. By payment and content. */
+function dueCanonical({ intents }: Observations, logged: ReadonlyMap<string, LoggedPayment>): ReadonlyMap<string, Due> {
+  const due = new Map<string, Due>()
+  const add = (subject: string, event: string, content: string, amount: number | null, least = 1, most = 1) => {
+    const key = `${subject} ${event} ${content}`
+    const known = due.get(key) ?? { subject, event, content, amount, least: 0, most: 0 }
+    known.least += least
+    known.most += most
+    due.set(key, known)
   }
-  for (const intent of foreign.values()) {
+  for (const { id, events, total_cents } of logged.values())
+    for (const event of events) for (const [name, content] of canonicalOf(event)) add(id, name, content, total_cents)
+  for (const intent of intents.filter(({ is_foreign }) => is_foreign)) {
     // An intent that names a payment id may be left out; one without is reported by the provider's id.
-    const isRequired = intent.payment_id === null
-    const expected = new Map(
-      [...expectedWebhooks(intent)].map(([name, { least, most }]) => [name, { least: isRequired ? least : 0, most }]),
-    )
-    found.push(
-      ...judgeSubject(intent.id, { webhooks: received.get(intent.id) ?? [], expected, amount: intent.amount_cents }),
-    )
+    const least = intent.payment_id === null ? 1 : 0
+    add(intent.id, 'payment.created', 'pending', intent.amount_cents, least)
+    if (intent.status === 'succeeded') add(intent.id, 'payment.succeeded', 'succeeded', intent.amount_cents, least)
+    if (intent.failures > 0) add(intent.id, 'payment.failed', 'failed', intent.amount_cents, least, intent.failures)
   }
-  return found
+  return due
 }
 
-/** The canonical webhooks by event and status. A failure before a success may arrive too late to be reported. */
-function expectedWebhooks(intent: Intent | undefined): ReadonlyMap<string, Bounds> {
-  const expected = new Map<string, Bounds>([['payment.created pending', { least: 1, most: 1 }]])
-  const status = expectedStatus(intent)
-  const failures = intent?.failures ?? 0
-  if (status === 'succeeded') expected.set('payment.succeeded succeeded', { least: 1, most: 1 })
-  if (status === 'canceled') expected.set('payment.failed canceled', { least: 1, most: 1 })
-  if (failures > 0) expected.set('payment.failed failed', { least: status === 'failed' ? 1 : 0, most: failures })
-  return expected
+/** The canonical webhooks of an event of a payment, by docs/webhooks.md: name, and status with what it is about. */
+function canonicalOf({ type, data }: LogEvent): readonly (readonly [name: string, content: string])[] {
+  const { attention, was_succeeded, status, refund_id, refund_cents, refusal } = data
+  const paymentStatus = data.payment_status ?? 'succeeded'
+  const noticed = (of: unknown): [string, string][] =>
+    attention === undefined ? [] : [['payment.attention', `${of} ${attention}`]]
+  switch (type) {
+    case 'ProviderIntentCreated':
+      return [['payment.created', 'pending']]
+    case 'PaymentSucceeded':
+      return [['payment.succeeded', 'succeeded']]
+    case 'PaymentAttemptFailed':
+      return refusal === 'provider_unavailable' ? [] : [['payment.failed', 'failed']]
+    case 'PaymentCanceled':
+      return [['payment.failed', 'canceled']]
+    case 'RefundRecorded': {
+      const isDue = was_succeeded ? status === 'failed' : status === 'succeeded'
+      const content = `${paymentStatus} ${refund_id} ${refund_cents} ${status}`
+      return [...(isDue ? ([['payment.refunded', content]] as const) : []), ...noticed(paymentStatus)]
+    }
+    case 'PaymentConflictDetected':
+      return noticed(attention === 'money_after_cancellation' ? 'canceled' : 'succeeded')
+    default:
+      return noticed(null)
+  }
 }
 
-function judgeSubject(
-  id: string,
-  {
-    webhooks,
-    expected,
-    amount,
-  }: {
-    readonly webhooks: readonly Webhook[]
-    readonly expected: ReadonlyMap<string, Bounds>
-    readonly amount: number
-  },
+function judgeCanonical(
+  endpoint: Endpoint,
+  webhooks: readonly Webhook[],
+  due: ReadonlyMap<string, Due>,
+  { failed_deliveries }: Observations,
 ): Violation[] {
   const found: Violation[] = []
-  const received = Map.groupBy(webhooks, ({ event, status }) => `${event} ${status}`)
-  for (const [name, { least, most }] of expected) {
-    const ids = new Set((received.get(name) ?? []).map(({ webhook_id }) => webhook_id))
-    if (ids.size < least) found.push({ rule: 'webhook missing', story: `${name} about ${id}` })
-    if (ids.size > most)
-      found.push({ rule: 'webhook with several ids', story: `${name} about ${id} has ${[...ids].join(' and ')}` })
-  }
-  for (const [name] of received)
-    if (!expected.has(name)) found.push({ rule: 'webhook contradicts the books', story: `${name} about ${id}` })
-  const wrong = webhooks.find(({ amount_cents }) => amount_cents !== amount)
-  if (wrong !== undefined)
-    found.push({
-      rule: 'wrong amount',
-      story: `${wrong.event} about ${id} says ${wrong.amount_cents} instead of ${amount}`,
-    })
-  return found
-}
-
-function judgeRaw(webhooks: readonly Webhook[], notifications: readonly Notification[]): Violation[] {
-  const received = Map.groupBy(webhooks, ({ notification_id }) => notification_id)
-  const known = new Set(notifications.map(({ id }) => id))
-  const found: Violation[] = []
-  for (const { id, type, provider, accepted, sent } of notifications) {
-    const name = `${provider}:${type}`
-    const copies = received.get(id) ?? []
+  const place = `at endpoint ${endpoint.name}`
+  const received = Map.groupBy(webhooks, ({ payment_id, event, status, detail }) =>
+    [payment_id, event, status, ...(detail === null ? [] : [detail])].join(' '),
+  )
+  for (const [key, { subject, event, content, amount, least, most }] of due) {
+    if (!matches(endpoint, event)) continue
+    const copies = received.get(key) ?? []
     const ids = new Set(copies.map(({ webhook_id }) => webhook_id))
-    if (accepted === 0)
-      found.push({ rule: 'notification not accepted', story: `${name} ${id} was sent ${sent} times without a 2xx` })
-    else if (ids.size === 0) found.push({ rule: 'webhook missing', story: `raw ${name} ${id}` })
-    if (ids.size > 1)
-      found.push({ rule: 'webhook with several ids', story: `raw ${name} ${id} has ${[...ids].join(' and ')}` })
-    const misnamed = copies.find(({ event }) => event !== name)
-    if (misnamed !== undefined)
-      found.push({ rule: 'raw webhook misnamed', story: `${misnamed.event} carries ${id}, which is ${name}` })
+    const name = `${event} (${content}) about ${subject} ${place}`
+    const isFailed = failed_deliveries.includes(`${endpoint.name} ${event} payment-${subject}`)
+    if (ids.size < least && !isFailed) found.push({ rule: 'webhook missing', story: name })
+    if (ids.size > most)
+      found.push({ rule: 'webhook with several ids', story: `${name} has ${[...ids].join(' and ')}` })
+    const wrong = copies.find(({ amount_cents }) => amount_cents !== amount)
+    if (wrong !== undefined)
+      found.push({ rule: 'wrong amount', story: `${name} says ${wrong.amount_cents} instead of ${amount}` })
   }
-  for (const id of received.keys())
-    if (id === null || !known.has(id)) found.push({ rule: 'raw webhook of no notification', story: String(id) })
+  for (const [key, [webhook]] of received)
+    if (!due.has(key)) found.push({ rule: 'webhook that is not due', story: `${key} ${place}, ${webhook?.webhook_id}` })
   return found
 }
 
-/** One id must always stand for the same webhook. */
+function judgeRaw(endpoint: Endpoint, webhooks: readonly Webhook[], { notifications }: Observations): Violation[] {
+  const found: Violation[] = []
+  const place = `at endpoint ${endpoint.name}`
+  const received = Map.groupBy(webhooks, ({ notification_id }) => notification_id)
+  const known = new Map<string | null, Notification>(notifications.map((each) => [each.id, each]))
+  for (const { id, type, provider, accepted } of notifications) {
+    const name = `${provider}:${type}`
+    if (accepted === 0 || !matches(endpoint, name)) continue
+    const ids = new Set((received.get(id) ?? []).map(({ webhook_id }) => webhook_id))
+    if (ids.size === 0) found.push({ rule: 'webhook missing', story: `raw ${name} ${id} ${place}` })
+    if (ids.size > 1)
+      found.push({
+        rule: 'webhook with several ids',
+        story: `raw ${name} ${id} ${place} has ${[...ids].join(' and ')}`,
+      })
+  }
+  for (const [id, copies] of received) {
+    const notification = known.get(id)
+    const name = `${notification?.provider}:${notification?.type}`
+    if (notification === undefined)
+      found.push({ rule: 'webhook that is not due', story: `raw ${copies[0]?.event} ${id}` })
+    else if (copies.some(({ event }) => event !== name))
+      found.push({ rule: 'raw webhook misnamed', story: `${copies[0]?.event} carries ${id}, which is ${name}` })
+  }
+  return found
+}
+
+/** One id must always stand for the same webhook at the same endpoint. */
 function judgeIds(webhooks: readonly Webhook[]): Violation[] {
   const found: Violation[] = []
   for (const [id, copies] of Map.groupBy(webhooks, ({ webhook_id }) => webhook_id)) {
     const contents = new Set(
-      copies.map(({ event, status, payment_id, notification_id }) =>
-        [event, status, payment_id, notification_id].filter((part) => part !== null).join(' '),
+      copies.map(({ endpoint, event, status, payment_id, notification_id, detail }) =>
+        [endpoint, event, status, payment_id, notification_id, detail].filter((part) => part !== null).join(' '),
       ),
     )
     if (contents.size > 1)

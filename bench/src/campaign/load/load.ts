@@ -1,15 +1,29 @@
 // The load of a campaign: clients, payers, providers and webhook endpoints, with a record of everything that they saw.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Seen, Urls } from '../judge/observations.ts'
-import { createRandom } from '../random.ts'
-import { createClients } from './clients.ts'
-import { startEndpoint } from './endpoints.ts'
-import { createNotifier } from './notifier.ts'
+import type { ProviderName, Seen, Urls } from '../judge/observations.ts'
+import { createRandom, type Random } from '../random.ts'
+import { startCampaignAuthorizeNet } from './authorizeNet.ts'
+import { createClient, type Resource } from './client.ts'
+import { startEndpoints } from './endpoints.ts'
+import { createNotifier, type Notifier } from './notifier.ts'
+import { createOtherActivities } from './otherActivities.ts'
+import { createPaymentActivity, type NewPayment } from './payments.ts'
+import { startCampaignPaypal } from './paypal.ts'
+import type { CampaignProvider, PayablePayment } from './provider.ts'
 import { createCampaignSandbox } from './sandbox.ts'
+import {
+  endpoints,
+  finishMs,
+  foreignShare,
+  maxInFlight,
+  otherPauseMs,
+  paymentPauseMs,
+  reconcileAfter,
+} from './settings.ts'
 import { startCampaignStripe } from './stripe.ts'
 
 export type Load = {
-  /** Variables of all apps: providers, their credentials, and the webhook endpoints. */
+  /** Variables of all apps: providers, their credentials, webhook endpoints, and where checkpoints are published. */
   readonly env: Readonly<Record<string, string>>
   /** Begins, once. */
   start(urls: Urls): void
@@ -24,79 +38,110 @@ export type Load = {
   seen(): Seen
 }
 
-const operationPauseMs = [60, 340] as const
-const foreignShare = 0.06
-const inFlightLimit = 60
-/** How long clients go on repeating their requests after a pause began. */
-const finishMs = 60_000
-const pollMs = 50
+const pollMs = 25
 
 /** @param stack ends everything */
 export async function prepareLoad(stack: AsyncDisposableStack, { seed }: { readonly seed: number }): Promise<Load> {
   const over = new AbortController()
   stack.defer(async () => over.abort())
   const gate = createGate()
-  const stripe = await startCampaignStripe(stack, seed)
-  const endpoint = await startEndpoint(stack, createRandom(seed, 'endpoint'))
-  const commandUrls: string[] = []
-  const notifier = createNotifier({
-    urls: commandUrls,
-    random: createRandom(seed, 'notifications'),
-    over: over.signal,
-  })
-  const sandbox = createCampaignSandbox(createRandom(seed, 'sandbox'), notifier)
+  const urls = { command: [] as readonly string[], query: '' }
+  const receivers = await startEndpoints(stack, createRandom(seed, 'endpoints'))
+  const notifier = createNotifier({ urls, random: createRandom(seed, 'notifications'), over: over.signal })
+  const { providers, stripe, payAt } = await startProviders(stack, { seed, notifier })
   const acknowledged: string[] = []
-  const clients = createClients({
-    urls: commandUrls,
-    random: createRandom(seed, 'clients'),
-    hasToEnd: () => over.signal.aborted || gate.hasToEnd(),
-    over: over.signal,
-    onAcknowledged({ provider, amount_cents, currency }, { id, provider_intent_id }) {
-      acknowledged.push(id)
-      if (provider === 'sandbox' && provider_intent_id !== null)
-        sandbox.settle({ id: provider_intent_id, payment_id: id, amount_cents, currency })
-    },
-  })
-  const busy = () => clients.busy() + notifier.pending() + stripe.payersBusy()
+  const onAcknowledged = ({ provider, amount_cents, currency }: NewPayment, resource: Resource) => {
+    const { id: payment_id, provider_intent_id: intent_id, client_secret } = resource
+    acknowledged.push(payment_id)
+    if (intent_id === null || client_secret === null) return
+    payAt[provider]?.({ payment_id, intent_id, client_secret, amount_cents, currency })
+  }
+  const hasToEnd = () => over.signal.aborted || gate.closedMs() > finishMs
+  const client = createClient({ urls, random: createRandom(seed, 'clients'), hasToEnd, over: over.signal })
+  const activity = (use: string) => ({ client, random: createRandom(seed, use), opened: gate.opened })
+  const pay = createPaymentActivity({ ...activity('payments'), onAcknowledged })
+  const actOtherwise = createOtherActivities(activity('other activities'))
+  const busy = () => client.busy() + notifier.pending() + providers.reduce((sum, each) => sum + each.busy(), 0)
 
-  async function run(): Promise<void> {
-    const random = createRandom(seed, 'load')
-    for (; !over.signal.aborted; await pause(random.between(...operationPauseMs))) {
+  const look = () => {
+    for (const each of providers) each.look()
+  }
+
+  async function repeat(act: () => Promise<void>, pauseMs: readonly [number, number], random: Random): Promise<void> {
+    for (; !over.signal.aborted; await pause(random.between(...pauseMs))) {
       await gate.opened()
-      if (clients.busy() < inFlightLimit) clients.begin()
-      if (random.isIn(foreignShare)) stripe.foreignPayment(acknowledged)
+      if (client.busy() < maxInFlight) void act()
+      if (act === pay && random.isIn(foreignShare)) stripe.foreignPayment(acknowledged)
     }
   }
 
   return {
-    env: { ...stripe.env, ...sandbox.env, ...endpoint.env },
-    start(urls) {
-      commandUrls.push(...urls.command)
-      stripe.notify(notifier)
-      void run()
+    env: {
+      ...Object.assign({}, ...providers.map(({ env }) => env)),
+      ...receivers.env,
+      PAYMENT_RECONCILE_AFTER: reconcileAfter,
+    },
+    start({ command, query }) {
+      Object.assign(urls, { command, query })
+      const looking = setInterval(look, pollMs)
+      stack.defer(async () => clearInterval(looking))
+      void repeat(pay, paymentPauseMs, createRandom(seed, 'rate of payments'))
+      void repeat(actOtherwise, otherPauseMs, createRandom(seed, 'rate of other activities'))
     },
     async pause() {
       gate.close()
-      stripe.stopFaults()
+      for (const each of providers) each.setRunning(false)
       while (busy() > 0 && !over.signal.aborted) await pause(pollMs)
     },
     resume() {
-      stripe.resumeFaults()
+      for (const each of providers) each.setRunning(true)
       gate.open()
     },
     busy,
-    received: () => endpoint.received.length,
+    received: () => receivers.received.length,
     seen: () => ({
-      requests: clients.requests,
-      intents: [...stripe.books(), ...sandbox.books()],
+      operations: client.operations,
+      reads: client.reads,
+      intrusions: client.intrusions,
+      sightings: client.sightings,
+      intents: providers.flatMap((each) => each.books()),
       notifications: notifier.notifications,
-      webhooks: endpoint.received,
-      provider_faults: { ...stripe.faults },
+      endpoints,
+      webhooks: receivers.received,
+      checkpoints: receivers.checkpoints,
+      verifier_key: receivers.verifierKey,
+      provider_faults: faultsOf(providers),
     }),
   }
 }
 
-/** What new operations wait at. Closed for `finishMs`, it also ends the repetitions of those under way. */
+/** @returns all providers, and what makes the payers of acknowledged payments act: Stripe's act by themselves */
+async function startProviders(
+  stack: AsyncDisposableStack,
+  { seed, notifier }: { readonly seed: number; readonly notifier: Notifier },
+) {
+  const context = (use: string) => ({ stack, notifier, random: createRandom(seed, use) })
+  const stripe = await startCampaignStripe(context('stripe'))
+  const paypal = await startCampaignPaypal(context('paypal'))
+  const authorizeNet = await startCampaignAuthorizeNet(context('authorize-net'))
+  const sandbox = createCampaignSandbox(context('sandbox'))
+  const providers: readonly CampaignProvider[] = [stripe, paypal, authorizeNet, sandbox]
+  const payAt: Partial<Record<ProviderName, (payment: PayablePayment) => void>> = {
+    paypal: paypal.pay,
+    'authorize-net': authorizeNet.pay,
+    sandbox: sandbox.pay,
+  }
+  return { providers, stripe, payAt }
+}
+
+function faultsOf(providers: readonly CampaignProvider[]): Record<string, number> {
+  const sum: Record<string, number> = {}
+  for (const { faults } of providers)
+    for (const [kind, times] of Object.entries(faults)) sum[kind] = (sum[kind] ?? 0) + times
+  return sum
+}
+
+/** What new operations wait at. */
 function createGate() {
   let closed: PromiseWithResolvers<void> | undefined
   let closedAt = 0
@@ -109,7 +154,10 @@ function createGate() {
       closed?.resolve()
       closed = undefined
     },
-    opened: async () => await closed?.promise,
-    hasToEnd: () => closed !== undefined && performance.now() - closedAt > finishMs,
+    opened: async () => {
+      while (closed !== undefined) await closed.promise
+    },
+    /** How long it has been closed. */
+    closedMs: () => (closed === undefined ? 0 : performance.now() - closedAt),
   }
 }

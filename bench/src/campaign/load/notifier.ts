@@ -1,14 +1,16 @@
-// Sends a provider's notifications as Stripe does: in no order, sometimes late or twice, and again until a 2xx.
+// Sends a provider's notifications as providers do: in no order, sometimes late, twice or never, and again until a 2xx.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Notification } from '../judge/observations.ts'
 import type { Random } from '../random.ts'
+import { doubledNotificationShare, lostNotificationShare, notificationDelay, notificationDelayMs } from './settings.ts'
 
 /** Signed for each request. */
 export type Sign = () => { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
 export type Notifier = {
   readonly notifications: readonly Notification[]
-  send(about: Pick<Notification, 'id' | 'provider' | 'type' | 'intent_id'>, sign: Sign): void
+  /** @param about `canBeLost`: the system can ask the provider instead */
+  send(about: Pick<Notification, 'id' | 'provider' | 'type'> & { readonly canBeLost?: boolean }, sign: Sign): void
   /** How many notifications have no 2xx yet, or have a copy under way. */
   pending(): number
 }
@@ -16,27 +18,24 @@ export type Notifier = {
 const requestTimeoutMs = 10_000
 const firstPauseMs = 200
 const longestPauseMs = 2_000
-const doubledShare = 0.15
 
-/** @param over ends all sending */
-export function createNotifier({
-  urls,
-  random,
-  over,
-}: {
-  readonly urls: readonly string[]
+/** @param options `urls` of `command-api`, may be filled later; `over` ends all sending */
+export function createNotifier(options: {
+  readonly urls: { readonly command: readonly string[] }
   readonly random: Random
   readonly over: AbortSignal
 }): Notifier {
+  const { urls, random, over } = options
   const notifications: Notification[] = []
   let pending = 0
 
   async function sendOnce(notification: Notification, sign: Sign): Promise<boolean> {
     const { headers, body } = sign()
-    const url = `${urls[random.between(0, urls.length - 1)]}/webhooks/${notification.provider}`
+    const origin = urls.command[random.between(0, urls.command.length - 1)]
     notification.sent++
     try {
       const signal = AbortSignal.any([over, AbortSignal.timeout(requestTimeoutMs)])
+      const url = `${origin}/webhooks/${notification.provider}`
       const response = await fetch(url, { method: 'POST', headers, body, signal })
       await response.arrayBuffer()
       if (response.ok) notification.accepted++
@@ -46,9 +45,10 @@ export function createNotifier({
     }
   }
 
-  async function sendUntilAccepted(notification: Notification, sign: Sign, delayMs: number): Promise<void> {
+  async function sendUntilAccepted(notification: Notification, sign: Sign): Promise<void> {
     pending++
-    await pause(delayMs)
+    const [least, most] = notificationDelayMs[random.weighted(notificationDelay)]
+    await pause(random.between(least, most))
     for (let pauseMs = firstPauseMs; !over.aborted; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       if (await sendOnce(notification, sign)) break
       await pause(pauseMs * (0.5 + random.next()))
@@ -56,19 +56,15 @@ export function createNotifier({
     pending--
   }
 
-  function delayMs(): number {
-    const when = random.weighted({ atOnce: 50, soon: 30, late: 20 })
-    if (when === 'atOnce') return random.between(0, 50)
-    return when === 'soon' ? random.between(50, 1_000) : random.between(1_000, 6_000)
-  }
-
   return {
     notifications,
-    send(about, sign) {
-      const notification: Notification = { ...about, sent: 0, accepted: 0 }
+    send({ canBeLost = false, ...about }, sign) {
+      const is_lost = canBeLost && random.isIn(lostNotificationShare)
+      const notification: Notification = { ...about, is_lost, sent: 0, accepted: 0 }
       notifications.push(notification)
-      void sendUntilAccepted(notification, sign, delayMs())
-      if (random.isIn(doubledShare)) void sendUntilAccepted(notification, sign, delayMs())
+      if (is_lost) return
+      void sendUntilAccepted(notification, sign)
+      if (random.isIn(doubledNotificationShare)) void sendUntilAccepted(notification, sign)
     },
     pending: () => pending,
   }

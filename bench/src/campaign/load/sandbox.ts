@@ -1,44 +1,45 @@
-// The campaign as the sandbox provider: it settles acknowledged payments and keeps their books.
+// The campaign as the sandbox provider: it decides how acknowledged payments end, and keeps their books.
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import type { Intent } from '../judge/observations.ts'
-import type { Random } from '../random.ts'
-import type { Notifier } from './notifier.ts'
+import { type CampaignProvider, once, type PayablePayment, type ProviderContext } from './provider.ts'
+import { sandboxOutcome } from './settings.ts'
 
-export type CampaignSandbox = {
-  readonly env: Readonly<Record<string, string>>
-  books(): Intent[]
-  /** Decides the outcome of a payment once and sends its notification. */
-  settle(payment: Pick<Intent, 'id' | 'payment_id' | 'amount_cents' | 'currency'>): void
-}
-
-export function createCampaignSandbox(random: Random, notifier: Notifier): CampaignSandbox {
+export function createCampaignSandbox({
+  random,
+  notifier,
+}: Omit<ProviderContext, 'stack'>): CampaignProvider & { pay(payment: PayablePayment): void } {
   const secret = randomBytes(24).toString('hex')
-  const books = new Map<string, Intent>()
+  const books: Intent[] = []
   return {
     env: { SANDBOX_PROVIDER: 'true', SANDBOX_WEBHOOK_SECRET: secret },
-    books: () => [...books.values()],
-    settle(payment) {
-      if (books.has(payment.id)) return
-      const outcome = random.weighted({ succeeded: 70, failed: 14, canceled: 10, none: 6 })
-      const status = outcome === 'succeeded' || outcome === 'canceled' ? outcome : 'open'
-      const failures = outcome === 'failed' ? 1 : 0
-      books.set(payment.id, { ...payment, provider: 'sandbox', key: null, status, failures, is_foreign: false })
+    faults: {},
+    books: () => [...books],
+    pay: once(({ payment_id, intent_id: id, amount_cents, currency }) => {
+      const outcome = random.weighted(sandboxOutcome)
+      const isPaid = outcome === 'succeeded'
+      books.push({
+        ...{ provider: 'sandbox', id, payment_id, key: null, amount_cents, currency, is_foreign: false },
+        status: isPaid || outcome === 'canceled' ? outcome : 'open',
+        failures: outcome === 'failed' ? 1 : 0,
+        charges: isPaid ? 1 : 0,
+        received_cents: isPaid ? amount_cents : 0,
+        // The sandbox refunds without asking anybody.
+        refunded_cents: null,
+      })
       if (outcome === 'none') return
-      const { id, amount_cents: amount, currency } = payment
-      const object = { id, amount, currency: currency.toLowerCase(), status: outcome, customer: null }
-      const event = {
-        id: `evt_${randomUUID()}`,
-        type: `payment_intent.${outcome}`,
-        created: nowSeconds(),
-        data: { object },
-      }
+      const type = `payment_intent.${outcome}`
+      const object = { id, amount: amount_cents, currency: currency.toLowerCase(), status: outcome, customer: null }
+      const event = { id: `evt_${randomUUID()}`, type, created: nowSeconds(), data: { object } }
       const body = JSON.stringify(event)
-      notifier.send({ id: event.id, provider: 'sandbox', type: event.type, intent_id: id }, () => {
+      notifier.send({ id: event.id, provider: 'sandbox', type }, () => {
         const at = nowSeconds()
         const digest = createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')
         return { headers: { 'content-type': 'application/json', 'sandbox-signature': `t=${at},v1=${digest}` }, body }
       })
-    },
+    }),
+    look: () => undefined,
+    setRunning: () => undefined,
+    busy: () => 0,
   }
 }
 

@@ -1,74 +1,62 @@
 // The campaign's Stripe: the fake with its books, payers who pay its intents, other systems' intents, and its notifications.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { valueAt } from '@paylog/testing/fakeServer'
 import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Intent } from '../judge/observations.ts'
-import { createRandom } from '../random.ts'
 import type { Notifier } from './notifier.ts'
-import { type StripeFaults, startStripeProxy } from './providerProxy.ts'
+import { type CampaignProvider, createPayers, type ProviderContext } from './provider.ts'
+import { startProviderProxy } from './providerProxy.ts'
+import { stripePayer } from './settings.ts'
 
 type StripeEvent = FakeStripe['events'][number]
 
-export type CampaignStripe = {
-  readonly env: Readonly<Record<string, string>>
-  readonly faults: Readonly<StripeFaults>
-  books(): Intent[]
-  /** Begins to send the notifications of all events, also of earlier ones. */
-  notify(notifier: Notifier): void
-  /** Another system creates an intent and its payer pays it. @param paymentIds that its metadata may name */
-  foreignPayment(paymentIds: readonly string[]): void
-  /** No further faults, and nobody begins to pay. */
-  stopFaults(): void
-  resumeFaults(): void
-  /** Payments under way. */
-  payersBusy(): number
-}
-
-const pollMs = 20
+/** Notifications about customers and setup intents become webhooks that belong to no payment. */
+const notified = /^(payment_intent|charge|refund|payment_method)\./
 /** The charge of every third payment has no metadata. */
 const withoutMetadata = 3
 
-export async function startCampaignStripe(stack: AsyncDisposableStack, seed: number): Promise<CampaignStripe> {
-  const teardown = (stop: () => unknown) => void stack.defer(async () => void stop())
+export async function startCampaignStripe({ stack, random, notifier }: ProviderContext): Promise<
+  CampaignProvider & {
+    /** Another system creates an intent and its payer pays it. @param paymentIds that its metadata may name */
+    foreignPayment(paymentIds: readonly string[]): void
+  }
+> {
   // Other systems' payments may name a payment of ours, which the fake would take for a second charge.
-  const fake = await startFakeStripe({ teardown }, { allowDouble: true })
+  const fake = await startFakeStripe({ teardown: (stop) => void stack.defer(stop) }, { allowDouble: true })
   const foreign = new Set<string>()
-  const failures = new Map<string, number>()
-  const random = createRandom(seed, 'payers')
-  let isOver = false
-  let busy = 0
+  const payers = createPayers(random)
+  const isWrite = ({ method }: { readonly method: string }) => method === 'POST'
+  const proxy = await startProviderProxy(stack, { origin: fake.origin, random, isWrite })
+  const send = createSender(fake, notifier, foreign)
+  let seen = 0
 
-  async function pay(intentId: string, isEarly: boolean): Promise<void> {
-    busy++
-    const plan = random.weighted({ succeed: 66, fail: 12, retry: 8, cancel: 8, nothing: 6 })
-    await pause(isEarly && random.isIn(0.6) ? 0 : random.between(50, 2_000))
-    const isOpen = () => !['succeeded', 'canceled'].includes(fake.intent(intentId).status)
-    if (plan === 'fail' || plan === 'retry') {
-      if (isOpen()) fail(intentId)
-      await pause(random.between(100, 2_500))
-    }
-    if ((plan === 'succeed' || plan === 'retry') && isOpen()) fake.pay(intentId, 'succeeded')
-    if (plan === 'cancel' && isOpen()) fake.pay(intentId, 'canceled')
-    busy--
+  function pay(intentId: string, outcome: 'succeeded' | 'failed' | 'canceled'): void {
+    if (['requires_capture', 'succeeded', 'canceled'].includes(fake.intent(intentId).status)) return
+    fake.pay(intentId, outcome)
   }
 
-  function fail(intentId: string): void {
-    fake.pay(intentId, 'failed')
-    failures.set(intentId, (failures.get(intentId) ?? 0) + 1)
+  async function payAsPlanned(intentId: string): Promise<void> {
+    const plan = random.weighted(stripePayer)
+    if (plan === 'fail' || plan === 'retry') pay(intentId, 'failed')
+    if (plan === 'retry') await pause(random.between(100, 2_500))
+    if (plan === 'succeed' || plan === 'retry') pay(intentId, 'succeeded')
+    if (plan === 'cancel') pay(intentId, 'canceled')
   }
 
-  const proxy = await startStripeProxy(stack, {
-    origin: fake.origin,
-    random: createRandom(seed, 'stripe'),
-    onCreated(intentId, isEarly) {
-      if (!isOver) void pay(intentId, isEarly)
-    },
-  })
   return {
     env: { ...fake.env, STRIPE_API_BASE: proxy.origin },
     faults: proxy.faults,
-    books: () => booksOf(fake, { foreign, failures }),
-    notify: (notifier) => notifyOfEvents(stack, fake, notifier),
+    books: () => booksOf(fake, foreign),
+    look() {
+      for (const event of fake.events.slice(seen)) {
+        seen++
+        if (notified.test(event.type)) send(event)
+        const intentId = String(valueAt(event.data.object, 'id'))
+        const isNew = event.type === 'payment_intent.created' && !foreign.has(intentId)
+        if (isNew) payers.begin(() => payAsPlanned(intentId))
+      }
+    },
     foreignPayment(paymentIds) {
       const named = random.weighted({ none: 3, unknown: 1, ours: 1 })
       const ours = paymentIds[random.between(0, paymentIds.length - 1)]
@@ -76,54 +64,71 @@ export async function startCampaignStripe(stack: AsyncDisposableStack, seed: num
       const metadata = payment_id === undefined ? {} : { payment_id }
       const { id } = fake.openIntent({ amount: random.between(100, 9_999), currency: 'eur', metadata })
       foreign.add(id)
-      if (random.isIn(0.8)) fake.pay(id, 'succeeded')
-      else fail(id)
+      pay(id, random.isIn(0.8) ? 'succeeded' : 'failed')
     },
-    stopFaults() {
-      isOver = true
-      proxy.setFaulty(false)
+    setRunning(isRunning) {
+      payers.setRunning(isRunning)
+      proxy.setFaulty(isRunning)
     },
-    resumeFaults() {
-      isOver = false
-      proxy.setFaulty(true)
-    },
-    payersBusy: () => busy,
+    busy: payers.busy,
   }
 }
 
-function booksOf(
+function booksOf(fake: FakeStripe, foreign: ReadonlySet<string>): Intent[] {
+  const eventsOf = (type: string, path: string) =>
+    Map.groupBy(
+      fake.events.filter((event) => event.type === type),
+      ({ data }) => String(valueAt(data.object, path)),
+    )
+  const created = eventsOf('payment_intent.created', 'id')
+  const failed = eventsOf('payment_intent.payment_failed', 'id')
+  const refunds = eventsOf('refund.created', 'payment_intent')
+  const charges = Map.groupBy(fake.ledger.charges, ({ intent_id }) => intent_id)
+  return fake.intents().map(({ id, metadata, amount, amount_received, currency, status }) => {
+    const returned = (refunds.get(id) ?? []).reduce((sum, { data }) => sum + Number(valueAt(data.object, 'amount')), 0)
+    return {
+      provider: 'stripe',
+      id,
+      payment_id: metadata.payment_id ?? null,
+      key: created.get(id)?.[0]?.request.idempotency_key ?? null,
+      amount_cents: amount,
+      currency: currency.toUpperCase(),
+      status: statuses.get(status) ?? 'open',
+      failures: failed.get(id)?.length ?? 0,
+      charges: charges.get(id)?.length ?? 0,
+      received_cents: amount_received,
+      // What is released instead of captured is a refund, too.
+      refunded_cents: amount_received === 0 ? 0 : returned - (amount - amount_received),
+      is_foreign: foreign.has(id),
+    }
+  })
+}
+
+const statuses: ReadonlyMap<string, Intent['status']> = new Map([
+  ['succeeded', 'succeeded'],
+  ['canceled', 'canceled'],
+  ['requires_capture', 'authorized'],
+])
+
+/** @returns sends the notification of an event, and those that follow from it */
+function createSender(
   fake: FakeStripe,
-  marks: { readonly foreign: ReadonlySet<string>; readonly failures: ReadonlyMap<string, number> },
-): Intent[] {
-  const keys = new Map(
-    fake.events
-      .filter(({ type }) => type === 'payment_intent.created')
-      .map(({ data, request }) => [Reflect.get(data.object, 'id'), request.idempotency_key]),
-  )
-  return fake.intents().map(({ id, metadata, amount, currency, status }) => ({
-    provider: 'stripe',
-    id,
-    payment_id: metadata.payment_id ?? null,
-    key: keys.get(id) ?? null,
-    amount_cents: amount,
-    currency: currency.toUpperCase(),
-    status: status === 'succeeded' || status === 'canceled' ? status : 'open',
-    failures: marks.failures.get(id) ?? 0,
-    is_foreign: marks.foreign.has(id),
-  }))
-}
-
-function notifyOfEvents(stack: AsyncDisposableStack, fake: FakeStripe, notifier: Notifier): void {
-  let seen = 0
+  notifier: Notifier,
+  foreign: ReadonlySet<string>,
+): (event: StripeEvent) => void {
   const charged: string[] = []
-  const send = (event: StripeEvent) => {
-    const { object } = event.data
-    const intentId = String(Reflect.get(object, event.type.startsWith('charge.') ? 'payment_intent' : 'id'))
-    const about = { id: event.id, provider: 'stripe' as const, type: event.type, intent_id: intentId }
-    notifier.send(about, () => fake.signed(event))
-  }
-  const sendAboutCharge = (event: StripeEvent) => {
-    const intentId = String(Reflect.get(event.data.object, 'payment_intent'))
+  /** Of what a payer has paid. A capture has its response instead. */
+  const canBeLost = ({ type, request, data }: StripeEvent) =>
+    type === 'payment_intent.succeeded' &&
+    request.idempotency_key === null &&
+    !foreign.has(String(valueAt(data.object, 'id')))
+  const send = (event: StripeEvent) =>
+    notifier.send({ id: event.id, provider: 'stripe', type: event.type, canBeLost: canBeLost(event) }, () =>
+      fake.signed(event),
+    )
+  return (event) => {
+    if (!event.type.startsWith('charge.')) return send(event)
+    const intentId = String(valueAt(event.data.object, 'payment_intent'))
     if (!charged.includes(intentId)) charged.push(intentId)
     const isBare = charged.indexOf(intentId) % withoutMetadata === 0
     const object = isBare ? { ...event.data.object, metadata: {} } : event.data.object
@@ -132,12 +137,4 @@ function notifyOfEvents(stack: AsyncDisposableStack, fake: FakeStripe, notifier:
     const previous = { balance_transaction: null }
     send(fake.event('charge.updated', { ...object, balance_transaction: `txn_${event.id.slice(4)}` }, { previous }))
   }
-  const poll = setInterval(() => {
-    for (const event of fake.events.slice(seen)) {
-      seen++
-      if (event.type.startsWith('charge.')) sendAboutCharge(event)
-      else if (event.type.startsWith('payment_intent.')) send(event)
-    }
-  }, pollMs)
-  stack.defer(async () => clearInterval(poll))
 }

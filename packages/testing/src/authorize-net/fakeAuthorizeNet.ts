@@ -31,7 +31,7 @@ const sampleSignatureKey = 'A1B2C3D4E5F60718'.repeat(8)
  * Starts a fake that ends with the test. Its methods act as payers and merchants; the API is served over HTTP. The
  * ledger records every charge, and a payment that was charged twice fails the test.
  */
-export async function startFakeAuthorizeNet(t: Test, options: FakeAuthorizeNetOptions = {}) {
+export async function startFakeAuthorizeNet(t: Pick<Test, 'teardown'>, options: FakeAuthorizeNetOptions = {}) {
   const {
     apiLoginId = 'fake-login',
     transactionKey = 'fake-key',

@@ -88,7 +88,7 @@ export type FakePaypalOptions = {
 }
 
 /** Starts a fake PayPal that ends with the test. The test fails if a payment was charged twice. */
-export async function startFakePaypal(t: Test, options: FakePaypalOptions = {}): Promise<FakePaypal> {
+export async function startFakePaypal(t: Pick<Test, 'teardown'>, options: FakePaypalOptions = {}): Promise<FakePaypal> {
   const { webhookIds = ['8PT597110X687430L'], tokenLifetimeSeconds = 32_400, allowDouble = false } = options
   const clientId = 'AeExampleClientId'
   const clientSecret = 'EExampleClientSecret'

@@ -1,0 +1,25 @@
+// The judge's rules for what callers see: only their own, and what they have just written.
+import type { Observations, Violation } from './observations.ts'
+
+export function judgePrivacy({ reads, intrusions, sightings }: Observations): Violation[] {
+  return [
+    ...sightings
+      .filter(({ caller, owner }) => caller !== owner)
+      .map(({ caller, owner, request, times }) => ({
+        rule: "another owner's data",
+        story: `${caller} saw what belongs to ${owner} ${times} times, first in the response to ${request}`,
+      })),
+    ...intrusions
+      .filter(({ status }) => status !== 404 && status !== 403)
+      .map(({ owner, request, status }) => ({
+        rule: "another owner's data",
+        story: `${owner} got ${status} for ${request}, which belongs to somebody else`,
+      })),
+    ...reads
+      .filter(({ is_right, is_stale }) => !is_right && !is_stale)
+      .map(({ request, status, expected }) => ({
+        rule: 'own write not shown',
+        story: `${request} responded ${status} without ${expected}, and did not say that it is stale`,
+      })),
+  ]
+}
