@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FaultKind } from './faults/kinds.ts'
 import { planRound, type Round } from './faults/round.ts'
-import { judge } from './judge.ts'
-import { prepareLoad } from './load/load.ts'
-import type { Observations, Violation } from './observations.ts'
-import { observe } from './observe.ts'
+import { judge } from './judge/judge.ts'
+import type { Observations, Violation } from './judge/observations.ts'
+import { observe } from './judge/observe.ts'
+import { type Load, prepareLoad } from './load/load.ts'
 import { awaitRecovery, type Recovery } from './recovery.ts'
 import { type CampaignSystem, startCampaignSystem } from './system/system.ts'
 
@@ -19,6 +19,10 @@ export type CampaignOptions = {
   readonly nextRoot: string | undefined
   /** New payments a second. */
   readonly load: number
+  /** A directory for the logs of all processes. */
+  readonly logs: string | undefined
+  /** Starts another event store than the embedded one; `{port}` and `{directory}` are replaced. */
+  readonly eventStore: string | undefined
 }
 
 /** A round that is over. */
@@ -61,40 +65,39 @@ export async function runCampaign(
 ): Promise<CampaignResult> {
   const load = await prepareLoad(stack, options)
   progress.now('starting the system')
-  const system = await startCampaignSystem(stack, load.env)
+  const system = await startCampaignSystem(stack, { ...options, env: load.env })
   for (const part of system.missing) progress.print(`NOT TRIED: ${part}`)
-  const { command, query, operator } = system.urls
-  load.start({ command: [command], query, operator, eventStore: system.audit.eventStore })
+  load.start(system.urls)
   const began = performance.now()
   const isOver = () => performance.now() - began > options.minutes * 60_000
   const rounds: PastRound[] = []
   const violations: Violation[] = []
   let quietPoints = 0
-  let observations: Observations
+  let observations: Observations | undefined
 
   for (let judgedAt = performance.now(), number = options.round ?? 1; ; number++) {
     const round = planRound(system, { ...options, number })
     progress.now(`round ${number}: ${storiesOf(round)}`)
     await round.run()
-    const recovery = await awaitRecovery(system, announcedBy(load), recoveryLimitMs)
+    const recovery = await awaitRecovery(system, load, recoveryLimitMs)
     rounds.push({ number, faults: round.faults, recovery })
     progress.print(`${number}. ${storiesOf(round)}: all worked after ${seconds(recovery.ms)}, ${recovery.last} last`)
     if (recovery.missing !== '') {
       violations.push({ rule: 'not recovered', story: `30 s after ${storiesOf(round)}: ${recovery.missing}` })
-      const { missing } = await awaitRecovery(system, announcedBy(load), patienceMs)
+      const { missing } = await awaitRecovery(system, load, patienceMs)
       if (missing !== '') violations.push({ rule: 'never recovered', story: missing })
     }
     const isLast = isOver() || options.round !== undefined || violations.some(({ rule }) => rule === 'never recovered')
     if (!isLast && performance.now() - judgedAt < betweenQuietPointsMs) continue
     progress.now('waiting until the system is quiet')
     await load.pause()
-    const judged = await judgeQuiet(system, load)
+    const judged = await judgeQuiet(system, load, isLast ? undefined : observations)
     quietPoints++
     observations = judged.observations
     violations.push(...judged.violations)
     const faults = rounds.reduce((sum, past) => sum + past.faults.length, 0)
     progress.print(
-      `quiet: ${faults} faults, ${observations.requests.length} payments, ${load.received()} webhooks, ` +
+      `quiet: ${faults} faults, ${judged.observations.log.length} events, ${load.received()} webhooks, ` +
         `right after ${seconds(judged.ms)}, ${violations.length} violations so far`,
     )
     if (isLast) break
@@ -110,20 +113,13 @@ export const storiesOf = ({ faults }: Pick<Round | PastRound, 'faults'>) =>
 
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
 
-type Load = Awaited<ReturnType<typeof prepareLoad>>
-
-function announcedBy(load: Load): (paymentId: string) => boolean {
-  return (paymentId) => load.seen().webhooks.some((webhook) => webhook.payment_id === paymentId)
-}
-
 /** Judges again and again until everything is right, or the limit is over. */
-async function judgeQuiet(system: CampaignSystem, load: Load) {
+async function judgeQuiet(system: CampaignSystem, load: Load, earlier: Observations | undefined) {
   const began = performance.now()
   const deadline = began + recoveryLimitMs
-  const apis = { command: system.urls.command, query: system.urls.query }
   for (;;) {
     await waitUntilQuiet(load, deadline)
-    const observations = await observe(apis, load.seen(), AbortSignal.timeout(observeTimeoutMs))
+    const observations = await observe(system.urls, load.seen(), AbortSignal.timeout(observeTimeoutMs), earlier)
     const violations = judge(observations)
     const ms = performance.now() - began
     if (violations.length === 0 || performance.now() > deadline) return { observations, violations, ms }

@@ -6,7 +6,8 @@ import { type CampaignProgress, runCampaign } from './campaign.ts'
 import { type FaultKind, faultKinds } from './faults/kinds.ts'
 import { campaignReport, observationsJson } from './report.ts'
 
-const usage = `Usage: npm run campaign -- [--minutes N] [--seed N] [--kinds KIND,…] [--load N] [--out FILE] [--next DIRECTORY]
+const usage = `Usage: npm run campaign -- [--minutes N] [--seed N] [--kinds KIND,…] [--load N] [--out FILE] [--logs DIRECTORY]
+           [--next DIRECTORY] [--event-store COMMAND]
        npm run campaign -- --replay SEED[:ROUND] […]
   --minutes  how long faults are injected, default 10
   --seed     decides about the faults and the load, default random
@@ -14,6 +15,8 @@ const usage = `Usage: npm run campaign -- [--minutes N] [--seed N] [--kinds KIND
   --kinds    the kinds of faults, default all: ${faultKinds.join(', ')}
   --load     new payments a second, default 5
   --out      writes everything that the judge saw, as JSON
+  --logs     a directory for the logs of all processes; default: they are deleted
+  --event-store  a command that starts another event store on {port} with its data in {directory}
   --next     another checkout of this repository, for the rolling upgrades; default: the same build`
 
 const options = readOptions()
@@ -40,7 +43,17 @@ function readOptions() {
   try {
     const text = { type: 'string' } as const
     const { values } = parseArgs({
-      options: { minutes: text, seed: text, replay: text, kinds: text, load: text, out: text, next: text },
+      options: {
+        minutes: text,
+        seed: text,
+        replay: text,
+        kinds: text,
+        load: text,
+        out: text,
+        logs: text,
+        next: text,
+        'event-store': text,
+      },
     })
     const [replayed, round] = values.replay?.split(':') ?? []
     const seed = Number(replayed ?? values.seed ?? randomInt(1_000_000))
@@ -54,7 +67,8 @@ function readOptions() {
       load > 0 &&
       kinds.every((kind) => faultKinds.includes(kind)) &&
       (number === undefined || Number.isSafeInteger(number))
-    return isValid ? { seed, minutes, kinds, load, round: number, out: values.out, nextRoot: values.next } : undefined
+    const { out, logs, next: nextRoot, 'event-store': eventStore } = values
+    return isValid ? { seed, minutes, kinds, load, round: number, out, logs, nextRoot, eventStore } : undefined
   } catch {
     return undefined
   }

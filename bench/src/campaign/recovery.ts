@@ -1,12 +1,11 @@
 // After the faults of a round: how long until everything works again.
-import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Load } from './load/load.ts'
+import { credentials } from './load/owners.ts'
 import type { CampaignSystem } from './system/system.ts'
 
 const pollMs = 100
 const requestTimeoutMs = 5_000
-const client = { 'x-session-id': 'demo-session' }
-const administrator = { 'x-session-id': 'demo-admin-session' }
 
 export type Recovery = {
   readonly ms: number
@@ -19,11 +18,10 @@ export type Recovery = {
 /**
  * Waits until each app says that it is ready, a new payment is recorded, listed and announced by a webhook, and administrators
  * see the system.
- * @param announced whether a webhook about a payment has arrived
  */
 export async function awaitRecovery(
   { urls, healthUrls }: CampaignSystem,
-  announced: (paymentId: string) => boolean,
+  load: Load,
   timeoutMs: number,
 ): Promise<Recovery> {
   const began = performance.now()
@@ -32,8 +30,11 @@ export async function awaitRecovery(
     ...[...healthUrls].map(
       ([name, url]) => [name, async () => ((await isOk(url)) ? '' : `${name} is not ready`)] as const,
     ),
-    ['system page', async () => ((await isOk(`${urls.operator}/admin/system`, administrator)) ? '' : 'no system page')],
-    ['payment', payOnce(urls, announced)],
+    [
+      'system page',
+      async () => ((await isOk(`${urls.operator}/admin/system`, credentials.administrator)) ? '' : 'no system page'),
+    ],
+    ['payment', payOnce(urls, load)],
   ]
   let last = ''
   const missing = await Promise.all(
@@ -50,31 +51,18 @@ export async function awaitRecovery(
 }
 
 /** @returns to be called until it returns '' */
-function payOnce(
-  { command, query }: CampaignSystem['urls'],
-  announced: (paymentId: string) => boolean,
-): () => Promise<string> {
-  const key = randomUUID()
+function payOnce({ query }: CampaignSystem['urls'], load: Load): () => Promise<string> {
   let id: string | undefined
   let isListed = false
-  return async () => {
-    id ??= await createPayment(command, key)
-    if (id === undefined) return 'no payment can be created'
-    isListed ||= await isOk(`${query}/payments/${id}`, client)
-    if (!isListed) return `payment ${id} is not among the read models`
-    return announced(id) ? '' : `no webhook about payment ${id}`
-  }
-}
-
-async function createPayment(origin: string, key: string): Promise<string | undefined> {
-  const response = await fetch(`${origin}/payments/intents`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'idempotency-key': key, ...client },
-    body: JSON.stringify({ total_cents: 100, currency: 'EUR', provider_id: 'sandbox', reference_code: `probe-${key}` }),
-    signal: AbortSignal.timeout(requestTimeoutMs),
+  void load.probe().then((paid) => {
+    id = paid
   })
-  const body = (await response.json()) as { data?: { id: string } }
-  return response.status === 201 ? body.data?.id : undefined
+  return async () => {
+    if (id === undefined) return 'no payment can be created'
+    isListed ||= await isOk(`${query}/payments/${id}`, credentials['user 1'])
+    if (!isListed) return `payment ${id} is not among the read models`
+    return load.isAnnounced(id) ? '' : `no webhook about payment ${id}`
+  }
 }
 
 async function isOk(url: string, headers: Readonly<Record<string, string>> = {}): Promise<boolean> {

@@ -6,8 +6,8 @@ type Row = readonly [string, string | number]
 
 export function campaignReport(result: CampaignResult, durationMs: number): string {
   const { observations, rounds, violations, ownEnds, quietPoints } = result
-  const { requests, notifications, webhooks, intents, payments } = observations
-  const answers = requests.flatMap((request) => request.answers)
+  const { operations, notifications, webhooks, intents, log, reads, intrusions } = observations
+  const answers = operations.flatMap((operation) => operation.answers)
   const kinds = countBy(answers, ({ status, code }) =>
     status === null ? `no response, ${code}` : `${status} ${code ?? ''}`.trim(),
   )
@@ -15,14 +15,24 @@ export function campaignReport(result: CampaignResult, durationMs: number): stri
   const faults = rounds.flatMap((round) => round.faults)
   const slowest = rounds.toSorted((a, b) => b.recovery.ms - a.recovery.ms).slice(0, 3)
   const rows: readonly Row[] = [
-    ['payments requested', requests.length],
-    ['payments recorded', payments.size],
-    ['  by status', listed(countBy([...payments.values()], ({ status }) => status))],
+    ...countBy(operations, ({ action }) => action),
     ['requests of clients', answers.length],
     ...kinds.map(([kind, count]): Row => [`  ${kind}`, count]),
+    ['events in the log', log.length],
+    ['reads after writes', reads.length],
+    ['  that said that they are stale', reads.filter(({ is_stale }) => is_stale).length],
+    ['attempts to reach what is not theirs', intrusions.length],
     ['intents in the books', intents.length],
-    ['notifications sent', `${sent} of ${notifications.length} ids`],
+    ...countBy(intents, ({ provider, status }) => `${provider} ${status}`).map(
+      ([kind, count]): Row => [`  ${kind}`, count],
+    ),
+    ['faults of providers', listed(Object.entries(observations.provider_faults))],
+    [
+      'notifications',
+      `${notifications.length}, sent ${sent} times, lost ${notifications.filter(({ is_lost }) => is_lost).length}`,
+    ],
     ['webhooks received', `${webhooks.length} of ${new Set(webhooks.map(({ webhook_id }) => webhook_id)).size} ids`],
+    ['checkpoints', observations.checkpoints.length],
     ['rounds', rounds.length],
     ['faults', faults.length],
     ...countBy(faults, ({ kind }) => kind).map(([kind, count]): Row => [`  ${kind}`, count]),

@@ -179,8 +179,9 @@ function planClock({ apps }: CampaignSystem, random: Random): PlannedFault {
   }
 }
 
-function planReplacedStore({ replaceEventStore }: CampaignSystem): PlannedFault {
-  return { story: 'event store replaced by another process', touches: ['event-store'], happen: replaceEventStore }
+function planReplacedStore({ replaceEventStore }: CampaignSystem): PlannedFault | undefined {
+  const story = 'event store replaced by another process'
+  return replaceEventStore && { story, touches: ['event-store'], happen: replaceEventStore }
 }
 
 function planUpgrade(

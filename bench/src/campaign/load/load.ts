@@ -7,7 +7,7 @@ import { createClient, type Resource } from './client.ts'
 import { startEndpoints } from './endpoints.ts'
 import { createNotifier, type Notifier } from './notifier.ts'
 import { createOtherActivities } from './otherActivities.ts'
-import { createPaymentActivity, type NewPayment } from './payments.ts'
+import { createPaymentActivity, createProbe, type NewPayment } from './payments.ts'
 import { startCampaignPaypal } from './paypal.ts'
 import type { CampaignProvider, PayablePayment } from './provider.ts'
 import { createCampaignSandbox } from './sandbox.ts'
@@ -19,6 +19,7 @@ import {
   otherPauseMs,
   paymentPauseMs,
   reconcileAfter,
+  usualLoad,
 } from './settings.ts'
 import { startCampaignStripe } from './stripe.ts'
 
@@ -30,6 +31,10 @@ export type Load = {
   /** Begins no new operations and ends the providers' faults; resolves when all clients, payers and notifications are done. */
   pause(): Promise<void>
   resume(): void
+  /** Makes one payment, also while the load is paused. @returns its id, when the client got it */
+  probe(): Promise<string | undefined>
+  /** Whether a webhook about a payment has arrived. */
+  isAnnounced(paymentId: string): boolean
   /** Operations, payers and notifications under way. */
   busy(): number
   /** Webhooks received so far. */
@@ -40,8 +45,11 @@ export type Load = {
 
 const pollMs = 25
 
-/** @param stack ends everything */
-export async function prepareLoad(stack: AsyncDisposableStack, { seed }: { readonly seed: number }): Promise<Load> {
+/** @param stack ends everything @param options `load`: new payments a second */
+export async function prepareLoad(
+  stack: AsyncDisposableStack,
+  { seed, load }: { readonly seed: number; readonly load: number },
+): Promise<Load> {
   const over = new AbortController()
   stack.defer(async () => over.abort())
   const gate = createGate()
@@ -60,6 +68,7 @@ export async function prepareLoad(stack: AsyncDisposableStack, { seed }: { reado
   const client = createClient({ urls, random: createRandom(seed, 'clients'), hasToEnd, over: over.signal })
   const activity = (use: string) => ({ client, random: createRandom(seed, use), opened: gate.opened })
   const pay = createPaymentActivity({ ...activity('payments'), onAcknowledged })
+  const probe = createProbe({ ...activity('probes'), onAcknowledged })
   const actOtherwise = createOtherActivities(activity('other activities'))
   const busy = () => client.busy() + notifier.pending() + providers.reduce((sum, each) => sum + each.busy(), 0)
 
@@ -68,7 +77,7 @@ export async function prepareLoad(stack: AsyncDisposableStack, { seed }: { reado
   }
 
   async function repeat(act: () => Promise<void>, pauseMs: readonly [number, number], random: Random): Promise<void> {
-    for (; !over.signal.aborted; await pause(random.between(...pauseMs))) {
+    for (; !over.signal.aborted; await pause((random.between(...pauseMs) * usualLoad) / load)) {
       await gate.opened()
       if (client.busy() < maxInFlight) void act()
       if (act === pay && random.isIn(foreignShare)) stripe.foreignPayment(acknowledged)
@@ -97,6 +106,8 @@ export async function prepareLoad(stack: AsyncDisposableStack, { seed }: { reado
       for (const each of providers) each.setRunning(true)
       gate.open()
     },
+    probe,
+    isAnnounced: (paymentId) => receivers.received.findLast(({ payment_id }) => payment_id === paymentId) !== undefined,
     busy,
     received: () => receivers.received.length,
     seen: () => ({

@@ -47,6 +47,24 @@ export function createPaymentActivity(activity: PaymentActivity): () => Promise<
   }
 }
 
+/** @returns a function that makes a payment of user 1 at the sandbox, and returns its id */
+export function createProbe({ client, onAcknowledged }: PaymentActivity): () => Promise<string | undefined> {
+  let count = 0
+  return async () => {
+    const name = `${canaryOf('user 1')}-probe-${++count}`
+    const about = { name, owner: 'user 1', provider: 'sandbox', amount_cents: 100, currency: 'EUR' } as const
+    const operation = client.operation({ action: 'create payment', key: `key-${name}`, subject: null, ...about })
+    const payment = { ...about, isManual: false }
+    const success = await client.perform(operation, {
+      method: 'POST',
+      path: '/payments/intents',
+      body: bodyOf(payment),
+    })
+    if (success) onAcknowledged(payment, success.data)
+    return success?.data.id
+  }
+}
+
 function newPayment(random: Random, number: number): NewPayment {
   const [owner, provider] = [random.weighted(settings.owner), random.weighted(settings.provider)]
   return {

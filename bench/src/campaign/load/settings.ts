@@ -1,6 +1,8 @@
 // What a campaign's load consists of: rates, shares and times in one place. Shares are relative to each other, or parts of 1.
 import type { Endpoint } from '../judge/observations.ts'
 
+/** New payments a second, with these pauses. */
+export const usualLoad = 5
 /** Between two new payments. */
 export const paymentPauseMs = [60, 340] as const
 /** Between two other activities: addresses, methods, products, lists, attempts to read what belongs to others. */

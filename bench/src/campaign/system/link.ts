@@ -1,6 +1,7 @@
 // A network link between two parts of the system: a TCP proxy that can be cut, silent or slow.
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { freePort } from '@paylog/testing/processes'
 import type { Random } from '../random.ts'
 
 export type Link = {
@@ -35,6 +36,7 @@ export async function createLink(stack: AsyncDisposableStack, name: string): Pro
   let targets: readonly number[] = []
   let turn = 0
   let condition: Condition = { kind: 'sound' }
+  const now = () => condition
   const pairs = new Set<{ reset(): void; changed(): void }>()
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -47,7 +49,7 @@ export async function createLink(stack: AsyncDisposableStack, name: string): Pro
         client.resetAndDestroy()
         target.resetAndDestroy()
       }
-      const flows = [forward(client, target, 'requests'), forward(target, client, 'replies')]
+      const flows = [forward(client, target, 'requests', now), forward(target, client, 'replies', now)]
       const pair = { reset, changed: () => flows.forEach((flow) => void flow()) }
       pairs.add(pair)
       for (const socket of [client, target])
@@ -60,37 +62,6 @@ export async function createLink(stack: AsyncDisposableStack, name: string): Pro
           })
     })
   })
-
-  /** @returns sends what may be sent now; to be called after each change of the condition */
-  function forward(from: Socket, into: Socket, way: 'requests' | 'replies'): () => void {
-    const waiting: { readonly dueAt: number; readonly chunk: Buffer | undefined }[] = []
-    let timer: NodeJS.Timeout | undefined
-    const isHeld = () => condition.kind === 'silent' && (condition.way === 'both' || way === 'replies')
-    function send(): void {
-      clearTimeout(timer)
-      for (let next = waiting[0]; next !== undefined && !isHeld(); next = waiting[0]) {
-        const left = next.dueAt - performance.now()
-        if (left > 0) {
-          timer = setTimeout(send, left)
-          return
-        }
-        waiting.shift()
-        if (next.chunk === undefined) into.end()
-        else into.write(next.chunk)
-      }
-    }
-    function add(chunk: Buffer | undefined): void {
-      let delayMs = 0
-      if (condition.kind === 'slow') {
-        if (condition.random.isIn(resetShare)) return void from.resetAndDestroy()
-        delayMs = condition.delayMs * (0.5 + condition.random.next())
-      }
-      waiting.push({ chunk, dueAt: Math.max(performance.now() + delayMs, waiting.at(-1)?.dueAt ?? 0) })
-      send()
-    }
-    from.on('data', add).on('end', () => add(undefined))
-    return send
-  }
 
   function change(next: Condition): void {
     const wasLost = condition.kind === 'silent' && condition.what === 'lost'
@@ -106,8 +77,9 @@ export async function createLink(stack: AsyncDisposableStack, name: string): Pro
     await once(server, 'listening')
   }
 
-  await listen(0)
-  const { port } = server.address() as AddressInfo
+  // Not one that the system picks: it could pick it again while the link is cut.
+  const port = await freePort()
+  await listen(port)
   stack.defer(async () => {
     for (const pair of pairs) pair.reset()
     if (server.listening) server.close()
@@ -131,6 +103,41 @@ export async function createLink(stack: AsyncDisposableStack, name: string): Pro
       if (!server.listening) await listen(port)
     },
   }
+}
+
+/** @returns sends what may be sent now; to be called after each change of the condition */
+function forward(from: Socket, into: Socket, way: 'requests' | 'replies', conditionNow: () => Condition): () => void {
+  const waiting: { readonly dueAt: number; readonly chunk: Buffer | undefined }[] = []
+  let timer: NodeJS.Timeout | undefined
+  const isHeld = () => {
+    const condition = conditionNow()
+    return condition.kind === 'silent' && (condition.way === 'both' || way === 'replies')
+  }
+  function send(): void {
+    clearTimeout(timer)
+    for (let next = waiting[0]; next !== undefined && !isHeld(); next = waiting[0]) {
+      const left = next.dueAt - performance.now()
+      if (left > 0) {
+        timer = setTimeout(send, left)
+        return
+      }
+      waiting.shift()
+      if (next.chunk === undefined) into.end()
+      else into.write(next.chunk)
+    }
+  }
+  function add(chunk: Buffer | undefined): void {
+    let delayMs = 0
+    const condition = conditionNow()
+    if (condition.kind === 'slow') {
+      if (condition.random.isIn(resetShare)) return void from.resetAndDestroy()
+      delayMs = condition.delayMs * (0.5 + condition.random.next())
+    }
+    waiting.push({ chunk, dueAt: Math.max(performance.now() + delayMs, waiting.at(-1)?.dueAt ?? 0) })
+    send()
+  }
+  from.on('data', add).on('end', () => add(undefined))
+  return send
 }
 
 async function connectToOne(ports: readonly number[]): Promise<Socket | undefined> {

@@ -28,8 +28,7 @@ export async function linkParts(
     const part: AppPart = appParts[from]
     for (const to of part.servers.filter((server) => portOf(server) !== 0))
       links.push({ from, to, link: await createLink(stack, `${from} → ${to}`), targets: () => [portOf(to)] })
-    for (const [name, value] of part.callsOut ? outside : []) {
-      if (name.startsWith('WEBHOOK_') && !from.startsWith('worker')) continue
+    for (const [name, value] of outside.filter(([name]) => part.outside?.test(name))) {
       const port = Number(new URL(value).port)
       const link = await createLink(stack, `${from} → ${name}`)
       const variable = [name, value.replace(`:${port}`, `:${link.port}`)] as const

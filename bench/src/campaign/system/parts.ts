@@ -7,21 +7,21 @@ export type AppPart = {
   /** The role that it has in Postgres. */
   readonly role?: 'paylog' | 'paylog_query' | 'paylog_command'
   readonly servers: readonly ServerName[]
-  /** Whether it calls providers and webhook endpoints. */
-  readonly callsOut?: true
+  /** The variables that name whom it calls outside: providers, webhook endpoints, the place of checkpoints. */
+  readonly outside?: RegExp
 }
 
 const commandApi: AppPart = {
   script: 'apps/command-api/src/main.ts',
   role: 'paylog_command',
   servers: ['postgres', 'event-store', 'redis', 'identity'],
-  callsOut: true,
+  outside: /_API_BASE$/,
 }
 const worker: AppPart = {
   script: 'apps/worker/src/main.ts',
   role: 'paylog',
   servers: ['postgres', 'event-store', 'redis'],
-  callsOut: true,
+  outside: /_API_BASE$|^WEBHOOK_\d+_URL$/,
 }
 
 /** As in docker-compose.yml, with two of what may be there twice. In start order. */
@@ -39,9 +39,14 @@ export const appParts = {
     script: 'apps/api/src/operatorMain.ts',
     role: 'paylog',
     servers: ['postgres', 'event-store', 'redis', 'identity'],
-    callsOut: true,
+    outside: /_API_BASE$/,
   },
-  projector: { script: 'apps/projector/src/main.ts', role: 'paylog', servers: ['postgres', 'event-store', 'redis'] },
+  projector: {
+    script: 'apps/projector/src/main.ts',
+    role: 'paylog',
+    servers: ['postgres', 'event-store', 'redis'],
+    outside: /^AUDIT_CHECKPOINT_URL$/,
+  },
   'worker-1': worker,
   'worker-2': worker,
 } as const satisfies Readonly<Record<string, AppPart>>
