@@ -10,7 +10,6 @@ import {
 const redisUrl = process.env.REDIS_TEST_URL
 // Other test files use the same server at the same time, so this one flushes its own database only.
 const ownDatabase = redisUrl === undefined ? undefined : new URL('/1', redisUrl).href
-// killedProcesses.full.test.ts has the queue in Postgres.
 const harness = await roundTripHarness(t, ownDatabase === undefined ? {} : { REDIS_URL: ownDatabase })
 
 t.test('a payment reaches the log, the read model and the webhook endpoints [1-round-trip]', async (t) => {

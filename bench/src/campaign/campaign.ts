@@ -17,8 +17,12 @@ export type CampaignOptions = {
   readonly round: number | undefined
   /** Another checkout, for upgrades. */
   readonly nextRoot: string | undefined
+  /** `edge` and `redis`: as if they were not installed. */
+  readonly without: readonly string[]
   /** New payments a second. */
   readonly load: number
+  /** The system must work again so long after the last fault, and be right so long after the last request. */
+  readonly limitMs: number
   /** A directory for the logs of all processes. */
   readonly logs: string | undefined
   /** Starts another event store than the embedded one; `{port}` and `{directory}` are replaced. */
@@ -48,8 +52,6 @@ export type CampaignProgress = {
   now(text: string): void
 }
 
-/** The system must work again so long after the last fault, and be right so long after the last request. */
-const recoveryLimitMs = 30_000
 /** How long a campaign waits for a system that missed the limit. */
 const patienceMs = 120_000
 /** Without a webhook or request for this long, the system is quiet. */
@@ -79,11 +81,14 @@ export async function runCampaign(
     const round = planRound(system, { ...options, number })
     progress.now(`round ${number}: ${storiesOf(round)}`)
     await round.run()
-    const recovery = await awaitRecovery(system, load, recoveryLimitMs)
+    const recovery = await awaitRecovery(system, load, options.limitMs)
     rounds.push({ number, faults: round.faults, recovery })
     progress.print(`${number}. ${storiesOf(round)}: all worked after ${seconds(recovery.ms)}, ${recovery.last} last`)
     if (recovery.missing !== '') {
-      violations.push({ rule: 'not recovered', story: `30 s after ${storiesOf(round)}: ${recovery.missing}` })
+      violations.push({
+        rule: 'not recovered',
+        story: `${seconds(options.limitMs)} after ${storiesOf(round)}: ${recovery.missing}`,
+      })
       const { missing } = await awaitRecovery(system, load, patienceMs)
       if (missing !== '') violations.push({ rule: 'never recovered', story: missing })
     }
@@ -91,7 +96,10 @@ export async function runCampaign(
     if (!isLast && performance.now() - judgedAt < betweenQuietPointsMs) continue
     progress.now('waiting until the system is quiet')
     await load.pause()
-    const judged = await judgeQuiet(system, load, isLast ? undefined : observations)
+    const judged = await judgeQuiet(system, load, {
+      limitMs: options.limitMs,
+      earlier: isLast ? undefined : observations,
+    })
     quietPoints++
     observations = judged.observations
     violations.push(...judged.violations)
@@ -114,9 +122,13 @@ export const storiesOf = ({ faults }: Pick<Round | PastRound, 'faults'>) =>
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
 
 /** Judges again and again until everything is right, or the limit is over. */
-async function judgeQuiet(system: CampaignSystem, load: Load, earlier: Observations | undefined) {
+async function judgeQuiet(
+  system: CampaignSystem,
+  load: Load,
+  { limitMs, earlier }: { readonly limitMs: number; readonly earlier: Observations | undefined },
+) {
   const began = performance.now()
-  const deadline = began + recoveryLimitMs
+  const deadline = began + limitMs
   for (;;) {
     await waitUntilQuiet(load, deadline)
     const observations = await observe(system.urls, load.seen(), AbortSignal.timeout(observeTimeoutMs), earlier)

@@ -6,18 +6,19 @@ import { type CampaignProgress, runCampaign } from './campaign.ts'
 import { type FaultKind, faultKinds } from './faults/kinds.ts'
 import { campaignReport, observationsJson } from './report.ts'
 
-const usage = `Usage: npm run campaign -- [--minutes N] [--seed N] [--kinds KIND,…] [--load N] [--out FILE] [--logs DIRECTORY]
-           [--next DIRECTORY] [--event-store COMMAND]
-       npm run campaign -- --replay SEED[:ROUND] […]
-  --minutes  how long faults are injected, default 10
-  --seed     decides about the faults and the load, default random
-  --replay   repeats the faults of a seed, or one round of them
-  --kinds    the kinds of faults, default all: ${faultKinds.join(', ')}
-  --load     new payments a second, default 5
-  --out      writes everything that the judge saw, as JSON
-  --logs     a directory for the logs of all processes; default: they are deleted
-  --event-store  a command that starts another event store on {port} with its data in {directory}
-  --next     another checkout of this repository, for the rolling upgrades; default: the same build`
+const usage = `Usage: npm run campaign -- [OPTIONS]
+       npm run campaign -- planted|histories|power|requests [OPTIONS]      the other parts; each has its own --help
+  --minutes N            how long faults are injected, default 10
+  --seed N               decides about the faults and the load, default random
+  --replay SEED[:ROUND]  repeats the faults of a seed, or one round of them
+  --kinds KIND,…         the kinds of faults, default all: ${faultKinds.join(', ')}
+  --load N               new payments a second, default 5
+  --limit N              seconds in which the system has to recover from faults, default 30
+  --without PART,…       the edge, redis or both are not there, as where they are not installed
+  --out FILE             writes everything that the judge saw, as JSON
+  --logs DIRECTORY       for the logs of all processes; default: they are deleted
+  --next DIRECTORY       another checkout of this repository, for the rolling upgrades; default: the same build
+  --event-store COMMAND  starts another event store than the embedded one, on {port} with its data in {directory}`
 
 const options = readOptions()
 if (options === undefined) {
@@ -42,33 +43,31 @@ try {
 function readOptions() {
   try {
     const text = { type: 'string' } as const
-    const { values } = parseArgs({
-      options: {
-        minutes: text,
-        seed: text,
-        replay: text,
-        kinds: text,
-        load: text,
-        out: text,
-        logs: text,
-        next: text,
-        'event-store': text,
-      },
-    })
-    const [replayed, round] = values.replay?.split(':') ?? []
-    const seed = Number(replayed ?? values.seed ?? randomInt(1_000_000))
-    const minutes = Number(values.minutes ?? 10)
-    const load = Number(values.load ?? 5)
-    const kinds = (values.kinds?.split(',') ?? faultKinds) as readonly FaultKind[]
-    const number = round === undefined ? undefined : Number(round)
-    const isValid =
-      Number.isSafeInteger(seed) &&
-      minutes > 0 &&
-      load > 0 &&
-      kinds.every((kind) => faultKinds.includes(kind)) &&
-      (number === undefined || Number.isSafeInteger(number))
+    const texts = {
+      minutes: text,
+      seed: text,
+      replay: text,
+      kinds: text,
+      load: text,
+      limit: text,
+      out: text,
+      logs: text,
+    }
+    const { values } = parseArgs({ options: { ...texts, without: text, next: text, 'event-store': text } })
     const { out, logs, next: nextRoot, 'event-store': eventStore } = values
-    return isValid ? { seed, minutes, kinds, load, round: number, out, logs, nextRoot, eventStore } : undefined
+    const [seed = randomInt(1_000_000), round] = (values.replay ?? values.seed)?.split(':').map(Number) ?? []
+    const [minutes, load] = [Number(values.minutes ?? 10), Number(values.load ?? 5)]
+    const limitMs = Number(values.limit ?? 30) * 1_000
+    const without = values.without?.split(',') ?? []
+    const kinds = (values.kinds?.split(',') ?? faultKinds) as readonly FaultKind[]
+    const isValid =
+      [seed, round ?? 0].every(Number.isSafeInteger) &&
+      [minutes, load, limitMs].every((number) => number > 0) &&
+      without.every((part) => ['edge', 'redis'].includes(part)) &&
+      kinds.every((kind) => faultKinds.includes(kind))
+    return isValid
+      ? { seed, round, minutes, load, limitMs, kinds, without, out, logs, nextRoot, eventStore }
+      : undefined
   } catch {
     return undefined
   }

@@ -42,17 +42,18 @@ const withoutHealthPage: readonly AppName[] = ['event-store', 'identity']
 
 /**
  * @param options `env`: more variables of all apps, the providers and the webhook endpoints; `logs`: a directory for the logs of
- *   all processes; `eventStore`: starts another event store, `{port}` and `{directory}` are replaced
+ *   all processes; `without`: `edge` and `redis`, as if they were not installed; `eventStore`: starts another event store, `{port}` and `{directory}` are replaced
  */
 export async function startCampaignSystem(
   stack: AsyncDisposableStack,
   options: {
     readonly env: Readonly<Record<string, string>>
     readonly logs: string | undefined
+    readonly without: readonly string[]
     readonly eventStore: string | undefined
   },
 ): Promise<CampaignSystem> {
-  const { env, eventStore } = options
+  const { env, eventStore, without } = options
   const directory = await temporaryDirectory(stack)
   const logs = options.logs ?? join(directory, 'logs')
   await mkdir(logs, { recursive: true })
@@ -61,14 +62,16 @@ export async function startCampaignSystem(
   const disk = canMountDisk ? await mountDisk(stack, directory) : undefined
   const home = join(disk?.directory ?? directory, 'postgres')
   const postgres = await startCampaignPostgres(stack, { directory: home, logs })
-  const redis = await superviseRedis(stack, { directory, logs })
+  const redis = without.includes('redis') ? undefined : await superviseRedis(stack, { directory, logs })
   const ports = new Map<string, number>([['redis', redis?.port ?? 0]])
   for (const name of appNames) ports.set(name, await freePort())
   const portOf = (name: AppName | 'redis') => ports.get(name) ?? 0
   const links = await linkParts(stack, env, (server) => (server === 'postgres' ? postgres.port() : portOf(server)))
   pointLinks(links)
   const apps = await startApps(stack, { directory, logs, env, postgres, links, portOf, eventStore })
-  const edge = await superviseEdge(stack, { directory, logs, root: ownRoot, links, portOf })
+  const edge = without.includes('edge')
+    ? undefined
+    : await superviseEdge(stack, { directory, logs, root: ownRoot, links, portOf })
   const url = (name: AppName) => `http://127.0.0.1:${portOf(name)}`
   const servers = [edge?.process, redis?.process].filter((server) => server !== undefined)
   const replaceEventStore = async () => {

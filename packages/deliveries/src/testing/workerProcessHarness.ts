@@ -8,7 +8,7 @@ import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startTestKeys } from '@paylog/testing/dataKeys'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
-import { type FakeEndpoint, startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import type { FakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startProcess, type TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
@@ -172,62 +172,4 @@ export function waitForReadiness(worker: RunningWorker, status: number): Promise
     },
     { what: `readiness ${status}`, timeoutMs: 40_000 },
   )
-}
-
-/** The longest time until the kill, counted from the first request, so that the worker has sent something. */
-const maxLifeMs = 1_500
-/** Enough retries that no delivery fails by chance. */
-const retries = 20
-
-/**
- * Kills the worker repeatedly, at random moments while notifications are appended, and checks that none is lost.
- * @param options `env` configures the queue; the test prints `seed`, which reproduces a failure
- */
-export async function assertSurvivesKills(
-  t: Test,
-  options: { readonly env: Readonly<Record<string, string>>; readonly kills: number; readonly seed: number },
-): Promise<void> {
-  const { env, kills, seed } = options
-  t.comment(`seed ${seed}`)
-  const random = mulberry32(seed)
-  const stable = await startFakeEndpoint(t)
-  const flaky = await startFakeEndpoint(t, (response, index) => {
-    if (index % 7 === 0) response.socket?.destroy()
-    else response.writeHead(index % 5 === 0 ? 500 : 200).end()
-  })
-  const unsubscribed = await startFakeEndpoint(t)
-  const harness = await createWorkerProcessHarness(t, {
-    ...rawEndpointVariables(1, stable.url),
-    ...rawEndpointVariables(2, flaky.url, { RETRY_SCHEDULE: Array.from({ length: retries }, () => '100ms').join() }),
-    ...rawEndpointVariables(3, unsubscribed.url, { EVENTS: 'subscription.*' }),
-    ...env,
-  })
-  const appending = keepAppending(t, harness)
-  for (let kill = 0; kill < kills; kill++) {
-    const worker = await harness.start()
-    const before = stable.received.length
-    await waitFor(() => stable.received.length > before, { what: 'a request from the worker' })
-    await sleep(random() * maxLifeMs)
-    await worker.kill('SIGKILL')
-  }
-  await appending.stop()
-  const last = await harness.start()
-  for (const endpoint of [stable, flaky]) await assertAllDelivered(t, harness, endpoint, 60_000)
-  t.equal(await harness.count('failed'), 0, 'no delivery has failed')
-  t.strictSame(receivedIds(unsubscribed), [], 'the unsubscribed endpoint receives nothing')
-  const requests = `${stable.received.length} and ${flaky.received.length} requests`
-  t.comment(`${kills} kills, ${requests} for ${harness.journal.length} notifications`)
-  await last.stop()
-  t.strictSame(await last.exited, { code: 0, signal: null })
-}
-
-/** A small public-domain generator by Tommy Ettinger, good enough to choose moments. */
-function mulberry32(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
