@@ -1,19 +1,20 @@
 // How an append handles each response of a fake server.
 
-import { jsonEvent } from '@eventstore/db-client'
+import { type EventData, jsonEvent } from '@eventstore/db-client'
 import { status } from '@grpc/grpc-js'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { NIL, v4 as uuid } from 'uuid'
 import { createReplaceableConnection, defaultTiming } from '../connection/connection.ts'
 import { appendFirst, connectEventStore } from '../testing/eventStoreHarness.ts'
 import {
   assertOneAppend,
+  type FakeEventStore,
   type FakeEventStoreBehaviour,
   grpcError,
   startFakeEventStore,
 } from '../testing/fakeEventStore.ts'
 import { failureReply, successReply, wrongVersionReply } from '../testing/grpcMessages.ts'
-import { appendWithRetries } from './append.ts'
+import { appendWithRetries, maxAppendBytes } from './append.ts'
 
 t.test('an append is repeated when the response leaves its outcome open', async (t) => {
   const unclear = {
@@ -113,22 +114,42 @@ t.test('an append that the server rejects fails at once', async (t) => {
 })
 
 t.test('an append that is too large for the server fails with body_too_large', async (t) => {
-  const server = await startFakeEventStore(t, {
-    append: (call, request) =>
-      call.write(failureReply(request, status.INVALID_ARGUMENT, 'event_store.client.MaximumAppendSizeExceeded')),
-  })
-  await t.rejects(appendFirst(connectEventStore(t, server), 's'), { code: 'body_too_large' })
-  assertOneAppend(t, server, 1)
+  for (const type of ['MaximumAppendSizeExceeded', 'MaximumAppendEventSizeExceeded']) {
+    await t.test(`an append that the server rejects with ${type} fails with body_too_large`, async (t) => {
+      const server = await startFakeEventStore(t, {
+        append: (call, request) =>
+          call.write(failureReply(request, status.INVALID_ARGUMENT, `event_store.client.${type}`)),
+      })
+      await t.rejects(appendFirst(connectEventStore(t, server), 's'), { code: 'body_too_large' })
+      assertOneAppend(t, server, 1)
+    })
+  }
+})
+
+t.test('an append of more than 1 MiB is body_too_large on a server that would accept it', async (t) => {
+  const server = await startFakeEventStore(t)
+  const send = sender(t, server)
+  const event = (bytes: number, metadata = {}) =>
+    jsonEvent({ type: 'TT', data: { x: 'x'.repeat(bytes - '{"x":""}'.length - '{}'.length - 4) }, metadata })
+  const twoBytes = jsonEvent({ type: 'T', data: { x: 'é'.repeat(maxAppendBytes / 2) } })
+  const half = maxAppendBytes / 2
+  const tooLarge = [
+    [event(maxAppendBytes + 1)],
+    [event(half), event(half + 1)],
+    [event(maxAppendBytes, { m: 1 })],
+    [twoBytes],
+  ]
+  for (const events of tooLarge) await t.rejects(send('s-1', events), { code: 'body_too_large' })
+  t.equal(server.appends.length, 0)
+  await send('s-1', [event(half), event(half)])
+  t.equal(server.appends.length, 1)
 })
 
 t.test('an empty append, an invalid stream name and an invalid event id are never sent', async (t) => {
   const server = await startFakeEventStore(t)
-  const connection = createReplaceableConnection(server.connectionString, 1_000)
-  t.teardown(() => connection.close())
-  const context = { connection, timing: defaultTiming, closing: new AbortController().signal }
   const event = (id: string = uuid()) => jsonEvent({ id, type: 'T', data: {} })
-  const send = (stream: string, events = [event()]) =>
-    appendWithRetries(context, { stream, expected: 'no_stream', events })
+  const sendEvents = sender(t, server)
+  const send = (stream: string, events = [event()]) => sendEvents(stream, events)
   await t.rejects(send('s-1', []), /Nothing to append/)
   for (const name of ['', '$s', '$$s-1', 'pay\u00adment-1', 'é-1', 's-\n'])
     await t.rejects(send(name), /Invalid stream name/, JSON.stringify(name))
@@ -137,3 +158,10 @@ t.test('an empty append, an invalid stream name and an invalid event id are neve
   await send('s-1 and $ more')
   t.equal(server.appends.length, 1)
 })
+
+function sender(t: Test, server: FakeEventStore) {
+  const connection = createReplaceableConnection(server.connectionString, 1_000)
+  t.teardown(() => connection.close())
+  const context = { connection, timing: defaultTiming, closing: new AbortController().signal }
+  return (stream: string, events: EventData[]) => appendWithRetries(context, { stream, expected: 'no_stream', events })
+}

@@ -84,6 +84,13 @@ const maxPauseMs = 1_000
 const deadlineMs = 3_600_000
 
 /**
+ * Maximum size of one append: the default of EventStoreDB 24.10, which counts data, metadata and twice the type. The same on
+ * every server, because a log may move to another one: KurrentDB accepts 16 MB an event by default, and EventStoreDB before
+ * 24.10.4, like the embedded event store, counts data alone.
+ */
+export const maxAppendBytes = 1 << 20
+
+/**
  * Appends the events if the stream is at `expected`. While the outcome is unknown, the same append is repeated: the store
  * recognises the ids at that revision.
  * @returns `'conflict'` when another writer was faster and nothing was written
@@ -95,6 +102,7 @@ export async function appendWithRetries(
   append: Append,
 ): Promise<AppendResult | 'conflict'> {
   assertAppendable(append)
+  if (bytesOf(append.events) > maxAppendBytes) throw tooLargeError()
   const { connection, timing, closing } = context
   const { stream, events } = append
   const expectedRevision = append.expected === 'no_stream' ? NO_STREAM : append.expected
@@ -110,8 +118,8 @@ export async function appendWithRetries(
     } catch (error) {
       const failure = appendFailure(error)
       if (failure === 'conflict') return 'conflict'
-      if (failure === 'too_large')
-        throw new DomainError('body_too_large', 'The event is too large to be recorded', undefined, { cause: error })
+      // The server's limit is below ours.
+      if (failure === 'too_large') throw tooLargeError(error)
       // An earlier attempt may have been written, or may still be.
       if (failure === 'rejected') throw isFirst ? rejectedByStoreError(error) : unconfirmedError(error)
       if (closing.aborted || Date.now() + pauseMs > giveUpAt) throw unconfirmedError(error)
@@ -132,3 +140,17 @@ function assertAppendable({ stream, events }: Append): void {
     if (!validate(id) || id === NIL) throw new Error(`Invalid event id: ${JSON.stringify(id)}`)
   }
 }
+
+const bytesOf = (events: readonly EventData[]) =>
+  events.reduce(
+    (sum, { data, metadata, type }) => sum + encodedBytes(data) + encodedBytes(metadata) + 2 * type.length,
+    0,
+  )
+
+function encodedBytes(value: EventData['data'] | EventData['metadata']): number {
+  if (value === undefined) return 0
+  return value instanceof Uint8Array ? value.length : Buffer.byteLength(JSON.stringify(value))
+}
+
+const tooLargeError = (cause?: unknown) =>
+  new DomainError('body_too_large', 'The event is too large to be recorded', undefined, { cause })

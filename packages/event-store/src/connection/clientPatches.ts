@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net'
 import streamsGrpc, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import streams from '@eventstore/db-client/generated/streams_pb.js'
+import streams, { type BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { Subchannel } from '@grpc/grpc-js/build/src/subchannel.js'
 import { Http2SubchannelCall } from '@grpc/grpc-js/build/src/subchannel-call.js'
 import { Http2SubchannelConnector } from '@grpc/grpc-js/build/src/transport.js'
@@ -18,6 +18,7 @@ let isBatchAppendPatched = false
  *   stream drops the pending appends of all streams, so any later response on another stream has that effect.
  * - Writes are queued while a stream is full; if the stream then fails, each becomes an unhandled rejection.
  * - Appends on a stream that the server has ended stay pending for ever.
+ * - KurrentDB's error for an event that is too large is unknown to it, so that the append would be repeated.
  */
 export function patchBatchAppend(): void {
   if (isBatchAppendPatched) return
@@ -76,6 +77,7 @@ function patchCall(call: BatchCall): void {
   const emit = call.emit.bind(call)
   call.emit = (event: string | symbol, ...args: unknown[]) => {
     if (event !== 'data') return emit(event, ...args)
+    renameError(args[0] as BatchAppendResp)
     try {
       return emit(event, ...args)
     } catch {
@@ -90,6 +92,13 @@ function patchCall(call: BatchCall): void {
     return true
   }
   call.once('end', () => call.destroy(new Error('The event store closed the append stream')))
+}
+
+/** Its details are not those of the known error, but nothing reads them. */
+function renameError(response: BatchAppendResp): void {
+  const details = response.getError()?.getDetails()
+  if (details?.getTypeName() !== 'event_store.client.MaximumAppendEventSizeExceeded') return
+  details.setTypeUrl('type.googleapis.com/event_store.client.MaximumAppendSizeExceeded').setValue('')
 }
 
 /** An HTTP/2 server sends its settings as soon as it is connected, before any request. */

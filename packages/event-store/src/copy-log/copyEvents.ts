@@ -97,7 +97,7 @@ function proposed(event: RawEvent): AppendReq {
   return request
 }
 
-/** Well below the server limit of 1 MiB per append, because some servers count more than the data. */
+/** Well below EventStoreDB's limit of 1 MiB per append; KurrentDB counts more than the data. */
 const groupBytes = 512 << 10
 const groupEvents = 500
 /** EventStoreDB writes the metadata event that restores a stream shortly after its response. */
