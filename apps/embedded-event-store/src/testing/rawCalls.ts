@@ -18,7 +18,8 @@ export const deadline = (timeoutMs = responseTimeoutMs): CallOptions => ({ deadl
 export type Failed = { readonly code: string; readonly trailers: Readonly<Record<string, string>> }
 export type RawResponse<Response> = { readonly response: Response } | { readonly failed: Failed }
 
-const transportHeaders = new Set(['date', 'server', 'content-type', 'content-length'])
+/** How a message travels, which differs between servers and clients. KurrentDB compresses. */
+const transportHeaders = new Set(['date', 'server', 'content-type', 'content-length', 'grpc-encoding'])
 
 export function failed(error: Partial<ServiceError>): Failed {
   const trailers: Record<string, string> = {}

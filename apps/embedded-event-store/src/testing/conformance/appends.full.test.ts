@@ -12,7 +12,7 @@ import { readMessages, readRequest } from '../rawReads.ts'
 import { appendEitherWay, bothWays } from './appendEitherWay.ts'
 import { conformanceTarget, freshName } from './target.ts'
 
-const { raw, client } = await conformanceTarget(t)
+const { raw, client, isKurrentDb } = await conformanceTarget(t)
 const maxAppendBytes = 1 << 20
 
 async function recordedIn(stream: string, ids: 'string' | 'structured' = 'string') {
@@ -48,6 +48,7 @@ for (const way of bothWays) {
       ['revision 3', [{ bytes: 0 }]],
     ]
     for (const [word, events] of table) {
+      if (word === 'too large' && isKurrentDb) continue
       t.equal((await appendEitherWay(raw, way, { stream, events })).word, word, `${events.map((event) => event.bytes)}`)
     }
   })
@@ -97,7 +98,7 @@ for (const way of bothWays) {
 
   t.test(`${way}: an append with an invalid event writes nothing`, async (t) => {
     const stream = freshName('all-or-nothing')
-    for (const bad of [{ id: 'not-a-uuid' }, { type: '' }, { bytes: maxAppendBytes + 1 }]) {
+    for (const bad of [{ id: 'not-a-uuid' }, { type: '' }, ...(isKurrentDb ? [] : [{ bytes: maxAppendBytes + 1 }])]) {
       t.not((await appendEitherWay(raw, way, { stream, events: [{}, bad, {}] })).word, 'revision 2')
     }
     t.equal((await appendEitherWay(raw, way, { stream, expected: 'no_stream', events: [{}] })).word, 'revision 0')
@@ -159,7 +160,10 @@ t.test('Append has a different status for each kind of bad request', async (t) =
     ['an invalid id', [begun, event({ id: 'none' })], unknown],
     ['an empty type', [begun, event({ type: '' })], unknown],
   ]
-  for (const [what, requests, failed] of table) t.same(await sendAppend(raw, requests), { failed }, what)
+  for (const [what, requests, failed] of table) {
+    if (failed === tooLarge && isKurrentDb) continue
+    t.same(await sendAppend(raw, requests), { failed }, what)
+  }
   t.same(await recordedIn(stream), [])
 })
 

@@ -9,7 +9,7 @@ import { type Chunk, wordFor } from '../rawStreams.ts'
 import { idsIn } from './readingBack.ts'
 import { conformanceTarget, freshName } from './target.ts'
 
-const { raw, client } = await conformanceTarget(t)
+const { raw, client, isKurrentDb } = await conformanceTarget(t)
 
 const session = (t: Test) => ({
   batch: openBatch(t, raw),
@@ -75,23 +75,28 @@ t.test('appends with interleaved chunks are separate', async (t) => {
   t.same([await idsIn(one), await idsIn(other)], [oneIds, otherIds])
 })
 
-t.test('chunks after the reply to a too large append are ignored until its id starts a new one', async (t) => {
-  const { batch, idsIn } = session(t)
-  const correlationId = randomUUID()
-  const stream = freshName('early')
-  const half = { bytes: (1 << 19) + 1 }
-  batch.send(
-    { correlationId, stream, events: [half], final: false },
-    { correlationId, events: [half], final: false },
-    { correlationId, events: [{}], final: false },
-    { correlationId, events: [{}] },
-  )
-  t.same((await batch.allSoFar()).map(wordFor), ['MaximumAppendSizeExceeded'])
-  const [id = ''] = ids(1)
-  batch.send({ correlationId, stream, expected: 'no_stream', events: [{ id }] })
-  t.same((await batch.first(3)).slice(2).map(wordFor), ['revision 0'])
-  t.same(await idsIn(stream), [id])
-})
+const skip = isKurrentDb && 'the size limits of KurrentDB are configured'
+t.test(
+  'chunks after the reply to a too large append are ignored until its id starts a new one',
+  { skip },
+  async (t) => {
+    const { batch, idsIn } = session(t)
+    const correlationId = randomUUID()
+    const stream = freshName('early')
+    const half = { bytes: (1 << 19) + 1 }
+    batch.send(
+      { correlationId, stream, events: [half], final: false },
+      { correlationId, events: [half], final: false },
+      { correlationId, events: [{}], final: false },
+      { correlationId, events: [{}] },
+    )
+    t.same((await batch.allSoFar()).map(wordFor), ['MaximumAppendSizeExceeded'])
+    const [id = ''] = ids(1)
+    batch.send({ correlationId, stream, expected: 'no_stream', events: [{ id }] })
+    t.same((await batch.first(3)).slice(2).map(wordFor), ['revision 0'])
+    t.same(await idsIn(stream), [id])
+  },
+)
 
 t.test('a chunk of an append that never started is ignored', async (t) => {
   const { batch } = session(t)

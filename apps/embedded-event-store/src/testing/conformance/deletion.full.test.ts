@@ -7,7 +7,7 @@ import { type Append, appendEitherWay, bothWays } from './appendEitherWay.ts'
 import { lastMetadata, shown } from './readingBack.ts'
 import { conformanceTarget, freshName } from './target.ts'
 
-const { raw, client } = await conformanceTarget(t)
+const { raw, client, isKurrentDb } = await conformanceTarget(t)
 
 const read = (stream: string) => shown(raw, { stream, from: 'start' })
 const append = (stream: string, count: number) =>
@@ -54,6 +54,7 @@ for (const way of bothWays) {
       t.same(await read(stream), [], String(expected))
       t.equal(await lastMetadata(raw, stream), '1: {"$tb":3}')
     }
+    if (isKurrentDb) return
     const stream = await deletedStream()
     t.equal((await appendEitherWay(raw, way, { stream, expected: 'no_stream', events: [] })).word, 'wrong, at 2')
     t.same(await read(stream), ['not found'])
@@ -157,7 +158,7 @@ t.test('a tombstoned stream rejects all calls, whether it existed, was deleted o
       t.same(await deleteStream(raw, stream, expected), { failed: deleted })
       t.same(await tombstoneStream(raw, stream, expected), { failed: deleted })
     }
-    t.equal((await appendEitherWay(raw, 'Append', { stream, events: [] })).word, 'deleted')
+    if (!isKurrentDb) t.equal((await appendEitherWay(raw, 'Append', { stream, events: [] })).word, 'deleted')
     for (const form of [{ from: 'start' }, { from: 'end', backwards: true }, { from: 0n, count: 1 }] as const) {
       t.equal(await shown(raw, { stream, ...form }), 'deleted')
       t.equal(await shown(raw, { stream: `$$${stream}`, ...form }), 'deleted')

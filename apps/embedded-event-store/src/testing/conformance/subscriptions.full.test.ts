@@ -6,7 +6,7 @@ import { openRead, readRequest } from '../rawReads.ts'
 import { appendEitherWay } from './appendEitherWay.ts'
 import { conformanceTarget, freshName } from './target.ts'
 
-const { raw } = await conformanceTarget(t)
+const { raw, isKurrentDb } = await conformanceTarget(t)
 
 const append = (stream: string, types: readonly string[]) =>
   appendEitherWay(raw, 'BatchAppend', { stream, events: types.map((type) => ({ type })) })
@@ -27,13 +27,14 @@ t.test('an event with the type of a tombstone ends the subscriptions to its stre
   await waitFor(() => live.isLive() && other.isLive(), { what: 'the subscriptions to be live' })
   t.equal((await append(stream, ['T', '$streamDeleted', 'T'])).word, 'revision 3')
   await waitFor(live.ended, { what: 'the live subscription to end' })
-  t.same([live.revisions(), live.ended()], [['1', '2'], failed])
+  t.same([live.revisions(), live.ended()], [isKurrentDb ? ['1'] : ['1', '2'], failed])
   t.equal(other.ended(), undefined)
   other.cancel()
 
   const fromStart = subscribe(stream, 'start')
   await waitFor(fromStart.ended, { what: 'the subscription from the start to end' })
-  t.same([fromStart.revisions(), fromStart.isLive(), fromStart.ended()], [['0', '1', '2'], false, failed])
+  const received = isKurrentDb ? [] : ['0', '1', '2']
+  t.same([fromStart.revisions(), fromStart.isLive(), fromStart.ended()], [received, false, failed])
 
   const behind = subscribe(stream, 2n)
   await waitFor(behind.isLive, { what: 'the subscription behind it to be live' })

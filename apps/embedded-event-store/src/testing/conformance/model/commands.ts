@@ -3,7 +3,7 @@ import type { Arbitrary, AsyncCommand } from 'fast-check'
 import { intents } from './arbitraries.ts'
 import { concreteStep, type Step } from './concreteStep.ts'
 import type { Intent } from './intents.ts'
-import { doAppend, doRead, doRemoval, doSubscribe, type ModelRun } from './modelRun.ts'
+import { doAppend, doRead, doRemoval, doSubscribe, isOtherInKurrentDb, type ModelRun } from './modelRun.ts'
 import type { StreamRead } from './reads.ts'
 import type { Session } from './session.ts'
 import { isMetastream, originalOf } from './store.ts'
@@ -35,6 +35,7 @@ function canBeDone(modelRun: ModelRun, intent: Intent): boolean {
 async function perform(modelRun: ModelRun, session: Session, step: Step): Promise<void> {
   if ('append' in step) {
     const { stream } = step.append
+    if (session.isKurrentDb && isOtherInKurrentDb(step.append)) return
     await doAppend(modelRun, session, step.append)
     // The effect of metadata on its stream may end with the next metadata.
     if (isMetastream(stream)) await doRead(modelRun, session, wholeStream(originalOf(stream)))

@@ -6,9 +6,8 @@ import { openSession, type Session } from './session.ts'
 import type { Proposed } from './store.ts'
 
 async function playOnBoth(t: Test, steps: (modelRun: ModelRun, session: Session) => Promise<void>): Promise<void> {
-  const { raw } = await conformanceTarget(t)
   const modelRun = createModelRun()
-  const session = await openSession(raw)
+  const session = await openSession(await conformanceTarget(t))
   try {
     await steps(modelRun, session)
     await finish(modelRun, session)

@@ -15,14 +15,14 @@ const timeLimitMs = wantedRuns === undefined ? 15_000 : Number.POSITIVE_INFINITY
 const maxCommands = 100
 
 t.test(`random steps have the same results on a server and in the model, MODEL_SEED=${seed}`, async (t) => {
-  const { raw } = await conformanceTarget(t)
+  const target = await conformanceTarget(t)
   const until = performance.now() + timeLimitMs
   let [runs, steps, hasFailed] = [0, 0, false]
   const property = fc.asyncProperty(fc.commands(commands, { maxCommands, size: 'max' }), async (chosen) => {
     // After a failure, shrinking ignores the time limit.
     if (performance.now() > until && !hasFailed) return
     const modelRun = createModelRun()
-    const session = await openSession(raw)
+    const session = await openSession(target)
     try {
       await fc.asyncModelRun(() => ({ model: modelRun, real: session }), chosen)
       await finish(modelRun, session)

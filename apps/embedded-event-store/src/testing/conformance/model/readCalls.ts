@@ -89,7 +89,7 @@ function lineOf(session: Session, message: ReadResp): Line<bigint> | undefined {
   if (event !== undefined) return eventLine(session, event)
   const checkpoint = message.getCheckpoint()
   if (checkpoint !== undefined) {
-    const same = checkpoint.getCommitPosition() === checkpoint.getPreparePosition()
+    const same = session.isKurrentDb || checkpoint.getCommitPosition() === checkpoint.getPreparePosition()
     return { text: same ? checkpointText : 'a checkpoint of two parts', at: [BigInt(checkpoint.getCommitPosition())] }
   }
   if (message.hasStreamNotFound()) return { text: notFoundText, at: [] }

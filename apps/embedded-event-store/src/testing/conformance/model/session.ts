@@ -2,10 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { readMessages, readRequest } from '../../rawReads.ts'
+import type { ConformanceTarget } from '../target.ts'
 import { type BatchStream, openBatchStream } from './batchStream.ts'
 
 export type Session = {
   readonly client: StreamsClient
+  /** See `ConformanceTarget`. */
+  readonly isKurrentDb: boolean
   readonly batch: BatchStream
   /** The prefix in all stream names of the run, and in no others. */
   readonly prefix: string
@@ -18,13 +21,14 @@ export type Session = {
 /** Stands for the last event before the run. */
 export const beforeRun = -1
 
-export async function openSession(client: StreamsClient): Promise<Session> {
+export async function openSession({ raw: client, isKurrentDb }: ConformanceTarget): Promise<Session> {
   const prefix = `model${randomUUID().slice(0, 13)}_`
   const { messages } = await readMessages(client, readRequest({ from: 'end', backwards: true, count: 1 }))
   const last = messages[0]?.getEvent()?.getCommitPosition()
   if (last === undefined) throw new Error('The log of the server is empty')
   const positions = new Map([[beforeRun, BigInt(last)]])
-  return { client, batch: openBatchStream(client), prefix, ids: new Map(), symbols: new Map(), positions }
+  const batch = openBatchStream(client)
+  return { client, isKurrentDb, batch, prefix, ids: new Map(), symbols: new Map(), positions }
 }
 
 /** Adds the prefix, in `$$a` after the `$$`. */

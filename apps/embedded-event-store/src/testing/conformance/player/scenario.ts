@@ -90,3 +90,11 @@ export function needsOwnLog(scenario: Scenario): boolean {
     return step.op === 'read' && step.stream === undefined && step.filter === undefined
   })
 }
+
+/** Whether it appends more than EventStoreDB accepts. */
+export function hasLargeAppend({ steps }: Scenario): boolean {
+  const sizeOf = (event: string | EventSpec) => (typeof event === 'string' ? 0 : (event.size ?? 0))
+  return steps.some(
+    ({ op, ...step }) => 'events' in step && step.events.reduce((sum, event) => sum + sizeOf(event), 0) > 1 << 20,
+  )
+}
