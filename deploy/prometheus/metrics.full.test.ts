@@ -9,6 +9,12 @@ import t, { type Test } from 'tap'
 import { alerts, alertsPage, dashboard, jobs } from '../testing/monitoringFixture.ts'
 import { readExpression, readMetrics, type Sample, select } from '../testing/promQl.ts'
 
+/** What EventStoreDB 24.10 and KurrentDB 26.0 report; the embedded event store of this test has no metrics. */
+const eventStoreMetrics = ['eventstore', 'kurrentdb'].flatMap((product) => {
+  const page = ['used', 'total'].map((kind) => `${product}_sys_disk_bytes{disk="/",kind="${kind}"} 270553174016`)
+  return readMetrics(page.join('\n'), { job: 'eventstore', instance: 'eventstore:2113' })
+})
+
 /** Starts the services as in production. Returns functions that read their metrics. */
 async function startServices(t: Test) {
   const [log, identity] = await Promise.all([startEventStore(t), startFakeIdentity(t)])
@@ -60,7 +66,7 @@ async function startServices(t: Test) {
     )
     // Prometheus adds `up` for each target.
     const up = jobs.map(({ job_name: job }) => ({ metric: 'up', labels: { job, instance: job } }))
-    return [...(await Promise.all(pages)).flat(), ...up]
+    return [...(await Promise.all(pages)).flat(), ...up, ...eventStoreMetrics]
   }
   return { log, urlOf, scrape }
 }
