@@ -6,6 +6,7 @@ import { auditVariables } from '@paylog/audit-log/config'
 import { openNote, parseSigningKey, parseVerifierKey, signNote } from '@paylog/audit-log/note'
 import { commandVariables } from '@paylog/command-routes/config'
 import { deliveryVariables } from '@paylog/deliveries/variables'
+import { maxAppendBytes } from '@paylog/event-store/append/append'
 import { operatorVariables } from '@paylog/operator-routes/config'
 import { queryVariables } from '@paylog/query-routes/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
@@ -39,7 +40,7 @@ const missing = await missingProgram('docker-compose')
 if (missing !== undefined) t.comment(`NOT TESTED: ${missing}, the compose files are not read`)
 else {
   t.test('docker-compose accepts every combination of files without variables or secrets', async (t) => {
-    for (const files of [[], ['trial'], ['cluster'], ['trial', 'cluster']])
+    for (const files of [[], ['trial'], ['cluster'], ['trial', 'cluster'], ['eventstoredb']])
       t.ok(Object.keys((await readCompose(files)).services).includes('command-api'), `with ${files}`)
   })
 
@@ -138,13 +139,49 @@ else {
     const { services } = await readCompose(['cluster'])
     const ours = 'paylog:latest'
     const foreign = Object.values(services).flatMap(({ image }) => (image === ours ? [] : [image]))
-    for (const image of foreign) t.match(image, /^[\w/-]+:\d+\.\d+(\.\d+)?$/)
+    for (const image of foreign) t.match(image, /^[\w./-]+:\d+\.\d+(\.\d+)?$/)
     const digest = `@sha256:${'0'.repeat(64)}`
     const names = ['EVENTSTORE', 'POSTGRES', 'REDIS', 'CADDY', 'GENCERT', 'NODE'].map((name) => `${name}_IMAGE`)
     const pinned = await readCompose(['cluster'], Object.fromEntries(names.map((name) => [name, `${name}${digest}`])))
     for (const { image } of Object.values(pinned.services)) t.ok(image === ours || image.endsWith(digest), image)
     const [, inDockerfile] = /^ARG NODE_IMAGE=(.*)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
     t.match(JSON.stringify(services.worker), `"NODE_IMAGE":"${inDockerfile}"`, 'with and without compose')
+  })
+
+  t.test('the event store has variables, files and volumes where its image looks for them', async (t) => {
+    const servers = [
+      { files: [], prefix: 'KURRENTDB', program: '/opt/kurrentdb/KurrentDB' },
+      { files: ['eventstoredb'], prefix: 'EVENTSTORE', program: '/opt/eventstore/EventStore.ClusterNode' },
+    ]
+    for (const { files, prefix, program } of servers) {
+      const {
+        environment = {},
+        entrypoint = [],
+        volumes = [],
+        secrets = [],
+      } = (await readCompose(files)).services.eventstore ?? {}
+      const script = entrypoint.at(-1) ?? ''
+      t.match(
+        script,
+        new RegExp(`export ${prefix}_DEFAULT_ADMIN_PASSWORD ${prefix}_DEFAULT_OPS_PASSWORD\nexec ${program}`),
+      )
+      const directory = environment[`${prefix}_DB`] ?? '/var/lib/kurrentdb'
+      t.ok(
+        volumes.some((volume) => volume.startsWith(`eventstore-data:${directory}:`)),
+        `${volumes}`,
+      )
+      const ca = secrets.find(({ source }) => source === 'eventstore_ca')
+      t.equal(ca?.target, `${environment[`${prefix}_TRUSTED_ROOT_CERTIFICATES_PATH`]}/ca.crt`)
+    }
+    const { services } = await readCompose(['cluster'])
+    for (const name of ['eventstore', 'eventstore-2', 'eventstore-3'])
+      t.match(services[name]?.environment, { KURRENTDB_NODE_HOST_ADVERTISE_AS: name, KURRENTDB_CLUSTER_SIZE: '3' })
+  })
+
+  t.test('KurrentDB accepts the largest append of Paylog', async (t) => {
+    const { environment = {} } = (await readCompose([])).services.eventstore ?? {}
+    for (const name of ['KURRENTDB_MAX_APPEND_SIZE', 'KURRENTDB_MAX_APPEND_EVENT_SIZE'])
+      t.ok(Number(environment[name]) >= maxAppendBytes, name)
   })
 
   t.test('every long-running service has a health check', async (t) => {

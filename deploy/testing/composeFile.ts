@@ -11,10 +11,11 @@ export const root = fileURLToPath(new URL('../..', import.meta.url))
 export type ComposeService = {
   readonly image: string
   readonly command?: readonly string[]
+  readonly entrypoint?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
   readonly healthcheck?: { readonly test: readonly string[] }
-  readonly secrets?: readonly { readonly source: string }[]
+  readonly secrets?: readonly { readonly source: string; readonly target?: string }[]
   readonly volumes?: readonly string[]
   readonly user?: string
   readonly read_only?: boolean
