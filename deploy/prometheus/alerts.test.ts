@@ -41,6 +41,11 @@ t.test('Prometheus scrapes the compose services on their ports', async (t) => {
   }
 })
 
+t.test('Prometheus logs in at the event store, which shows its metrics to nobody else', async (t) => {
+  const job = jobs.find(({ job_name }) => job_name === 'eventstore')
+  t.same(job?.basic_auth, { username: 'paylog', password_file: '/run/secrets/eventstore_password' })
+})
+
 const promtool = (...args: readonly string[]) =>
   spawnSync('promtool', args, { cwd: fileURLToPath(new URL('.', import.meta.url)), encoding: 'utf8' })
 

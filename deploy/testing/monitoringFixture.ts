@@ -11,6 +11,7 @@ type Alert = {
 
 type Job = {
   readonly job_name: string
+  readonly basic_auth?: Readonly<Record<'username' | 'password_file', string>>
   readonly dns_sd_configs: readonly { readonly names: readonly string[]; readonly port: number }[]
 }
 
