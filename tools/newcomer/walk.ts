@@ -90,6 +90,9 @@ export const pages: readonly Page[] = [
       'Read models': async (blocks, visit) => {
         for (const command of blocks.flatMap(commandsOf)) await visit.run(command, ['payments'])
       },
+      'From EventStoreDB to KurrentDB': async (blocks, visit) => {
+        for (const command of blocks.flatMap(commandsOf)) visit.skip(command, 'needs a Docker engine')
+      },
       'Postgres is older than the log': asOperator,
       'Postgres is lost': asOperator,
       'The log is not that of Postgres': asOperator,
