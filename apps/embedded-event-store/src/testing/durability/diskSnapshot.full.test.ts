@@ -2,10 +2,10 @@
 // processes cannot test that, because the system keeps their writes. Only root can mount the disk of this test.
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createDisk, type Disk } from '@paylog/testing/diskImage'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import t, { type Test } from 'tap'
 import { connect } from '../serverHarness.ts'
-import { createDisk, type Disk } from './diskImage.ts'
 import type { Attempt } from './journal.ts'
 import { readInto, startLoadedServer } from './loadedServer.ts'
 import { createLogCheck } from './logCheck.ts'
@@ -38,7 +38,8 @@ t.test(
   `all acknowledged events are on disk after each of ${failures} power failures under load`,
   { skip: isRequested ? false : reason },
   async (t) => {
-    const disk = await createDisk(t)
+    const disk = await createDisk()
+    t.teardown(() => disk[Symbol.asyncDispose]())
     const postgres = await startPrivatePostgres(t, join(disk.directory, 'postgres'))
     const { databaseUrl } = postgres
     const writerCounts = { owners: 12, sharers: 3, racers: 3 }
@@ -60,6 +61,7 @@ t.test(
       await postgres.freeze()
       acknowledged.push(...journal.takeSettled())
       const copy = await disk.copy()
+      t.teardown(() => copy[Symbol.asyncDispose]())
       await postgres.thaw()
       t.equal(await readFile(join(copy.directory, `synced-${failure}`), 'utf8'), 'x')
       t.equal(await readFile(join(copy.directory, `unsynced-${failure}`), 'utf8').catch(() => ''), '')

@@ -1,13 +1,13 @@
 // A private Postgres for tests that kill it, and direct queries on separate connections.
 
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
 import { createLog } from '@paylog/runtime/telemetry/log'
+import { freezePostgres, postgresPid } from '@paylog/testing/frozenPostgres'
 import { freePort } from '@paylog/testing/processes'
-import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import type { Test } from 'tap'
 
@@ -48,21 +48,14 @@ export async function startPrivatePostgres(t: Test, directory?: string): Promise
   const start = () => startEmbeddedPostgres({ directory: home, port, log })
   let postgres: EmbeddedPostgres = await start()
   t.teardown(() => postgres.stop())
-  let frozen: number[] = []
+  let frozen: readonly number[] = []
   t.teardown(() => {
     for (const pid of frozen) process.kill(pid, 'SIGCONT')
   })
-  const serverPid = async () => Number.parseInt(await readFile(join(home, 'cluster', 'postmaster.pid'), 'utf8'), 10)
   return {
     databaseUrl: postgres.databaseUrl,
     async freeze() {
-      const server = await serverPid()
-      // The postmaster first, so that it starts no further process.
-      process.kill(server, 'SIGSTOP')
-      frozen = [server, ...(await childrenOf(server))]
-      for (const pid of frozen) process.kill(pid, 'SIGSTOP')
-      const isFrozen = async () => (await Promise.all(frozen.map(isStopped))).every(Boolean)
-      await waitFor(isFrozen, { what: 'Postgres to be suspended' })
+      frozen = await freezePostgres(home)
     },
     async thaw() {
       for (const pid of frozen) process.kill(pid, 'SIGCONT')
@@ -70,7 +63,7 @@ export async function startPrivatePostgres(t: Test, directory?: string): Promise
     },
     async crash() {
       const ended = once(postgres.lost, 'abort')
-      process.kill(await serverPid(), 'SIGQUIT')
+      process.kill(await postgresPid(home), 'SIGQUIT')
       await ended
     },
     async restart() {
@@ -78,14 +71,4 @@ export async function startPrivatePostgres(t: Test, directory?: string): Promise
     },
     stop: () => postgres.stop(),
   }
-}
-
-async function childrenOf(pid: number): Promise<number[]> {
-  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')
-  return list.trim().split(' ').map(Number)
-}
-
-async function isStopped(pid: number): Promise<boolean> {
-  // The state follows the process name, which is in parentheses and may contain anything.
-  return /\) T /.test(await readFile(`/proc/${pid}/stat`, 'utf8'))
 }

@@ -4,14 +4,13 @@ import { mkdir, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Test } from 'tap'
 
 const run = promisify(execFile)
-const imageBytes = 1 << 30
-/** Longer than the test, so that only a sync writes data to the disk. */
+const imageBytes = 2 * 2 ** 30
+/** Longer than the work between two copies, so that only a sync writes data to the disk. */
 const commitSeconds = 60
 
-export type Disk = {
+export type Disk = AsyncDisposable & {
   /** The mount point. */
   readonly directory: string
   /** Syncs everything to the disk. */
@@ -23,34 +22,36 @@ export type Disk = {
   copy(): Promise<Disk>
 }
 
-/** Creates an empty disk that is removed with the test. */
-export async function createDisk(t: Test): Promise<Disk> {
+export const canMountDisk = process.platform === 'linux' && process.getuid?.() === 0
+
+/** Creates an empty disk. */
+export async function createDisk(): Promise<Disk> {
   const home = await mkdtemp(join(tmpdir(), 'paylog-disk-'))
-  t.teardown(() => rm(home, { recursive: true, force: true }))
   const image = join(home, 'image')
   const file = await open(image, 'w')
   await file.truncate(imageBytes)
   await file.close()
   await run('mkfs.ext4', ['-q', image])
-  return mountDisk(t, home, image)
+  return mountDisk(home)
 }
 
-async function mountDisk(t: Test, home: string, image: string): Promise<Disk> {
-  const directory = `${image}.mounted`
+async function mountDisk(home: string): Promise<Disk> {
+  const [image, directory] = [join(home, 'image'), join(home, 'mounted')]
   await mkdir(directory)
   await run('mount', ['-t', 'ext4', '-o', `loop,commit=${commitSeconds}`, image, directory])
-  t.teardown(() => run('umount', [directory]))
-  let copies = 0
   return {
     directory,
     async sync() {
       await run('sync', ['--file-system', directory])
     },
     async copy() {
-      copies += 1
-      const copy = join(home, `copy-${copies}`)
-      await run('cp', ['--sparse=always', image, copy])
-      return mountDisk(t, home, copy)
+      const copy = await mkdtemp(join(tmpdir(), 'paylog-disk-'))
+      await run('cp', ['--sparse=always', image, join(copy, 'image')])
+      return mountDisk(copy)
+    },
+    async [Symbol.asyncDispose]() {
+      await run('umount', ['--lazy', directory])
+      await rm(home, { recursive: true, force: true })
     },
   }
 }
