@@ -80,7 +80,8 @@ export async function runCampaign(
   for (let judgedAt = performance.now(), number = options.round ?? 1; ; number++) {
     const round = planRound(system, { ...options, number })
     progress.now(`round ${number}: ${storiesOf(round)}`)
-    await round.run()
+    // A process that does not start any more is the system's fault, not the campaign's.
+    await round.run().catch((error: Error) => void violations.push({ rule: 'not restarted', story: error.message }))
     const recovery = await awaitRecovery(system, load, options.limitMs)
     rounds.push({ number, faults: round.faults, recovery })
     progress.print(`${number}. ${storiesOf(round)}: all worked after ${seconds(recovery.ms)}, ${recovery.last} last`)

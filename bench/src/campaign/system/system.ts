@@ -77,9 +77,11 @@ export async function startCampaignSystem(
   const replaceEventStore = async () => {
     const old = apps.processes.get('event-store')
     ports.set('event-store', await freePort())
-    await apps.start('event-store').untilReady()
-    pointLinks(links)
+    // It starts again and again until the first has let go of the log.
+    const successor = apps.start('event-store')
     await old?.end()
+    await successor.untilReady()
+    pointLinks(links)
   }
   return {
     urls: {
