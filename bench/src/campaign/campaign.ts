@@ -97,13 +97,12 @@ export async function runCampaign(
     if (!isLast && performance.now() - judgedAt < betweenQuietPointsMs) continue
     progress.now('waiting until the system is quiet')
     await load.pause()
-    const judged = await judgeQuiet(system, load, {
-      limitMs: options.limitMs,
-      earlier: isLast ? undefined : observations,
-    })
+    const since = { earlier: observations, isWhole: isLast }
+    const judged = await judgeQuiet(system, load, since, options.limitMs)
     quietPoints++
     observations = judged.observations
-    violations.push(...judged.violations)
+    const known = new Set(violations.map(textOf))
+    violations.push(...judged.violations.filter((violation) => !known.has(textOf(violation))))
     const faults = rounds.reduce((sum, past) => sum + past.faults.length, 0)
     progress.print(
       `quiet: ${faults} faults, ${judged.observations.log.length} events, ${load.received()} webhooks, ` +
@@ -120,19 +119,21 @@ export async function runCampaign(
 export const storiesOf = ({ faults }: Pick<Round | PastRound, 'faults'>) =>
   faults.map(({ story }) => story).join(', and ')
 
+const textOf = ({ rule, story }: Violation) => `${rule}: ${story}`
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
 
 /** Judges again and again until everything is right, or the limit is over. */
 async function judgeQuiet(
   system: CampaignSystem,
   load: Load,
-  { limitMs, earlier }: { readonly limitMs: number; readonly earlier: Observations | undefined },
+  since: { readonly earlier: Observations | undefined; readonly isWhole: boolean },
+  limitMs: number,
 ) {
   const began = performance.now()
   const deadline = began + limitMs
   for (;;) {
     await waitUntilQuiet(load, deadline)
-    const observations = await observe(system.urls, load.seen(), AbortSignal.timeout(observeTimeoutMs), earlier)
+    const observations = await observe(system.urls, load.seen(), AbortSignal.timeout(observeTimeoutMs), since)
     const violations = judge(observations)
     const ms = performance.now() - began
     if (violations.length === 0 || performance.now() > deadline) return { observations, violations, ms }

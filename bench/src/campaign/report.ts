@@ -29,7 +29,7 @@ export function campaignReport(result: CampaignResult, durationMs: number): stri
     ['faults of providers', listed(Object.entries(observations.provider_faults))],
     [
       'notifications',
-      `${notifications.length}, sent ${sent} times, lost ${notifications.filter(({ is_lost }) => is_lost).length}`,
+      `${notifications.length}, sent ${sent} times, lost ${notifications.filter(({ kind }) => kind === 'lost').length}`,
     ],
     ['webhooks received', `${webhooks.length} of ${new Set(webhooks.map(({ webhook_id }) => webhook_id)).size} ids`],
     ['checkpoints', observations.checkpoints.length],

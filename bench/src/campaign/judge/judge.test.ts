@@ -59,7 +59,7 @@ t.test('the judge accepts what may happen', async (t) => {
   t.same(rules({ intents: [intent, foreign], webhooks: [...ours, ...foreignWebhooks] }), [], 'foreign payments')
   t.same(rules({ intents: [intent, { ...foreign, payment_id: id }] }), [], 'a foreign intent that names our payment')
   t.same(
-    rules({ notifications: [{ ...notification, is_lost: true, sent: 0, accepted: 0 }], webhooks: ours.slice(0, 4) }),
+    rules({ notifications: [{ ...notification, kind: 'lost', sent: 0, accepted: 0 }], webhooks: ours.slice(0, 4) }),
     [],
     'a lost notification',
   )
@@ -69,6 +69,7 @@ t.test('the judge accepts what may happen', async (t) => {
     'a delivery that is shown as failed',
   )
   t.same(rules({ reads: [{ ...read, is_right: false, is_stale: true }] }), [], 'a read that says that it is stale')
+  t.same(rules({ intrusions: [{ owner: 'user 2', request: 'POST', status: 503 }] }), [], 'an error instead of a denial')
   const rejected = { ...refund, answers: [answer(422, { code: 'refund_exceeds_payment' })], name: 'refund 2' }
   t.same(rules({ operations: [create, refund, rejected] }), [], 'a refund of more than was left')
 })
@@ -92,7 +93,7 @@ const planted: readonly (readonly [string, Parts, readonly string[]])[] = [
     ['event twice in the log', 'webhook missing'],
   ],
   ['a rewritten log', { earlier_log: [{ ...log[0], leaf: 'other' } as LogEvent] }, ['log rewritten']],
-  ['a log that was cut', { earlier_log: [...log, ...second] }, ['log rewritten']],
+  ['a log that was cut', { earlier_log: [...log, ...second] }, ['checkpoint missing', 'log rewritten']],
   ['an export with a line less', { exported: log.slice(3).map(({ leaf }) => leaf) }, ['export differs from the log']],
   [
     'an export with a line more',
@@ -104,10 +105,11 @@ const planted: readonly (readonly [string, Parts, readonly string[]])[] = [
     { checkpoints: [checkpointOver([...log.slice(0, 1), ...log.slice(2)])] },
     ['checkpoint contradicts the log'],
   ],
+  ['a log without checkpoints', { checkpoints: [] }, ['checkpoint missing']],
   [
     'a checkpoint of another key',
     { checkpoints: [checkpointOver(log, newKeys('example.com/log').signingKey)] },
-    ['checkpoint not signed'],
+    ['checkpoint missing', 'checkpoint not signed'],
   ],
   [
     'two results for one key',
@@ -145,6 +147,11 @@ const planted: readonly (readonly [string, Parts, readonly string[]])[] = [
   ],
   ['another amount than requested', { operations: [{ ...create, amount_cents: 1 }, refund] }, ['write altered']],
   ['another refund than requested', { operations: [create, { ...refund, amount_cents: 499 }] }, ['write altered']],
+  [
+    'another capture than requested',
+    { operations: [create, refund, { ...refund, action: 'capture', answers: [answer(200, { id, position: '14' })] }] },
+    ['write altered'],
+  ],
   [
     'an acknowledged cancellation without effect',
     { operations: [create, refund, { ...refund, action: 'cancel', answers: [answer(200, { id, position: '14' })] }] },
@@ -250,6 +257,11 @@ const planted: readonly (readonly [string, Parts, readonly string[]])[] = [
     'a notification that was never accepted',
     { notifications: [{ ...notification, accepted: 0 }] },
     ['notification not accepted'],
+  ],
+  [
+    'a forged notification',
+    { notifications: [notification, { ...notification, id: 'evt_x', kind: 'forged' }] },
+    ['forged notification accepted'],
   ],
   [
     "another owner's text in a response",

@@ -34,13 +34,19 @@ export function judgeLog({ log, earlier_log, exported, exported_from }: Observat
 }
 
 /** Each published checkpoint has to be signed, and to be that of the first events of the log. Then they also fit each other. */
-export function judgeAudit({ log, checkpoints, verifier_key }: Observations): Violation[] {
+export function judgeAudit({ log, earlier_log, checkpoints, verifier_key }: Observations): Violation[] {
   const opened = checkpoints.map((note) => ({ note, checkpoint: openCheckpoint(note, verifier_key) }))
   const roots = rootsAt(
     log.map(({ leaf }) => leaf),
     new Set(opened.map(({ checkpoint }) => checkpoint?.size ?? 0)),
   )
-  return opened.flatMap(({ note, checkpoint }): Violation[] => {
+  const largest = Math.max(0, ...roots.keys())
+  const isBehind = largest < earlier_log.length
+  const behind = {
+    rule: 'checkpoint missing',
+    story: `none covers more than ${largest} of ${earlier_log.length} events`,
+  }
+  const wrong = opened.flatMap(({ note, checkpoint }): Violation[] => {
     if (checkpoint === undefined) return [{ rule: 'checkpoint not signed', story: note.replaceAll('\n', ' ') }]
     const { size, root } = checkpoint
     if (roots.get(size) === root) return []
@@ -48,4 +54,5 @@ export function judgeAudit({ log, checkpoints, verifier_key }: Observations): Vi
     const story = `the checkpoint over ${size} events, ${last ? `up to ${describe(last)}` : 'more than the log has'}`
     return [{ rule: 'checkpoint contradicts the log', story }]
   })
+  return isBehind ? [...wrong, behind] : wrong
 }

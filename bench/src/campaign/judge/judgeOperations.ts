@@ -65,11 +65,17 @@ function judgeOperation(operation: Operation, { at, byType, logged }: Log): Viol
       violate('write altered', `${recorded} instead of ${amount_cents} ${currency}`)
   }
   for (const id of action === 'refund' ? ids : []) {
-    const requested = payment?.events.find(({ type, data }) => type === 'RefundRequested' && data.refund_id === id)
-    if (requested === undefined) violate('write not in the log once', `refund ${id} is not in the log`)
-    else if (amount_cents !== null && requested.data.refund_cents !== amount_cents)
-      violate('write altered', `refund of ${requested.data.refund_cents} instead of ${amount_cents}`)
+    const about = payment?.events.filter(({ data }) => data.refund_id === id) ?? []
+    const other = about.find(
+      ({ data: { refund_cents } }) => ![undefined, amount_cents].includes(refund_cents as number),
+    )
+    if (about.length === 0) violate('write not in the log once', `refund ${id} is not in the log`)
+    else if (amount_cents !== null && other !== undefined)
+      violate('write altered', `${other.type} of ${other.data.refund_cents} instead of ${amount_cents}`)
   }
+  const isCaptured = successes.length > 0 && action === 'capture' && amount_cents !== null
+  if (isCaptured && payment?.received_cents !== amount_cents)
+    violate('write altered', `captured ${payment?.received_cents} instead of ${amount_cents}`)
   if (successes.length > 0 && action === 'cancel' && payment?.status !== 'canceled')
     violate('write not in the log', `the payment is ${payment?.status}`)
   return found

@@ -1,6 +1,9 @@
 // The judge's rules for what callers see: only their own, and what they have just written.
 import type { Observations, Violation } from './observations.ts'
 
+/** Also any other answer would tell something, but an error of the server tells nothing. */
+const denied: readonly number[] = [403, 404, 429]
+
 export function judgePrivacy({ reads, intrusions, sightings }: Observations): Violation[] {
   return [
     ...sightings
@@ -10,7 +13,7 @@ export function judgePrivacy({ reads, intrusions, sightings }: Observations): Vi
         story: `${caller} saw what belongs to ${owner} ${times} times, first in the response to ${request}`,
       })),
     ...intrusions
-      .filter(({ status }) => status !== 404 && status !== 403)
+      .filter(({ status }) => status < 500 && !denied.includes(status))
       .map(({ owner, request, status }) => ({
         rule: "another owner's data",
         story: `${owner} got ${status} for ${request}, which belongs to somebody else`,

@@ -32,14 +32,16 @@ export function judgeWebhooks(observations: Observations, logged: ReadonlyMap<st
           : judgeRaw(endpoint, own, observations)),
       ]
     }),
-    ...observations.notifications
-      .filter(({ is_lost, accepted }) => !is_lost && accepted === 0)
-      .map(({ provider, type, id, sent }) => ({
-        rule: 'notification not accepted',
-        story: `${provider}:${type} ${id} was sent ${sent} times without a 2xx`,
-      })),
+    ...observations.notifications.flatMap(judgeNotification),
     ...judgeIds(webhooks),
   ]
+}
+
+function judgeNotification({ provider, type, id, kind, sent, accepted }: Notification): Violation[] {
+  const name = `${provider}:${type} ${id}`
+  if (kind === 'sent' && accepted === 0)
+    return [{ rule: 'notification not accepted', story: `${name} was sent ${sent} times without a 2xx` }]
+  return kind === 'forged' && accepted > 0 ? [{ rule: 'forged notification accepted', story: name }] : []
 }
 
 const matches = ({ events }: Endpoint, event: string) =>
@@ -139,10 +141,12 @@ function judgeRaw(endpoint: Endpoint, webhooks: readonly Webhook[], { notificati
   const found: Violation[] = []
   const place = `at endpoint ${endpoint.name}`
   const received = Map.groupBy(webhooks, ({ notification_id }) => notification_id)
-  const known = new Map<string | null, Notification>(notifications.map((each) => [each.id, each]))
-  for (const { id, type, provider, accepted } of notifications) {
+  const known = new Map<string | null, Notification>(
+    notifications.filter(({ kind }) => kind === 'sent').map((each) => [each.id, each]),
+  )
+  for (const { id, type, provider, kind, accepted } of notifications) {
     const name = `${provider}:${type}`
-    if (accepted === 0 || !matches(endpoint, name)) continue
+    if (kind !== 'sent' || accepted === 0 || !matches(endpoint, name)) continue
     const ids = new Set((received.get(id) ?? []).map(({ webhook_id }) => webhook_id))
     if (ids.size === 0) found.push({ rule: 'webhook missing', story: `raw ${name} ${id} ${place}` })
     if (ids.size > 1)

@@ -97,8 +97,8 @@ export type Notification = {
   readonly id: string
   readonly provider: ProviderName
   readonly type: string
-  /** Never sent. */
-  readonly is_lost: boolean
+  /** `lost`: never sent. `forged`: not signed by the provider. */
+  readonly kind: 'sent' | 'lost' | 'forged'
   /** Requests sent with it. */
   sent: number
   /** Requests answered with 2xx. */

@@ -17,34 +17,36 @@ type Read = (path: string) => Promise<{ readonly text: string; readonly headers:
 /**
  * @param seen what the load recorded itself
  * @param signal ends repeated requests
- * @param earlier an earlier observation: then only what was touched since is read from the APIs
+ * @param since `earlier`: an earlier observation, with which the log is compared. Only what was touched since is read, unless
+ *   `isWhole`
  * @throws when the system does not respond until `signal` aborts
  */
 export async function observe(
   urls: Urls,
   seen: Seen,
   signal: AbortSignal,
-  earlier?: Observations,
+  { earlier, isWhole = false }: { readonly earlier?: Observations | undefined; readonly isWhole?: boolean } = {},
 ): Promise<Observations> {
   const as = (owner: Owner, origin: string) => readerOf(origin, owner, signal)
-  const earlier_log = earlier?.log ?? []
+  const known = isWhole ? [] : (earlier?.log ?? [])
   const observed_at = Date.now()
-  const news = await readLog(urls.eventStore, { from: earlier_log.at(-1), signal })
-  const log = [...earlier_log.slice(0, -1), ...news]
-  const listed_since = earlier === undefined ? 0 : earlier.observed_at - overlapMs / 2
+  const news = await readLog(urls.eventStore, { from: known.at(-1), signal })
+  const log = [...known.slice(0, -1), ...news]
+  const listed_since = isWhole || earlier === undefined ? 0 : earlier.observed_at - overlapMs / 2
   const since = new Date(Math.max(0, listed_since - overlapMs / 2)).toISOString()
   const lists = new Map<Owner, readonly ListedPayment[]>()
-  for (const owner of ['user 1', 'user 2', 'guest'] as const)
-    lists.set(owner, await readList(as(owner, urls.query), since))
-  lists.set('administrator', await readWholeList(as('administrator', urls.query), since))
+  const query = `limit=${pageSize}&orderBy=created_at&orderDir=asc&created_at_from=${since}`
+  for (const owner of ['user 1', 'user 2', 'guest', 'administrator'] as const) {
+    const path = owner === 'administrator' ? '/admin/payments' : '/payments'
+    lists.set(owner, await readList(as(owner, urls.query), `${path}?${query}`))
+  }
   const ids = touched(news, lists)
   const payments = await readPayments(as('administrator', urls.command[0] ?? ''), [...ids])
   const operator = as('administrator', urls.operator)
   const failed_deliveries = await readFailedDeliveries(operator)
-  const exported = await readExport(operator, earlier_log.at(-1), news.at(-1))
-  const exported_from = earlier_log.length
+  const exported = await readExport(operator, known.at(-1), news.at(-1))
   return {
-    ...{ ...seen, observed_at, log, earlier_log, exported, exported_from },
+    ...{ ...seen, observed_at, log, earlier_log: earlier?.log ?? [], exported, exported_from: known.length },
     ...{ payments, lists, listed_since, failed_deliveries },
   }
 }
@@ -52,18 +54,18 @@ export async function observe(
 /** A reader that repeats failed requests; it returns `undefined` for a 404. */
 function readerOf(origin: string, owner: Owner, signal: AbortSignal): Read {
   return async (path) => {
-    for (;;) {
-      signal.throwIfAborted()
+    for (let problem: unknown; ; await pause(retryPauseMs)) {
+      if (signal.aborted) throw new Error(`GET ${path} fails: ${problem}`, { cause: problem })
       try {
         const options = { headers: credentials[owner], signal: AbortSignal.timeout(requestTimeoutMs) }
         const response = await fetch(`${origin}${path}`, options)
         const text = await response.text()
         if (response.ok) return { text, headers: response.headers }
         if (response.status === 404) return undefined
-      } catch {
-        // The process may be starting.
+        problem = `${response.status} ${text}`
+      } catch (error) {
+        problem = error
       }
-      await pause(retryPauseMs)
     }
   }
 }
@@ -73,27 +75,19 @@ async function readJson<Body>(read: Read, path: string): Promise<Body | undefine
   return response && JSON.parse(response.text)
 }
 
-async function readList(read: Read, since: string): Promise<ListedPayment[]> {
-  const found: ListedPayment[] = []
-  for (let page = 1; ; page++) {
-    const query = `page=${page}&limit=${pageSize}&orderBy=created_at&orderDir=asc&created_at_from=${since}`
-    const body = await readJson<{ data: ListedPayment[]; meta: { hasMore: boolean } }>(read, `/payments?${query}`)
-    found.push(...(body?.data ?? []))
-    if (!body?.meta.hasMore) return found
-  }
+type Page = {
+  readonly data: readonly ListedPayment[]
+  readonly meta: { readonly hasMore?: boolean; readonly next_cursor?: string | null }
 }
 
-async function readWholeList(read: Read, since: string): Promise<ListedPayment[]> {
+/** @param path with all parameters but the page: a number, or the administrator's cursor */
+async function readList(read: Read, path: string): Promise<ListedPayment[]> {
   const found: ListedPayment[] = []
-  for (let cursor = ''; ; ) {
-    const query = `limit=100&orderDir=asc&created_at_from=${since}${cursor}`
-    const body = await readJson<{ data: ListedPayment[]; meta: { next_cursor: string | null } }>(
-      read,
-      `/admin/payments?${query}`,
-    )
-    found.push(...(body?.data ?? []))
-    if (!body?.meta.next_cursor) return found
-    cursor = `&cursor=${encodeURIComponent(body.meta.next_cursor)}`
+  for (let [page, place] = [1, '']; ; page++) {
+    const { data = [], meta } = (await readJson<Page>(read, `${path}${place}`)) ?? {}
+    found.push(...data)
+    if (!meta?.hasMore && !meta?.next_cursor) return found
+    place = meta.next_cursor ? `&cursor=${encodeURIComponent(meta.next_cursor)}` : `&page=${page + 1}`
   }
 }
 

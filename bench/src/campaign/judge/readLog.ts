@@ -1,7 +1,10 @@
 // Reads the log as an auditor does: with the published client of the event store.
+import { setTimeout as pause } from 'node:timers/promises'
 import { type AllStreamRecordedEvent, EventStoreDBClient, FORWARDS, START } from '@eventstore/db-client'
 import { leafOf } from './auditTree.ts'
 import type { LogEvent } from './observations.ts'
+
+const retryPauseMs = 200
 
 /**
  * @param from the last known event; the reading begins with it
@@ -11,23 +14,25 @@ export async function readLog(
   connectionString: string,
   { from, signal }: { readonly from: LogEvent | undefined; readonly signal: AbortSignal },
 ): Promise<LogEvent[]> {
-  const client = EventStoreDBClient.connectionString(connectionString)
-  const position = from === undefined ? undefined : BigInt(from.position)
-  const fromPosition = position === undefined ? START : { commit: position, prepare: position }
-  try {
-    for (;;) {
-      signal.throwIfAborted()
-      try {
-        const events: LogEvent[] = []
-        for await (const { event } of client.readAll({ direction: FORWARDS, fromPosition, resolveLinkTos: false }))
-          if (event !== undefined && !event.streamId.startsWith('$')) events.push(logEventOf(event))
-        return events
-      } catch (error) {
-        if (signal.aborted) throw error
-      }
+  const commit = from === undefined ? undefined : BigInt(from.position)
+  const fromPosition = commit === undefined ? START : { commit, prepare: commit }
+  for (;;) {
+    signal.throwIfAborted()
+    const client = EventStoreDBClient.connectionString(connectionString)
+    const dispose = () => void client.dispose()
+    signal.addEventListener('abort', dispose)
+    try {
+      const events: LogEvent[] = []
+      for await (const { event } of client.readAll({ direction: FORWARDS, fromPosition, resolveLinkTos: false }))
+        if (event !== undefined && !event.streamId.startsWith('$')) events.push(logEventOf(event))
+      return events
+    } catch {
+      // The event store may be starting.
+      await pause(retryPauseMs)
+    } finally {
+      signal.removeEventListener('abort', dispose)
+      dispose()
     }
-  } finally {
-    await client.dispose()
   }
 }
 

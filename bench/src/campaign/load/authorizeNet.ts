@@ -1,28 +1,23 @@
 // The campaign's Authorize.Net: the fake with its books, payers who submit its forms, and its settlements.
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { Intent } from '../judge/observations.ts'
-import { type CampaignProvider, createPayers, once, type PayablePayment, type ProviderContext } from './provider.ts'
-import { startProviderProxy } from './providerProxy.ts'
+import { type CampaignProvider, once, type PayablePayment, type ProviderContext, startProvider } from './provider.ts'
 import { authorizeNetPayer, settlementPauseMs } from './settings.ts'
 
 type Fake = Awaited<ReturnType<typeof startFakeAuthorizeNet>>
 
-export async function startCampaignAuthorizeNet({
-  stack,
-  random,
-  notifier,
-}: ProviderContext): Promise<CampaignProvider & { pay(payment: PayablePayment): void }> {
+export async function startCampaignAuthorizeNet(context: ProviderContext): Promise<CampaignProvider> {
+  const { stack, random, notifier } = context
   const fake = await startFakeAuthorizeNet({ teardown: (stop) => void stack.defer(stop) }, { allowDouble: true })
-  const payers = createPayers(random)
   const isWrite = ({ body }: { readonly body: string }) =>
     /"(createTransaction|getHostedPaymentPage)Request"/.test(body)
-  const proxy = await startProviderProxy(stack, { origin: fake.origin, random, isWrite })
+  const { origin, common, payLater } = await startProvider(context, { origin: fake.origin, isWrite })
   /** By invoice number, which is all that the provider knows of a payment. */
   const payments = new Map<string, PayablePayment>()
   let [seen, settledAt] = [0, 0]
   return {
-    env: { ...fake.env, AUTHORIZE_NET_API_BASE: proxy.origin },
-    faults: proxy.faults,
+    ...common,
+    env: { ...fake.env, AUTHORIZE_NET_API_BASE: origin },
     books: () => booksOf(fake, payments),
     look() {
       for (const event of fake.events.slice(seen)) {
@@ -37,13 +32,8 @@ export async function startCampaignAuthorizeNet({
     pay: once((payment) => {
       payments.set(payment.payment_id.replaceAll('-', '').slice(-20), payment)
       if (random.weighted(authorizeNetPayer) === 'nothing') return
-      payers.begin(() => fake.pay({ token: payment.client_secret }))
+      payLater(() => fake.pay({ token: payment.client_secret }))
     }),
-    setRunning(isRunning) {
-      payers.setRunning(isRunning)
-      proxy.setFaulty(isRunning)
-    },
-    busy: payers.busy,
   }
 }
 

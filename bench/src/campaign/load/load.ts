@@ -9,7 +9,7 @@ import { createNotifier, type Notifier } from './notifier.ts'
 import { createOtherActivities } from './otherActivities.ts'
 import { createPaymentActivity, createProbe, type NewPayment } from './payments.ts'
 import { startCampaignPaypal } from './paypal.ts'
-import type { CampaignProvider, PayablePayment } from './provider.ts'
+import type { CampaignProvider } from './provider.ts'
 import { createCampaignSandbox } from './sandbox.ts'
 import {
   endpoints,
@@ -56,13 +56,14 @@ export async function prepareLoad(
   const urls = { command: [] as readonly string[], query: '' }
   const receivers = await startEndpoints(stack, createRandom(seed, 'endpoints'))
   const notifier = createNotifier({ urls, random: createRandom(seed, 'notifications'), over: over.signal })
-  const { providers, stripe, payAt } = await startProviders(stack, { seed, notifier })
+  const byName = await startProviders(stack, { seed, notifier })
+  const providers: readonly CampaignProvider[] = Object.values(byName)
   const acknowledged: string[] = []
   const onAcknowledged = ({ provider, amount_cents, currency }: NewPayment, resource: Resource) => {
     const { id: payment_id, provider_intent_id: intent_id, client_secret } = resource
     acknowledged.push(payment_id)
     if (intent_id === null || client_secret === null) return
-    payAt[provider]?.({ payment_id, intent_id, client_secret, amount_cents, currency })
+    byName[provider].pay({ payment_id, intent_id, client_secret, amount_cents, currency })
   }
   const hasToEnd = () => over.signal.aborted || gate.closedMs() > finishMs
   const client = createClient({ urls, random: createRandom(seed, 'clients'), hasToEnd, over: over.signal })
@@ -80,7 +81,7 @@ export async function prepareLoad(
     for (; !over.signal.aborted; await pause((random.between(...pauseMs) * usualLoad) / load)) {
       await gate.opened()
       if (client.busy() < maxInFlight) void act()
-      if (act === pay && random.isIn(foreignShare)) stripe.foreignPayment(acknowledged)
+      if (act === pay && random.isIn(foreignShare)) byName.stripe.foreignPayment(acknowledged)
     }
   }
 
@@ -126,23 +127,17 @@ export async function prepareLoad(
   }
 }
 
-/** @returns all providers, and what makes the payers of acknowledged payments act: Stripe's act by themselves */
 async function startProviders(
   stack: AsyncDisposableStack,
   { seed, notifier }: { readonly seed: number; readonly notifier: Notifier },
 ) {
   const context = (use: string) => ({ stack, notifier, random: createRandom(seed, use) })
-  const stripe = await startCampaignStripe(context('stripe'))
-  const paypal = await startCampaignPaypal(context('paypal'))
-  const authorizeNet = await startCampaignAuthorizeNet(context('authorize-net'))
-  const sandbox = createCampaignSandbox(context('sandbox'))
-  const providers: readonly CampaignProvider[] = [stripe, paypal, authorizeNet, sandbox]
-  const payAt: Partial<Record<ProviderName, (payment: PayablePayment) => void>> = {
-    paypal: paypal.pay,
-    'authorize-net': authorizeNet.pay,
-    sandbox: sandbox.pay,
-  }
-  return { providers, stripe, payAt }
+  return {
+    stripe: await startCampaignStripe(context('stripe')),
+    paypal: await startCampaignPaypal(context('paypal')),
+    'authorize-net': await startCampaignAuthorizeNet(context('authorize-net')),
+    sandbox: createCampaignSandbox(context('sandbox')),
+  } satisfies Record<ProviderName, CampaignProvider>
 }
 
 function faultsOf(providers: readonly CampaignProvider[]): Record<string, number> {

@@ -2,7 +2,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Notification } from '../judge/observations.ts'
 import type { Random } from '../random.ts'
-import { doubledNotificationShare, lostNotificationShare, notificationDelay, notificationDelayMs } from './settings.ts'
+import {
+  doubledNotificationShare,
+  forgedNotificationShare,
+  lostNotificationShare,
+  notificationDelay,
+  notificationDelayMs,
+} from './settings.ts'
 
 /** Signed for each request. */
 export type Sign = () => { readonly headers: Readonly<Record<string, string>>; readonly body: string }
@@ -56,15 +62,26 @@ export function createNotifier(options: {
     pending--
   }
 
+  const record = (about: Pick<Notification, 'id' | 'provider' | 'type' | 'kind'>): Notification => {
+    const notification = { ...about, sent: 0, accepted: 0 }
+    notifications.push(notification)
+    return notification
+  }
+
   return {
     notifications,
     send({ canBeLost = false, ...about }, sign) {
-      const is_lost = canBeLost && random.isIn(lostNotificationShare)
-      const notification: Notification = { ...about, is_lost, sent: 0, accepted: 0 }
-      notifications.push(notification)
-      if (is_lost) return
+      const isLost = canBeLost && random.isIn(lostNotificationShare)
+      const notification = record({ ...about, kind: isLost ? 'lost' : 'sent' })
+      if (isLost) return
       void sendUntilAccepted(notification, sign)
       if (random.isIn(doubledNotificationShare)) void sendUntilAccepted(notification, sign)
+      if (!random.isIn(forgedNotificationShare)) return
+      const forged = record({ ...about, id: `${about.id}x`, kind: 'forged' })
+      void sendOnce(forged, () => {
+        const { headers, body } = sign()
+        return { headers, body: body.replaceAll(about.id, forged.id) }
+      })
     },
     pending: () => pending,
   }

@@ -66,11 +66,11 @@ export function createOtherActivities({ client, random, opened }: Activity): () 
   /** Reads, changes or cancels what another owner has got. */
   async function intrude(): Promise<void> {
     const owner = random.pick(members)
-    const others = client.operations.filter((operation) => operation.owner !== owner && pathOf(operation) !== undefined)
-    const other = others[random.between(0, others.length - 1)]
+    const { operations } = client
+    const other = operations[random.between(0, operations.length - 1)]
     const path = other && pathOf(other)
-    if (other === undefined || path === undefined) return
-    const isPayment = other.action === 'create payment'
+    if (path === undefined || other?.owner === owner) return
+    const isPayment = path.startsWith('/payments/')
     await client.intrude(owner, { method: 'GET', path })
     if (isPayment && random.isIn(0.3)) await client.intrude(owner, { method: 'POST', path: `${path}/cancel`, body: {} })
     if (isPayment && random.isIn(0.3))

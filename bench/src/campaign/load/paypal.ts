@@ -2,24 +2,19 @@
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import type { Order } from '@paylog/testing/paypal/shownOrder'
 import type { Intent } from '../judge/observations.ts'
-import { type CampaignProvider, createPayers, once, type PayablePayment, type ProviderContext } from './provider.ts'
-import { startProviderProxy } from './providerProxy.ts'
+import { type CampaignProvider, once, type ProviderContext, startProvider } from './provider.ts'
 import { paypalPayer } from './settings.ts'
 
-export async function startCampaignPaypal({
-  stack,
-  random,
-  notifier,
-}: ProviderContext): Promise<CampaignProvider & { pay(payment: PayablePayment): void }> {
+export async function startCampaignPaypal(context: ProviderContext): Promise<CampaignProvider> {
+  const { stack, random, notifier } = context
   const fake = await startFakePaypal({ teardown: (stop) => void stack.defer(stop) }, { allowDouble: true })
-  const payers = createPayers(random)
   const isWrite = ({ method, url }: { readonly method: string; readonly url: string }) =>
     method === 'POST' && url.startsWith('/v2/')
-  const proxy = await startProviderProxy(stack, { origin: fake.apiBase, random, isWrite })
+  const { origin, common, payLater } = await startProvider(context, { origin: fake.apiBase, isWrite })
   let seen = 0
   return {
-    env: { ...fake.env, PAYPAL_API_BASE: proxy.origin },
-    faults: proxy.faults,
+    ...common,
+    env: { ...fake.env, PAYPAL_API_BASE: origin },
     books: () => [...fake.orders.values()].map(bookOf),
     look() {
       for (const event of fake.events.slice(seen)) {
@@ -31,15 +26,10 @@ export async function startCampaignPaypal({
     },
     pay: once(({ intent_id }) => {
       if (random.weighted(paypalPayer) === 'nothing') return
-      payers.begin(() => {
+      payLater(() => {
         if (fake.orders.get(intent_id)?.status === 'CREATED') fake.approve(intent_id)
       })
     }),
-    setRunning(isRunning) {
-      payers.setRunning(isRunning)
-      proxy.setFaulty(isRunning)
-    },
-    busy: payers.busy,
   }
 }
 

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Intent } from '../judge/observations.ts'
 import type { Random } from '../random.ts'
 import type { Notifier } from './notifier.ts'
+import { type Call, startProviderProxy } from './providerProxy.ts'
 import { payerPauseMs } from './settings.ts'
 
 export type ProviderContext = {
@@ -16,6 +17,8 @@ export type CampaignProvider = {
   readonly env: Readonly<Record<string, string>>
   readonly faults: Readonly<Record<string, number>>
   books(): Intent[]
+  /** Lets the payer of a payment act that a client has got. Repeated calls have no effect. */
+  pay(payment: PayablePayment): void
   /** Sends the notifications of what has happened since the last look. */
   look(): void
   /** Without, no calls fail and nobody begins to pay. */
@@ -33,12 +36,29 @@ export type PayablePayment = {
   readonly currency: string
 }
 
-export function createPayers(random: Random) {
+/**
+ * @param fake `isWrite`: whether a call changes something
+ * @returns the origin that the system uses, what a provider needs of `CampaignProvider`, and a function with which a payer acts
+ *   in a while
+ */
+export async function startProvider(
+  { stack, random }: ProviderContext,
+  fake: { readonly origin: string; readonly isWrite: (call: Call) => boolean },
+) {
+  const { origin, faults, setFaulty } = await startProviderProxy(stack, { ...fake, random })
   let isRunning = true
   let busy = 0
   return {
-    /** A payer acts in a while. */
-    begin(act: () => unknown): void {
+    origin,
+    common: {
+      faults,
+      setRunning(next: boolean) {
+        isRunning = next
+        setFaulty(next)
+      },
+      busy: () => busy,
+    },
+    payLater(act: () => unknown): void {
       if (!isRunning) return
       busy++
       void pause(random.between(...payerPauseMs))
@@ -47,10 +67,6 @@ export function createPayers(random: Random) {
           busy--
         })
     },
-    setRunning(next: boolean) {
-      isRunning = next
-    },
-    busy: () => busy,
   }
 }
 

@@ -7,20 +7,13 @@ import { listen } from '@paylog/testing/fakeServer'
 import type { Random } from '../random.ts'
 import { blackoutMs, callFault, lateMs } from './settings.ts'
 
-export type ProviderProxy = {
-  readonly origin: string
-  /** By kind. */
-  readonly faults: Readonly<Record<Exclude<keyof typeof callFault, 'none'>, number>>
-  setFaulty(isFaulty: boolean): void
-}
+export type Call = { readonly method: string; readonly url: string; readonly body: string }
 
-type Call = { readonly method: string; readonly url: string; readonly body: string }
-
-/** @param options `isWrite`: whether a call changes something */
+/** @param options `isWrite`: whether a call changes something @returns its origin, and the number of faults by kind */
 export async function startProviderProxy(
   stack: AsyncDisposableStack,
   options: { readonly origin: string; readonly random: Random; readonly isWrite: (call: Call) => boolean },
-): Promise<ProviderProxy> {
+) {
   const { random, isWrite } = options
   const faults = { lostRequest: 0, lostResponse: 0, blackout: 0, late: 0 }
   /** By the content of a call, which a repeated one has too: until when every response is lost. */
@@ -56,7 +49,7 @@ export async function startProviderProxy(
   return {
     origin,
     faults,
-    setFaulty(faulty) {
+    setFaulty(faulty: boolean) {
       isFaulty = faulty
     },
   }

@@ -1,13 +1,10 @@
 // The campaign as the sandbox provider: it decides how acknowledged payments end, and keeps their books.
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import type { Intent } from '../judge/observations.ts'
-import { type CampaignProvider, once, type PayablePayment, type ProviderContext } from './provider.ts'
+import { type CampaignProvider, once, type ProviderContext } from './provider.ts'
 import { sandboxOutcome } from './settings.ts'
 
-export function createCampaignSandbox({
-  random,
-  notifier,
-}: Omit<ProviderContext, 'stack'>): CampaignProvider & { pay(payment: PayablePayment): void } {
+export function createCampaignSandbox({ random, notifier }: ProviderContext): CampaignProvider {
   const secret = randomBytes(24).toString('hex')
   const books: Intent[] = []
   return {

@@ -44,6 +44,8 @@ export const lateMs = [200, 2_000] as const
 export const notificationDelay = { atOnce: 50, soon: 30, late: 20 }
 export const notificationDelayMs = { atOnce: [0, 50], soon: [50, 1_000], late: [1_000, 6_000] } as const
 export const doubledNotificationShare = 0.15
+/** Copies with another id, and so with a wrong signature. */
+export const forgedNotificationShare = 0.03
 /** Of notifications that a payer has paid or approved, where Paylog can ask the provider. */
 export const lostNotificationShare = 0.03
 /** Paylog then asks after this time. */

@@ -5,8 +5,7 @@ import { valueAt } from '@paylog/testing/fakeServer'
 import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Intent } from '../judge/observations.ts'
 import type { Notifier } from './notifier.ts'
-import { type CampaignProvider, createPayers, type ProviderContext } from './provider.ts'
-import { startProviderProxy } from './providerProxy.ts'
+import { type CampaignProvider, type ProviderContext, startProvider } from './provider.ts'
 import { stripePayer } from './settings.ts'
 
 type StripeEvent = FakeStripe['events'][number]
@@ -16,18 +15,18 @@ const notified = /^(payment_intent|charge|refund|payment_method)\./
 /** The charge of every third payment has no metadata. */
 const withoutMetadata = 3
 
-export async function startCampaignStripe({ stack, random, notifier }: ProviderContext): Promise<
+export async function startCampaignStripe(context: ProviderContext): Promise<
   CampaignProvider & {
     /** Another system creates an intent and its payer pays it. @param paymentIds that its metadata may name */
     foreignPayment(paymentIds: readonly string[]): void
   }
 > {
   // Other systems' payments may name a payment of ours, which the fake would take for a second charge.
+  const { stack, random, notifier } = context
   const fake = await startFakeStripe({ teardown: (stop) => void stack.defer(stop) }, { allowDouble: true })
   const foreign = new Set<string>()
-  const payers = createPayers(random)
   const isWrite = ({ method }: { readonly method: string }) => method === 'POST'
-  const proxy = await startProviderProxy(stack, { origin: fake.origin, random, isWrite })
+  const { origin, common, payLater } = await startProvider(context, { origin: fake.origin, isWrite })
   const send = createSender(fake, notifier, foreign)
   let seen = 0
 
@@ -45,16 +44,18 @@ export async function startCampaignStripe({ stack, random, notifier }: ProviderC
   }
 
   return {
-    env: { ...fake.env, STRIPE_API_BASE: proxy.origin },
-    faults: proxy.faults,
+    ...common,
+    env: { ...fake.env, STRIPE_API_BASE: origin },
     books: () => booksOf(fake, foreign),
+    // Its payers act as soon as there is an intent, also when its response is lost.
+    pay: () => undefined,
     look() {
       for (const event of fake.events.slice(seen)) {
         seen++
         if (notified.test(event.type)) send(event)
         const intentId = String(valueAt(event.data.object, 'id'))
         const isNew = event.type === 'payment_intent.created' && !foreign.has(intentId)
-        if (isNew) payers.begin(() => payAsPlanned(intentId))
+        if (isNew) payLater(() => payAsPlanned(intentId))
       }
     },
     foreignPayment(paymentIds) {
@@ -66,11 +67,6 @@ export async function startCampaignStripe({ stack, random, notifier }: ProviderC
       foreign.add(id)
       pay(id, random.isIn(0.8) ? 'succeeded' : 'failed')
     },
-    setRunning(isRunning) {
-      payers.setRunning(isRunning)
-      proxy.setFaulty(isRunning)
-    },
-    busy: payers.busy,
   }
 }
 
@@ -116,7 +112,7 @@ function createSender(
   notifier: Notifier,
   foreign: ReadonlySet<string>,
 ): (event: StripeEvent) => void {
-  const charged: string[] = []
+  const charged = new Map<string, number>()
   /** Of what a payer has paid. A capture has its response instead. */
   const canBeLost = ({ type, request, data }: StripeEvent) =>
     type === 'payment_intent.succeeded' &&
@@ -129,8 +125,9 @@ function createSender(
   return (event) => {
     if (!event.type.startsWith('charge.')) return send(event)
     const intentId = String(valueAt(event.data.object, 'payment_intent'))
-    if (!charged.includes(intentId)) charged.push(intentId)
-    const isBare = charged.indexOf(intentId) % withoutMetadata === 0
+    const number = charged.get(intentId) ?? charged.size
+    charged.set(intentId, number)
+    const isBare = number % withoutMetadata === 0
     const object = isBare ? { ...event.data.object, metadata: {} } : event.data.object
     send({ ...event, data: { ...event.data, object } })
     if (event.type !== 'charge.succeeded') return

@@ -68,7 +68,7 @@ export const payment: Payment = {
   ...{ amount_received_cents: 2599, amount_refunded_cents: 500, provider_id: 'stripe', provider_intent_id: 'pi_1' },
 }
 export const notification: Notification = {
-  ...{ id: 'evt_1', provider: 'stripe', type: 'payment_intent.succeeded', is_lost: false, sent: 2, accepted: 2 },
+  ...{ id: 'evt_1', provider: 'stripe', type: 'payment_intent.succeeded', kind: 'sent', sent: 2, accepted: 2 },
 }
 export const created: Webhook = {
   ...{ endpoint: '1', webhook_id: 'msg_1', is_signed: true, event: 'payment.created', payment_id: id },
