@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Deed, recordDeed } from './auditTrail.ts'
+import { type Deed, reasonProblem, recordDeed } from './auditTrail.ts'
 
 const deed: Deed = {
   action_id: '018f0000-0000-7000-8000-000000000001',
@@ -21,4 +21,16 @@ t.test('texts of the target and the details that may be an e-mail are not record
   const [event] = recordDeed({ ...deed, target, details: { stream: 'ann@example.com', type: 'A' } }, null)
   t.match(event?.data, { target: { kind: 'stream', id: '(left out)' }, details: { stream: '(left out)', type: 'A' } })
   t.notMatch(JSON.stringify(event), '@')
+})
+
+t.test('a reason that holds a card number is rejected', async (t) => {
+  for (const reason of ['paid with 4242 4242 4242 4242', '4242424242424242'])
+    t.equal(reasonProblem(reason), 'must not hold a card number', reason)
+  t.equal(reasonProblem('Ticket 4711, order 2026-0000-1234'), undefined)
+})
+
+t.test('texts of the target and the details that hold a card number are not recorded', async (t) => {
+  const target = { kind: 'stream', id: 'payment-4242424242424242' }
+  const [event] = recordDeed({ ...deed, target, details: { stream: '4242 4242 4242 4242', type: 'A' } }, null)
+  t.match(event?.data, { target: { kind: 'stream', id: '(left out)' }, details: { stream: '(left out)', type: 'A' } })
 })

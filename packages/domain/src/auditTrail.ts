@@ -1,6 +1,7 @@
 // The audit trail: what administrators did, or asked for, beyond their own data.
 import { type Static, Type } from 'typebox'
 import type { AuditedAction } from './auditedActions.ts'
+import { hasCardNumber } from './cardNumber.ts'
 import type { EventsOf, Fold } from './events.ts'
 import { ClientObject, Id, Instant, Nullable, RequiredText } from './fields.ts'
 
@@ -10,6 +11,7 @@ export const maxReasonLength = 500
 /** What is wrong with a reason; undefined when nothing is. Control characters are unreadable in a list. */
 export function reasonProblem(reason: string): string | undefined {
   if (/\p{Cc}/u.test(reason)) return 'must be one line of text'
+  if (hasCardNumber(reason)) return 'must not hold a card number'
   return reason.length > maxReasonLength ? `must have at most ${maxReasonLength} characters` : undefined
 }
 
@@ -62,19 +64,20 @@ export const auditTrailFold: Fold<AuditTrailEvent['data'] | null, AuditTrailEven
 
 export type Deed = Omit<AuditTrailEvent['data'], 'action'> & { readonly action: AuditedAction }
 
-/** Records a deed once. Texts in its target and details that may be an e-mail are left out. */
+/** Records a deed once. Texts in its target and details that may be an e-mail or a card number are left out. */
 export function recordDeed(deed: Deed, recorded: AuditTrailEvent['data'] | null): AuditTrailEvent[] {
   if (recorded !== null) return []
   const { target, details } = deed
   const data = {
     ...deed,
-    target: target && { ...target, id: withoutEmail(target.id) },
-    details: Object.fromEntries(Object.entries(details).map(([name, value]) => [name, withoutEmail(value)])),
+    target: target && { ...target, id: withoutEmailOrCard(target.id) },
+    details: Object.fromEntries(Object.entries(details).map(([name, value]) => [name, withoutEmailOrCard(value)])),
   }
   return [{ type: 'AdministratorActed', data }]
 }
 
-/** Typed filters and names of streams may be anything; none of ours has an at sign. */
-function withoutEmail<Value>(value: Value): Value | string {
-  return typeof value === 'string' && value.includes('@') ? '(left out)' : value
+/** Typed filters and names of streams may be anything; none of ours has an at sign, or digits that pass for a card. */
+function withoutEmailOrCard<Value>(value: Value): Value | string {
+  const isLeftOut = typeof value === 'string' && (value.includes('@') || hasCardNumber(value))
+  return isLeftOut ? '(left out)' : value
 }
