@@ -22,17 +22,26 @@ export type BenchmarkProgram = {
 /**
  * Starts a script with this Node and its options (such as `--cpu-prof`). Log output is discarded.
  * @param env its whole environment
+ * @param output the file that gets its output instead, as a descriptor
  * @param stack stops it
  * @throws when it exits before its first message
  */
 export async function startBenchmarkProgram(
   script: URL | string,
-  { env, stack }: { readonly env: Readonly<Record<string, string>>; readonly stack: AsyncDisposableStack },
+  {
+    env,
+    stack,
+    output,
+  }: {
+    readonly env: Readonly<Record<string, string>>
+    readonly stack: AsyncDisposableStack
+    readonly output?: number
+  },
 ): Promise<BenchmarkProgram> {
   const path = new URL(script).pathname
   const child = spawn(process.execPath, [...process.execArgv, path], {
     env: { ...withoutLimits, PII_MASTER_KEY: testMasterKey, ...env },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', output ?? 'ignore', output ?? 'inherit', 'ipc'],
   })
   const exited = once(child, 'exit')
   const ended = exited.then(([code, signal]) => {

@@ -1,0 +1,105 @@
+// Sends requests on several connections at once, judges every response, and samples the memory of the servers.
+import { createRandom } from '../campaign/random.ts'
+import { type Finding, judge, parsedJson } from './judge.ts'
+import { type Growth, growthOf, isTooMuch, type Memory, memoryOf } from './memory.ts'
+import { type PlannedRequest, planRequest } from './plan.ts'
+import { createPool } from './pool.ts'
+import { startProviders } from './providers.ts'
+import { createSender } from './send.ts'
+import { startRequestSystem } from './system.ts'
+
+export type Violation = Finding & { readonly index: number; readonly route: string; readonly request: string }
+export type RequestsResult = {
+  readonly sent: number
+  /** By route and first digit of the status, such as `GET /payments 2`. */
+  readonly statuses: ReadonlyMap<string, number>
+  readonly mutations: ReadonlyMap<string, number>
+  readonly growth: readonly Growth[]
+  readonly violations: readonly Violation[]
+}
+export type RequestsOptions = {
+  readonly seed: number
+  readonly requests: number
+  readonly connections: number
+  /** Sends the first requests, and then this one, which is printed with its response. */
+  readonly replay?: number | undefined
+}
+
+const samples = 25
+/** Fewer say nothing about memory. */
+const leastForMemory = 50_000
+/** Enough that most kinds of resources exist. */
+const sentBeforeReplay = 2_000
+const keptViolations = 1_000
+
+/** @param print gets progress */
+export async function runRequests(
+  stack: AsyncDisposableStack,
+  { seed, connections, replay, ...options }: RequestsOptions,
+  print: (line: string) => void,
+): Promise<RequestsResult> {
+  const pool = createPool()
+  const providers = await startProviders(stack, pool)
+  const system = await startRequestSystem(stack, providers.env)
+  const send = createSender(stack, system.url, connections)
+  const total = replay === undefined ? options.requests : Math.min(replay, sentBeforeReplay)
+  const [statuses, mutations] = [new Map<string, number>(), new Map<string, number>()]
+  const violations: Violation[] = []
+  const memory = new Map<string, Memory[]>()
+
+  async function act(index: number): Promise<void> {
+    const random = createRandom(seed, `request ${index}`)
+    const request = planRequest(system.routes, { random, pool, providers })
+    const { route, owners, path } = request
+    const { status, headers, text } = await send(request)
+    if (index === replay) print(`${shown(request)}\n${status} ${JSON.stringify(headers)}\n${text}`)
+    count(statuses, `${route?.name ?? 'no route'} ${Math.floor(status / 100)}`)
+    count(mutations, request.mutation)
+    for (const { rule, story } of judge(request, { status, headers, text }, system.isError)) {
+      if (violations.length >= keptViolations) return
+      const log = status >= 500 ? system.logged(String(headers['x-request-id'])) : ''
+      const about = { index, route: route?.name ?? 'no route', request: shown(request) }
+      violations.push({ rule, story: `${story}\n${log}`.trim(), ...about })
+    }
+    if (route === undefined || status < 200 || status > 299) return
+    const body = parsedJson(text)
+    pool.learn(path.split('?', 1)[0] ?? '', owners[0] ?? '', headers, body)
+    if (route.name === 'POST /payments/intents') providers.pay(Object(body).data, random)
+  }
+
+  const began = performance.now()
+  let next = 0
+  while (next < total) {
+    const until = Math.min(total, next + Math.ceil(total / samples))
+    const worker = async () => {
+      while (next < until) await act(next++)
+    }
+    await Promise.all(Array.from({ length: connections }, worker))
+    for (const [name, server] of system.servers) memory.set(name, [...(memory.get(name) ?? []), await memoryOf(server)])
+    const perSecond = next / ((performance.now() - began) / 1_000)
+    print(`${next} requests, ${perSecond.toFixed(0)} a second, ${violations.length} violations`)
+  }
+  if (replay !== undefined) await act(replay)
+  const growth = [...memory].flatMap(([name, all]) => growthOf(name, all))
+  for (const { name, measure, before, after } of total < leastForMemory ? [] : growth.filter(isTooMuch))
+    violations.push({
+      rule: 'memory grows',
+      story: `${measure} ${before} to ${after}`,
+      index: total,
+      route: name,
+      request: '',
+    })
+  return { sent: total, statuses, mutations, growth, violations }
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1)
+}
+
+/** What was sent, for a reader. Bytes that are no text are in base64. */
+function shown({ method, path, headers, body = Buffer.alloc(0), raw }: PlannedRequest): string {
+  const bytes = raw ?? body
+  const isText = Buffer.from(bytes.toString()).equals(bytes)
+  const text = isText ? bytes.toString() : `base64:${bytes.toString('base64')}`
+  return JSON.stringify({ ...(!raw && { method, path, headers }), [raw ? 'raw' : 'body']: text }).slice(0, 4_000)
+}
