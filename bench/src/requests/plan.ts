@@ -25,10 +25,10 @@ export type Mutation = keyof typeof mutations
 
 /** Relative to 10. What is slow, or changes much, is rare. */
 const weights: readonly (readonly [RegExp, number])[] = [
-  [/rebuild|verify|backfill|erasures|redeliver$/, 0.2],
+  [/rebuild|backfill|erasures|redeliver$/, 0.2],
+  [/verify$/, 1],
   [/^GET \/(metrics|admin\/(events|stats|system|projections))/, 2],
-  [/^POST \/(webhooks\/(stripe|authorize-net|sandbox)|payments\/intents)/, 30],
-  [/^POST \/webhooks\/paypal/, 15],
+  [/^POST \/webhooks\/(stripe|paypal|authorize-net|sandbox)|intents$/, 25],
   [/\/(refunds|capture|cancel|refresh)$/, 20],
 ]
 const weightOf = ({ name }: Route) => weights.find(([pattern]) => pattern.test(name))?.[1] ?? 10
@@ -58,8 +58,9 @@ export function planRequest(routes: readonly Route[], { random, pool, providers 
   const texts = [...parametersOf(route, source), ...credentialOf(owner, random)]
   if (body) texts.push({ in: 'header', name: 'content-type', text: 'application/json' })
   if (mutation === 'credential') texts.push(...credentialOf(other, random))
+  const isForged = notification !== undefined && mutation === 'credential'
   if (notification !== undefined) {
-    const signed = mutation === 'credential' ? Buffer.from('{}') : (body ?? Buffer.alloc(0))
+    const signed = isForged ? Buffer.from('{}') : (body ?? Buffer.alloc(0))
     for (const [name, text] of Object.entries(providers.sign(route.path, signed)))
       texts.push({ in: 'header', name, text })
   }
@@ -76,7 +77,7 @@ export function planRequest(routes: readonly Route[], { random, pool, providers 
     path: mutation === 'path' ? path.slice(0, at) + oneOf(random, oddInPaths.split(' ')) + path.slice(at) : path,
     headers: Object.fromEntries(texts.filter((each) => each.in === 'header').map(({ name, text }) => [name, text])),
     body,
-    isValid: isValid(route, texts, body),
+    isValid: isValid(route, texts, body) && !isForged,
   }
   return { ...request, raw: mutation === 'raw' ? rawBytes(request, random) : undefined }
 }
@@ -93,7 +94,7 @@ function chosenRoute(routes: readonly Route[], random: Random): Route {
 /** Mostly one whom the route accepts. */
 function chosenOwner({ security, path }: Route, random: Random): Owner {
   if (security.length === 0) return 'anonymous'
-  if (path.startsWith('/admin/') && random.isIn(0.9)) return 'admin'
+  if (/^\/admin\/|\/(capture|refunds)$/.test(path) && random.isIn(0.85)) return 'admin'
   const schemes = security.flatMap((scheme) => Object.keys(scheme)[0] ?? 'anonymous')
   const accepted = owners.filter((owner) => schemes.includes(owner in sessions ? 'session' : owner))
   return oneOf(random, random.isIn(0.93) ? accepted : owners)
@@ -171,11 +172,12 @@ function bodyOf(
 function isValid(route: Route, texts: readonly Text[], body: Buffer | undefined): boolean {
   for (const { in: where, name, schema } of route.parameters) {
     const given = texts.filter((each) => each.in === where && each.name === name)
-    if (given.length > 1) return false
+    if (given.length > 1 && where === 'query') return false
     for (const { text } of given)
       if (!validatorOf(schema)(schema.type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text)) return false
   }
-  if (!body || !route.body) return !route.isBodyRequired
+  // An empty body is none.
+  if (!body?.length || !route.body) return !route.isBodyRequired
   try {
     return validatorOf(route.body)(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))) === true
   } catch {

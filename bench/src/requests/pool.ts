@@ -9,16 +9,19 @@ export type Pool = {
   pick(kind: string, by: { readonly random: Random; readonly owner: string }): string | undefined
 }
 
-const kept = 60
+/** Of a kind, by each owner. */
+const kept = 30
 const kinds = /payment-methods|payments|addresses|products|refunds|logs|jobs|webhook-deliveries/g
 
 /** What the ids in the response of a path name: its last word for a resource. */
 export const kindOf = (path: string) => path.match(kinds)?.at(-1) ?? 'others'
 
 export function createPool(): Pool {
-  const entries = new Map<string, { readonly owner: string; readonly value: string }[]>()
+  const entries = new Map<string, Map<string, string[]>>()
   const add = (kind: string, owner: string, value: unknown) => {
-    if (typeof value === 'string') entries.set(kind, [...(entries.get(kind) ?? []), { owner, value }].slice(-kept))
+    if (typeof value !== 'string') return
+    const byOwner = entries.get(kind) ?? new Map<string, string[]>()
+    entries.set(kind, byOwner.set(owner, [...(byOwner.get(owner) ?? []), value].slice(-kept)))
   }
   return {
     learn(path, owner, headers, body) {
@@ -33,9 +36,10 @@ export function createPool(): Pool {
       }
     },
     pick(kind, { random, owner }) {
-      const all = entries.get(kind) ?? []
-      const own = random.isIn(0.6) ? all.filter((entry) => entry.owner === owner) : []
-      return all.length === 0 ? undefined : oneOf(random, own.length > 0 ? own : all).value
+      const byOwner = entries.get(kind)
+      if (!byOwner) return undefined
+      const own = random.isIn(0.8) ? byOwner.get(owner) : undefined
+      return oneOf(random, own ?? [...byOwner.values()].flat())
     },
   }
 }

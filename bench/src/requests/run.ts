@@ -1,11 +1,12 @@
 // Sends requests on several connections at once, judges every response, and samples the memory of the servers.
+import { setTimeout as pause } from 'node:timers/promises'
 import { createRandom } from '../campaign/random.ts'
 import { type Finding, judge, parsedJson } from './judge.ts'
 import { type Growth, growthOf, isTooMuch, type Memory, memoryOf } from './memory.ts'
 import { type PlannedRequest, planRequest } from './plan.ts'
 import { createPool } from './pool.ts'
 import { startProviders } from './providers.ts'
-import { createSender } from './send.ts'
+import { createSender, type ReceivedResponse } from './send.ts'
 import { startRequestSystem } from './system.ts'
 
 export type Violation = Finding & { readonly index: number; readonly route: string; readonly request: string }
@@ -14,6 +15,8 @@ export type RequestsResult = {
   /** By route and first digit of the status, such as `GET /payments 2`. */
   readonly statuses: ReadonlyMap<string, number>
   readonly mutations: ReadonlyMap<string, number>
+  /** How often a request was sent again, because something was not available. */
+  readonly repeated: number
   readonly growth: readonly Growth[]
   readonly violations: readonly Violation[]
 }
@@ -31,6 +34,9 @@ const leastForMemory = 50_000
 /** Enough that most kinds of resources exist. */
 const sentBeforeReplay = 2_000
 const keptViolations = 1_000
+/** On a busy machine, backends do not always respond in time. A request that causes such an error causes it again. */
+const repetitions = 4
+const repetitionPauseMs = 3_000
 
 /** @param print gets progress */
 export async function runRequests(
@@ -45,13 +51,23 @@ export async function runRequests(
   const total = replay === undefined ? options.requests : Math.min(replay, sentBeforeReplay)
   const [statuses, mutations] = [new Map<string, number>(), new Map<string, number>()]
   const violations: Violation[] = []
+  let repeated = 0
   const memory = new Map<string, Memory[]>()
+
+  async function sendUntilAvailable(request: PlannedRequest): Promise<ReceivedResponse> {
+    for (let left = repetitions; ; left--) {
+      const response = await send(request)
+      if (![502, 503, 504].includes(response.status) || left === 0) return response
+      repeated++
+      await pause(repetitionPauseMs)
+    }
+  }
 
   async function act(index: number): Promise<void> {
     const random = createRandom(seed, `request ${index}`)
     const request = planRequest(system.routes, { random, pool, providers })
     const { route, owners, path } = request
-    const { status, headers, text } = await send(request)
+    const { status, headers, text } = await sendUntilAvailable(request)
     if (index === replay) print(`${shown(request)}\n${status} ${JSON.stringify(headers)}\n${text}`)
     count(statuses, `${route?.name ?? 'no route'} ${Math.floor(status / 100)}`)
     count(mutations, request.mutation)
@@ -89,7 +105,7 @@ export async function runRequests(
       route: name,
       request: '',
     })
-  return { sent: total, statuses, mutations, growth, violations }
+  return { sent: total, statuses, mutations, repeated, growth, violations }
 }
 
 function count(counts: Map<string, number>, name: string): void {

@@ -9,7 +9,7 @@ export type ValueSource = { readonly random: Random; readonly owner: string; rea
 
 /** Values with a meaning, by the name of the field or parameter. */
 const meaningful: Readonly<Record<string, string>> = {
-  provider_id: 'sandbox sandbox stripe paypal authorize-net nowhere',
+  provider_id: 'sandbox stripe stripe stripe paypal authorize-net nowhere',
   provider: 'sandbox stripe paypal authorize-net',
   currency: 'EUR usd JPY BHD XXX',
   country: 'DE us FR ZZ',
@@ -22,6 +22,7 @@ const meaningful: Readonly<Record<string, string>> = {
   category: 'payment product audit payment_method',
   type: 'PaymentInitiated ProductAdded card paypal',
   include: 'payment_method nothing',
+  'x-reason': 'Ticket%204711 because',
 }
 /** What a field names, by its name: kinds of `Pool`. */
 const named: readonly (readonly [RegExp, string])[] = [
