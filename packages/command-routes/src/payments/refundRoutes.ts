@@ -31,7 +31,12 @@ const RefundBody = Type.Object(
     amount_cents: PositiveAmount('At most what is left of the payment; all of it if omitted'),
     reason: Type.Optional(Type.With(RefundReason, { description: 'other if omitted' })),
     note: Type.Optional(
-      Nullable(Type.String({ maxLength: maxReasonLength, description: 'For the record; not sent to the provider' })),
+      Nullable(
+        Type.String({
+          maxLength: maxReasonLength,
+          description: 'The owner of the payment sees it; not sent to the provider',
+        }),
+      ),
     ),
   },
   {

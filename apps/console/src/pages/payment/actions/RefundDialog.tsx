@@ -68,7 +68,7 @@ export function RefundDialog({ payment, payer, close }: ActionProps) {
           />
           <Textarea
             label="Note"
-            description="For the record; not sent to the provider"
+            description="The payer sees it; not sent to the provider"
             maxLength={maxNoteLength}
             value={note}
             onChange={({ currentTarget }) => setNote(currentTarget.value)}
