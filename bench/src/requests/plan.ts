@@ -51,11 +51,12 @@ export function planRequest(routes: readonly Route[], { random, pool, providers 
   const mutation = random.weighted(mutations)
   const owner = chosenOwner(route, random)
   const other = mutation === 'credential' ? oneOf(random, owners) : owner
-  // A request with two credentials may belong to either of them.
-  const source = { random, pool, owner: other === owner ? owner : 'anybody' }
+  // A request with two credentials may belong to either of them, and the owner of a payment sees what others do with it.
+  const isShared = other !== owner || /\/(refunds|capture|cancel|refresh)$/.test(route.path)
+  const source = { random, pool, owner: isShared ? 'anybody' : owner }
   const notification = providers.notification(route.path, random)
   const body = bodyOf(route, mutation, source, notification)
-  const texts = [...parametersOf(route, source), ...credentialOf(owner, random)]
+  const texts = [...parametersOf(route, { ...source, owner }), ...credentialOf(owner, random)]
   if (body) texts.push({ in: 'header', name: 'content-type', text: 'application/json' })
   if (mutation === 'credential') texts.push(...credentialOf(other, random))
   const isForged = notification !== undefined && mutation === 'credential'
@@ -113,7 +114,8 @@ function credentialOf(owner: Owner, random: Random): Text[] {
 function parametersOf({ parameters, path }: Route, source: ValueSource): Text[] {
   const { random, pool } = source
   const share = oneOf(random, [0, 0.15, 0.5])
-  const payment = path.includes('{refund_id}') ? pool.pick('payments of refunds', { random, owner: '' }) : undefined
+  const special = specialPayments.find(([end]) => path.endsWith(end))?.[1]
+  const payment = special && random.isIn(0.7) ? pool.pick(special, source) : undefined
   return parameters.flatMap(({ in: where, name, required = false, schema }) => {
     const isHeader = where === 'header'
     if (name === 'token' || !(required || random.isIn(isHeader ? 0.2 : share))) return []
@@ -139,6 +141,13 @@ function mutateText(texts: Text[], { parameters }: Route, random: Random): void 
   texts.push({ in: where, name, text })
 }
 
+/** Payments for which a route does something. */
+const specialPayments: readonly (readonly [string, string])[] = [
+  ['/capture', 'capturable payments'],
+  ['/refunds', 'received payments'],
+  ['{refund_id}', 'payments of refunds'],
+]
+
 /** `encodeURIComponent` throws at a lone surrogate. */
 const encoded = (text: string) => encodeURIComponent(text.toWellFormed().slice(0, 3_000))
 
@@ -148,9 +157,20 @@ function pathOf({ path }: Route, texts: readonly Text[], query: readonly Text[])
   return filled + (query.length > 0 ? '?' : '') + query.map(({ name, text }) => `${name}=${encoded(text)}`).join('&')
 }
 
+const paid = { total_cents: 2599, currency: 'USD' }
+/** The examples of the document use the sandbox, which authorizes nothing. */
+const moreExamples: Readonly<Record<string, readonly object[]>> = {
+  'POST /payments/intents': [
+    { ...paid, provider_id: 'stripe', capture_method: 'manual' },
+    { ...paid, provider_id: 'stripe' },
+    { ...paid, provider_id: 'paypal' },
+    { ...paid, provider_id: 'authorize-net' },
+  ],
+}
+
 /** @param notification of a provider, for a receiver */
 function bodyOf(
-  { body: schema, method, isBodyRequired, examples }: Route,
+  { name, body: schema, method, isBodyRequired, examples }: Route,
   mutation: Mutation,
   source: ValueSource,
   notification: string | undefined,
@@ -160,8 +180,9 @@ function bodyOf(
   if (!isBodyRequired && random.isIn(0.2)) return undefined
   if (notification !== undefined && mutation === 'none') return Buffer.from(notification)
   const made = Object.entries(Object(validValue(schema, 'body', source)))
-  const example = examples.length > 0 && random.isIn(0.5) ? oneOf(random, examples) : undefined
-  const chosen = example ? made.filter(() => random.isIn(0.2)) : made
+  const known = [...examples, ...(moreExamples[name] ?? [])]
+  const example = known.length > 0 && random.isIn(0.65) ? oneOf(random, known) : undefined
+  const chosen = example ? made.filter(() => random.isIn(0.1)) : made
   const value = notification ? JSON.parse(notification) : { ...Object(example), ...Object.fromEntries(chosen) }
   // Only the guest may name the guest, who could read the payment otherwise.
   if (value.guest_data) value.guest_data = { ...value.guest_data, email: `canary.${owner}.payer@example.com` }

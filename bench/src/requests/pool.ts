@@ -29,8 +29,13 @@ export function createPool(): Pool {
       add('etags', owner, headers.etag)
       add('positions', owner, headers['x-event-position'])
       add('cursors', owner, Object(meta).next_cursor ?? next_cursor)
-      for (const { id, position } of [data].flat().slice(0, 3).map(Object)) {
+      for (const { id, position, amount_capturable_cents, amount_received_cents } of [data]
+        .flat()
+        .slice(0, 5)
+        .map(Object)) {
         add(kindOf(path), owner, id)
+        if (amount_capturable_cents > 0) add('capturable payments', owner, id)
+        if (amount_received_cents > 0) add('received payments', owner, id)
         add('positions', owner, position)
         if (kindOf(path) === 'refunds') add('payments of refunds', owner, /payments\/([^/]+)/.exec(path)?.[1])
       }

@@ -67,7 +67,7 @@ export async function startProviders(stack: AsyncDisposableStack, pool: Pool): P
     },
     notification(path, random) {
       const provider = /^\/webhooks\/([\w-]+)$/.exec(path)?.[1] ?? ''
-      const recent = caused[provider]?.().slice(-200) ?? []
+      const recent = caused[provider]?.().slice(random.isIn(0.5) ? -10 : -200) ?? []
       const texts = random.isIn(0.6) && recent.length > 0 ? recent : (examples.get(provider) ?? [])
       if (texts.length === 0) return undefined
       const chosen = oneOf(random, texts)

@@ -4,7 +4,7 @@ import type { RequestsResult } from './run.ts'
 const storiesShown = 40
 
 export function requestsReport(result: RequestsResult, durationMs: number): string {
-  const { sent, statuses, mutations, repeated, growth, violations } = result
+  const { sent, statuses, mutations, errors, repeated, growth, violations } = result
   const routes = [...new Set([...statuses.keys()].map((name) => name.slice(0, -2)))].toSorted()
   const digits = ['2', '4', '5', '0']
   const isReceiver = (name: string) => /^POST \/webhooks\/(stripe|paypal|authorize-net|sandbox) /.test(name)
@@ -20,6 +20,7 @@ export function requestsReport(result: RequestsResult, durationMs: number): stri
     ...[...mutations].toSorted(([, a], [, b]) => b - a).map(([name, count]) => [`  changed: ${name}`, count]),
     ['  to receivers of providers', toReceivers],
     ['  sent again after 502, 503 or 504', repeated],
+    ...[...errors].map(([name, count]) => [`  logged by ${name.slice(0, 150)}`, count]),
     ['seconds', Math.round(durationMs / 1_000)],
     ['violations', violations.length],
     ...[...Map.groupBy(violations, ({ rule, route }) => `  ${rule}, ${route}`)].map(([name, all]) => [

@@ -15,6 +15,8 @@ export type RequestsResult = {
   /** By route and first digit of the status, such as `GET /payments 2`. */
   readonly statuses: ReadonlyMap<string, number>
   readonly mutations: ReadonlyMap<string, number>
+  /** By server and message, the errors in the log. */
+  readonly errors: ReadonlyMap<string, number>
   /** How often a request was sent again, because something was not available. */
   readonly repeated: number
   readonly growth: readonly Growth[]
@@ -73,7 +75,7 @@ export async function runRequests(
     count(mutations, request.mutation)
     for (const { rule, story } of judge(request, { status, headers, text }, system.isError)) {
       if (violations.length >= keptViolations) return
-      const log = status >= 500 ? system.logged(String(headers['x-request-id'])) : ''
+      const log = status >= 500 ? system.logged(String(headers['x-request-id'])).join('\n') : ''
       const about = { index, route: route?.name ?? 'no route', request: shown(request) }
       violations.push({ rule, story: `${story}\n${log}`.trim(), ...about })
     }
@@ -96,6 +98,11 @@ export async function runRequests(
     print(`${next} requests, ${perSecond.toFixed(0)} a second, ${violations.length} violations`)
   }
   if (replay !== undefined) await act(replay)
+  const errors = new Map<string, number>()
+  for (const line of system.logged('"level":"error"')) {
+    const { app, msg, code = '', err } = Object(parsedJson(line))
+    count(errors, `${app}: ${msg} ${code} ${Object(err).message ?? ''}`)
+  }
   const growth = [...memory].flatMap(([name, all]) => growthOf(name, all))
   for (const { name, measure, before, after } of total < leastForMemory ? [] : growth.filter(isTooMuch))
     violations.push({
@@ -105,7 +112,7 @@ export async function runRequests(
       route: name,
       request: '',
     })
-  return { sent: total, statuses, mutations, repeated, growth, violations }
+  return { sent: total, statuses, mutations, errors, repeated, growth, violations }
 }
 
 function count(counts: Map<string, number>, name: string): void {

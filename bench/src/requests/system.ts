@@ -15,8 +15,8 @@ import { readDocument } from './document.ts'
 export type RequestSystem = ReturnType<typeof readDocument> & {
   readonly url: string
   readonly servers: ReadonlyMap<string, BenchmarkProgram>
-  /** What the servers logged about a request. */
-  logged(requestId: string): string
+  /** The lines in the log of the servers that contain a text. */
+  logged(text: string): readonly string[]
 }
 
 const root = new URL('../../../', import.meta.url)
@@ -69,10 +69,9 @@ export async function startRequestSystem(
   return {
     ...readDocument(Object(await response.json())),
     ...{ url: url('api'), servers },
-    logged: (requestId) =>
+    logged: (text) =>
       readFileSync(log, 'utf8')
         .split('\n')
-        .filter((line) => line.includes(requestId))
-        .join('\n'),
+        .filter((line) => line.includes(text)),
   }
 }
