@@ -8,7 +8,7 @@ import t from 'tap'
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
 
 t.test('generated requests on all routes get documented responses only', async (t) => {
-  const options = ['--requests', '1500', '--seed', '20260101', '--connections', '32']
+  const options = ['--requests', '600', '--seed', '20260101', '--connections', '32']
   const run = spawn(process.execPath, [main, ...options], { stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => run.kill())
   const [report, errors] = await Promise.all([text(run.stdout), text(run.stderr), once(run, 'exit')])

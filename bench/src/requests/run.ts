@@ -30,7 +30,7 @@ export type RequestsOptions = {
   readonly replay?: number | undefined
 }
 
-const samples = 25
+const requestsPerSample = 2_000
 /** Fewer say nothing about memory. */
 const leastForMemory = 50_000
 /** Enough that most kinds of resources exist. */
@@ -40,10 +40,11 @@ const keptViolations = 1_000
 const repetitions = 4
 const repetitionPauseMs = 3_000
 
-/** @param print gets progress */
+/** @param stop ends the run early. @param print gets progress, and each violation */
 export async function runRequests(
   stack: AsyncDisposableStack,
   { seed, connections, replay, ...options }: RequestsOptions,
+  stop: AbortSignal,
   print: (line: string) => void,
 ): Promise<RequestsResult> {
   const pool = createPool()
@@ -78,6 +79,7 @@ export async function runRequests(
       const log = status >= 500 ? system.logged(String(headers['x-request-id'])).join('\n') : ''
       const about = { index, route: route?.name ?? 'no route', request: shown(request) }
       violations.push({ rule, story: `${story}\n${log}`.trim(), ...about })
+      print(`${rule}, ${about.route}, request ${index}`)
     }
     if (route === undefined || status < 200 || status > 299) return
     const body = parsedJson(text)
@@ -87,10 +89,10 @@ export async function runRequests(
 
   const began = performance.now()
   let next = 0
-  while (next < total) {
-    const until = Math.min(total, next + Math.ceil(total / samples))
+  while (next < total && !stop.aborted) {
+    const until = Math.min(total, next + requestsPerSample)
     const worker = async () => {
-      while (next < until) await act(next++)
+      while (next < until && !stop.aborted) await act(next++)
     }
     await Promise.all(Array.from({ length: connections }, worker))
     for (const [name, server] of system.servers) memory.set(name, [...(memory.get(name) ?? []), await memoryOf(server)])
@@ -104,15 +106,15 @@ export async function runRequests(
     count(errors, `${app}: ${msg} ${code} ${Object(err).message ?? ''}`)
   }
   const growth = [...memory].flatMap(([name, all]) => growthOf(name, all))
-  for (const { name, measure, before, after } of total < leastForMemory ? [] : growth.filter(isTooMuch))
+  for (const { name, measure, before, after } of next < leastForMemory ? [] : growth.filter(isTooMuch))
     violations.push({
       rule: 'memory grows',
       story: `${measure} ${before} to ${after}`,
-      index: total,
+      index: next,
       route: name,
       request: '',
     })
-  return { sent: total, statuses, mutations, errors, repeated, growth, violations }
+  return { sent: next, statuses, mutations, errors, repeated, growth, violations }
 }
 
 function count(counts: Map<string, number>, name: string): void {
