@@ -8,6 +8,8 @@ export type Finding = { readonly rule: string; readonly story: string }
 
 /** Too slow or too large for any route. */
 const transportStatuses = [408, 431]
+/** One that the generator sends. Administrators may see it in what a provider sent. */
+const card = /4242 ?4242 ?4242 ?4242/
 /** Where administrators see what is theirs alone. */
 const ownLists = /^\/(payment-methods|addresses|payments(\?|$))/
 
@@ -16,7 +18,7 @@ const ownLists = /^\/(payment-methods|addresses|payments(\?|$))/
  * @returns what the document does not allow. Empty for a good response
  */
 export function judge(request: PlannedRequest, response: ReceivedResponse, isError: ValidateFunction): Finding[] {
-  const { route, raw, isValid, method } = request
+  const { route, raw, isValid, method, owners } = request
   const { status, headers, text } = response
   const isRouted = route !== undefined && !transportStatuses.includes(status)
   // Without a whole request there need be no response.
@@ -28,6 +30,7 @@ export function judge(request: PlannedRequest, response: ReceivedResponse, isErr
   if (isRouted && status < 300 && !isValid) report('invalid request accepted', text)
   const leak = leakIn(request, text)
   if (leak !== undefined) report('data of another owner', leak)
+  if (card.test(text) && (status >= 400 || !owners.includes('admin'))) report('card number in a response', text)
   const problem = isRouted ? documentProblem(route, response) : undefined
   if (problem !== undefined) report('not as documented', `${problem}: ${text}`)
   // Bytes may be two requests, with two responses.

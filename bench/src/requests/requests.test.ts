@@ -144,6 +144,7 @@ t.test('the judge finds each planted fault', async (t) => {
     ['an error in another form', rules(404, { error: 'x' }, { route: undefined }), ['odd error']],
     ['an accepted invalid request', rules(200, good, { isValid: false }), ['invalid request accepted']],
     ['data of another owner', rules(200, { id, parts: [{ name: 'canary.grace.1' }] }), ['data of another owner']],
+    ['a card number', rules(200, { id, parts: [{ name: '4242 4242 4242 4242' }] }), ['card number in a response']],
     ['no request id', rules(200, good, {}, { 'x-request-id': undefined }), ['no request id']],
     ['no response', rules(0, ''), ['no response']],
   ]

@@ -106,14 +106,12 @@ export async function runRequests(
     count(errors, `${app}: ${msg} ${code} ${Object(err).message ?? ''}`)
   }
   const growth = [...memory].flatMap(([name, all]) => growthOf(name, all))
-  for (const { name, measure, before, after } of next < leastForMemory ? [] : growth.filter(isTooMuch))
-    violations.push({
-      rule: 'memory grows',
-      story: `${measure} ${before} to ${after}`,
-      index: next,
-      route: name,
-      request: '',
-    })
+  const grown = next < leastForMemory ? [] : growth.filter(isTooMuch)
+  const late = [
+    ...grown.map(({ name, measure, after }) => ({ rule: 'memory grows', story: `${measure} of ${name}: ${after}` })),
+    ...(await system.failing()).map((story) => ({ rule: 'does not recover', story })),
+  ]
+  violations.push(...late.map((finding) => ({ ...finding, index: next, route: 'none', request: '' })))
   return { sent: next, statuses, mutations, errors, repeated, growth, violations }
 }
 

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { freePort, withoutLimits } from '@paylog/testing/processes'
@@ -17,9 +18,13 @@ export type RequestSystem = ReturnType<typeof readDocument> & {
   readonly servers: ReadonlyMap<string, BenchmarkProgram>
   /** The lines in the log of the servers that contain a text. */
   logged(text: string): readonly string[]
+  /** The checks that do not recover, such as a read model that an event has stopped. */
+  failing(): Promise<readonly string[]>
 }
 
 const root = new URL('../../../', import.meta.url)
+const recoveryMs = 60_000
+const pollMs = 500
 const names = ['embedded-event-store', 'identity', 'api', 'projector', 'worker'] as const
 
 /** @param env more variables of all servers: the providers */
@@ -73,5 +78,16 @@ export async function startRequestSystem(
       readFileSync(log, 'utf8')
         .split('\n')
         .filter((line) => line.includes(text)),
+    failing: () => failingChecks(`${url('api')}/health/ready`),
+  }
+}
+
+type Check = { readonly ok: boolean; readonly lag_events?: number | null }
+
+async function failingChecks(url: string): Promise<readonly string[]> {
+  for (const deadline = performance.now() + recoveryMs; ; await pause(pollMs)) {
+    const { checks } = (await (await fetch(url)).json()) as { readonly checks: Readonly<Record<string, Check>> }
+    const failing = Object.entries(checks).filter(([, { ok, lag_events }]) => !ok || Number(lag_events) > 0)
+    if (failing.length === 0 || performance.now() > deadline) return failing.map(([name]) => name)
   }
 }
