@@ -19,7 +19,7 @@ export function requestsReport(result: RequestsResult, durationMs: number): stri
     ['requests', sent],
     ...[...mutations].toSorted(([, a], [, b]) => b - a).map(([name, count]) => [`  changed: ${name}`, count]),
     ['  to receivers of providers', toReceivers],
-    ['  sent again after 502, 503 or 504', repeated],
+    ['  sent again: no response, 502, 503 or 504', repeated],
     ...[...errors].map(([name, count]) => [`  logged by ${name.slice(0, 150)}`, count]),
     ['seconds', Math.round(durationMs / 1_000)],
     ['violations', violations.length],

@@ -17,7 +17,7 @@ export type RequestsResult = {
   readonly mutations: ReadonlyMap<string, number>
   /** By server and message, the errors in the log. */
   readonly errors: ReadonlyMap<string, number>
-  /** How often a request was sent again, because something was not available. */
+  /** How often a request was sent again, because there was no response or something was not available. */
   readonly repeated: number
   readonly growth: readonly Growth[]
   readonly violations: readonly Violation[]
@@ -60,7 +60,7 @@ export async function runRequests(
   async function sendUntilAvailable(request: PlannedRequest): Promise<ReceivedResponse> {
     for (let left = repetitions; ; left--) {
       const response = await send(request)
-      if (![502, 503, 504].includes(response.status) || left === 0) return response
+      if (request.raw || ![0, 502, 503, 504].includes(response.status) || left === 0) return response
       repeated++
       await pause(repetitionPauseMs)
     }
@@ -79,7 +79,7 @@ export async function runRequests(
       const log = status >= 500 ? system.logged(String(headers['x-request-id'])).join('\n') : ''
       const about = { index, route: route?.name ?? 'no route', request: shown(request) }
       violations.push({ rule, story: `${story}\n${log}`.trim(), ...about })
-      print(`${rule}, ${about.route}, request ${index}`)
+      print(`${rule}, ${about.route}, request ${index}: ${story.slice(0, 200)}`)
     }
     if (route === undefined || status < 200 || status > 299) return
     const body = parsedJson(text)
