@@ -1,7 +1,7 @@
 // The OpenAPI document as generator and judge need it: routes without references, and validators.
-import { createRequire } from 'node:module'
 import type { ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
 
 export type Schema = {
   readonly [Keyword in 'type' | 'format' | 'pattern']?: string
@@ -48,10 +48,8 @@ export type Route = {
   readonly responses: ReadonlyMap<string, ValidateFunction>
 }
 
-// The types of this CommonJS package do not fit its default import.
-const addFormats: (ajv: Ajv2020) => void = createRequire(import.meta.url)('ajv-formats')
 const ajv = new Ajv2020({ strict: false, logger: false })
-addFormats(ajv)
+formats.default(ajv)
 const compiled = new Map<string, ValidateFunction>()
 
 /** Equal schemas share a validator, because most of them are those of many routes. */
