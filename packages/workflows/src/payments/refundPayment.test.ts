@@ -8,7 +8,7 @@ import { reconcilePayment } from './reconcilePayment.ts'
 import { refundPayment } from './refundPayment.ts'
 
 const { provider, fake } = createFakeProvider(t)
-const { workflow, time, open, typesOf, advance: later } = await workflowHarness(t, provider)
+const { workflow, time, open, notify, typesOf, advance: later } = await workflowHarness(t, provider)
 
 t.beforeEach(() => {
   fake.calls.length = 0
@@ -57,6 +57,21 @@ t.test('a refund is two appends and one call, and gives back what was asked', as
   t.equal(intent.refunds.length, 1)
   t.same(await moneyOf(payment_id), { received: 2599, refunded: 500 })
 })
+
+t.test(
+  'a refund of a payment whose intent is not recorded yet stays pending, also where refunds are checked',
+  async (t) => {
+    fake.failures.set('create', [{ kind: 'unknown', done: true }])
+    const { payment_id } = await open()
+    const intent = fake.onlyOf(payment_id)
+    await notify(intent, 'succeeded', fake.charge(intent))
+    const checking = { ...provider, checkRefund: async () => undefined }
+    const on = { ...workflow, providers: new Map([[provider.id, checking]]) }
+    await t.rejects(refund(payment_id, {}, on), { name: 'DomainError', code: 'provider_outcome_unknown' })
+    later(60_000)
+    t.same(await moneyOf(payment_id), { received: 2599, refunded: 2599 }, 'the reconciler finishes it')
+  },
+)
 
 t.test('many refunds at once never give back more than was received', async (t) => {
   const { payment_id, intent } = await paidPayment()

@@ -71,8 +71,10 @@ async function checkRefund(
   command: Omit<RequestRefund, 'occurred_at'>,
   state: PaymentState,
 ): Promise<void> {
-  const provider = providerOf(workflow, existingPayment(state))
-  if (!provider.checkRefund) return
+  const payment = existingPayment(state)
+  const provider = providerOf(workflow, payment)
+  // Without its intent the payment cannot be read at the provider. The refund itself finds out.
+  if (!provider.checkRefund || payment.provider_intent_id === null) return
   const begun = requestRefund({ ...command, occurred_at: workflow.now().toISOString() }, state)
   await provider.checkRefund(refundRequest(begun.reduce(paymentFold.evolve, state), command.refund_id, false))
 }
