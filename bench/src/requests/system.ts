@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { freePort, withoutLimits } from '@paylog/testing/processes'
 import { moduleLoading } from '@paylog/testing/testEnvironment'
-import { startEndpoint } from '../campaign/endpoint.ts'
+import { startEndpoints } from '../campaign/load/endpoints.ts'
 import { createRandom } from '../campaign/random.ts'
 import { startPrivatePostgres, temporaryDirectory } from '../harness/privatePostgres.ts'
 import { type BenchmarkProgram, startBenchmarkProgram } from '../harness/program.ts'
@@ -38,7 +38,7 @@ export async function startRequestSystem(
   const ports = new Map<string, string>()
   for (const name of names) ports.set(name, String(await freePort()))
   const url = (name: (typeof names)[number]) => `http://127.0.0.1:${ports.get(name)}`
-  const endpoint = await startEndpoint(stack, createRandom(0, 'endpoint'))
+  const endpoints = await startEndpoints(stack, createRandom(0, 'endpoints'))
   const environment = {
     PATH: process.env.PATH ?? '',
     ...moduleLoading,
@@ -55,7 +55,7 @@ export async function startRequestSystem(
     RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '0',
     // A busy machine is not a fault of the system.
     SHED_EVENT_LOOP_DELAY: '0',
-    ...endpoint.env,
+    ...endpoints.env,
     ...env,
   }
   await promisify(execFile)(process.execPath, [new URL('apps/ops/src/main.ts', root).pathname, 'migrate'], {
