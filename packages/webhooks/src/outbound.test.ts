@@ -87,7 +87,7 @@ t.test(
     )
     const slack = endpointSettings(4, 'raw', { FORMAT: 'slack', URL: 'https://hooks.slack.com/services/T/B/x' })
     const legacy = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/legacy' }
-  const endpoints = endpointsFrom(endpointSettings(2, 'raw'), canonical, legacy, slack)
+    const endpoints = endpointsFrom(endpointSettings(2, 'raw'), canonical, legacy, slack)
     const idsOf = (...events: readonly SourceEvent[]) =>
       events.flatMap((event) => outboundMessages(event, endpoints, options).map(({ node, id }) => `${node} ${id}`))
     t.equal(idsOf(inPayment).length, 3)
