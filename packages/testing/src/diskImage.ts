@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-const imageBytes = 2 * 2 ** 30
+const usualBytes = 2 * 2 ** 30
 /** Longer than the work between two copies, so that only a sync writes data to the disk. */
 const commitSeconds = 60
 
@@ -24,12 +24,12 @@ export type Disk = AsyncDisposable & {
 
 export const canMountDisk = process.platform === 'linux' && process.getuid?.() === 0
 
-/** Creates an empty disk. */
-export async function createDisk(): Promise<Disk> {
+/** Creates an empty disk. @param bytes it occupies only what is written to it */
+export async function createDisk(bytes = usualBytes): Promise<Disk> {
   const home = await mkdtemp(join(tmpdir(), 'paylog-disk-'))
   const image = join(home, 'image')
   const file = await open(image, 'w')
-  await file.truncate(imageBytes)
+  await file.truncate(bytes)
   await file.close()
   await run('mkfs.ext4', ['-q', image])
   return mountDisk(home)

@@ -1,43 +1,39 @@
-// A disk of its own for Postgres, which can be filled. Needs Linux and root, to mount it.
+// The disk of Postgres, which can be filled.
 import { execFile } from 'node:child_process'
-import { mkdir, open, rm, statfs } from 'node:fs/promises'
+import { rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { canMountDisk, createDisk } from '@paylog/testing/diskImage'
 
 const run = promisify(execFile)
-const diskBytes = 8 * 2 ** 30
+const diskBytes = 16 * 2 ** 30
 
-export type Disk = {
+export type FillableDisk = {
   readonly directory: string
   /** Uses up all free space, until `free`. */
   fill(): Promise<void>
   free(): Promise<void>
 }
 
-export const canMountDisk = process.platform === 'linux' && process.getuid?.() === 0
-
-/** Creates an empty disk inside the directory. @param stack unmounts it */
-export async function mountDisk(stack: AsyncDisposableStack, home: string): Promise<Disk> {
-  const [image, directory] = [join(home, 'disk.image'), join(home, 'disk')]
-  const file = await open(image, 'w')
-  await file.truncate(diskBytes)
-  await file.close()
-  await run('mkfs.ext4', ['-q', '-m', '0', image])
-  await mkdir(directory)
-  await run('mount', ['-o', 'loop', image, directory])
-  stack.defer(async () => void (await run('umount', ['--lazy', directory])))
-  const filling = join(directory, 'filling')
+/** @param stack unmounts it @returns undefined where no disk can be mounted */
+export async function mountFillableDisk(stack: AsyncDisposableStack): Promise<FillableDisk | undefined> {
+  if (!canMountDisk) return undefined
+  // Root of a container may lack the right.
+  const disk = await createDisk(diskBytes).catch(() => undefined)
+  if (disk === undefined) return undefined
+  const { directory } = stack.use(disk)
+  // Two: the first leaves the rounding, and what its own blocks need.
+  const fillings = ['filling-1', 'filling-2'].map((name) => join(directory, name))
   return {
     directory,
     async fill() {
-      // Twice: the first time leaves what rounding and the file's own blocks need.
-      for (let part = 1; part <= 2; part++) {
-        const { bavail, bsize } = await statfs(directory)
-        if (bavail > 0) await run('fallocate', ['-l', String(bavail * bsize), `${filling}-${part}`]).catch(() => {})
+      for (const file of fillings) {
+        const { bfree, bsize } = await statfs(directory)
+        if (bfree > 0) await run('fallocate', ['-l', String(bfree * bsize), file]).catch(() => {})
       }
     },
     async free() {
-      for (let part = 1; part <= 2; part++) await rm(`${filling}-${part}`, { force: true })
+      for (const file of fillings) await rm(file, { force: true })
     },
   }
 }

@@ -1,14 +1,12 @@
 // Starts the system of a campaign in the form of production: processes apart, an edge and Redis where they are installed, and a
 // network link between any two parts.
-import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { freePort } from '@paylog/testing/processes'
 import { temporaryDirectory } from '../../harness/privatePostgres.ts'
 import type { Urls } from '../judge/observations.ts'
 import { ownRoot, startApps } from './apps.ts'
-import { canMountDisk, type Disk, mountDisk } from './disk.ts'
+import { type FillableDisk, mountFillableDisk } from './disk.ts'
 import type { Link } from './link.ts'
 import { linkParts, pointLinks } from './partLinks.ts'
 import { type AppName, appNames } from './parts.ts'
@@ -24,7 +22,7 @@ export type CampaignSystem = {
   readonly apps: ReadonlyMap<AppName, SupervisedProcess>
   readonly links: readonly Link[]
   readonly postgres: CampaignPostgres
-  readonly disk: Disk | undefined
+  readonly disk: FillableDisk | undefined
   /** Deletes all data of Redis. */
   readonly emptyRedis: (() => Promise<void>) | undefined
   /** Starts a second event store, which takes over from the first. */
@@ -37,7 +35,6 @@ export type CampaignSystem = {
   readonly missing: readonly string[]
 }
 
-const run = promisify(execFile)
 const withoutHealthPage: readonly AppName[] = ['event-store', 'identity']
 
 /**
@@ -57,9 +54,7 @@ export async function startCampaignSystem(
   const directory = await temporaryDirectory(stack)
   const logs = options.logs ?? join(directory, 'logs')
   await mkdir(logs, { recursive: true })
-  // Postgres runs as another user.
-  await run('chmod', ['755', directory])
-  const disk = canMountDisk ? await mountDisk(stack, directory) : undefined
+  const disk = await mountFillableDisk(stack)
   const home = join(disk?.directory ?? directory, 'postgres')
   const postgres = await startCampaignPostgres(stack, { directory: home, logs })
   const redis = without.includes('redis') ? undefined : await superviseRedis(stack, { directory, logs })
