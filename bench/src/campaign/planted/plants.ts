@@ -73,11 +73,11 @@ export const plants: readonly Plant[] = [
   },
   {
     name: 'late failure after the success',
-    rules: ['wrong status'],
+    rules: ['wrong status', 'outcome recorded twice'],
     file: 'packages/domain/src/payments/evidence.ts',
     text: "if (isAbsorbing(payment.status)) return ignoredBecause('final')",
-    replacement:
-      "if (payment.status === 'succeeded' && command.status === 'failed') return statusEvent(command, payment)",
+    replacement: `if (isAbsorbing(payment.status))
+    return command.status === 'failed' ? statusEvent(command, payment) : ignoredBecause('final')`,
   },
   {
     name: 'refund a cent too small',

@@ -42,7 +42,12 @@ export async function tryPlants(
 ): Promise<PlantsTried> {
   const load = await prepareLoad(stack, { seed: options.seed, load: usualLoad })
   const env = { ...options.env, ...load.env, ...plantEnv(...plants.map(({ name }) => name)) }
-  const system = await startCampaignSystem(stack, { env, logs: undefined, without: [], eventStore: undefined })
+  const system = await startCampaignSystem(stack, {
+    env,
+    logs: undefined,
+    without: ['edge', 'redis'],
+    eventStore: undefined,
+  })
   const reports = new Map<string, PlantReport>()
   let violations: readonly Violation[] = []
   const began = performance.now()
