@@ -70,6 +70,9 @@ t.test('the judge accepts what may happen', async (t) => {
   )
   t.same(rules({ reads: [{ ...read, is_right: false, is_stale: true }] }), [], 'a read that says that it is stale')
   t.same(rules({ intrusions: [{ owner: 'user 2', request: 'POST', status: 503 }] }), [], 'an error instead of a denial')
+  const noticed = logOf(...events, ['ProviderEventIgnored', { attention: 'foreign_intent' }])
+  const notice = { ...paid, webhook_id: 'msg_9', event: 'payment.attention', status: null, detail: 'foreign_intent' }
+  t.same(rules({ log: noticed, webhooks: [...ours, notice] }), [], 'what needs attention, without a status')
   const rejected = { ...refund, answers: [answer(422, { code: 'refund_exceeds_payment' })], name: 'refund 2' }
   t.same(rules({ operations: [create, refund, rejected] }), [], 'a refund of more than was left')
 })

@@ -117,7 +117,7 @@ function judgeCanonical(
   const found: Violation[] = []
   const place = `at endpoint ${endpoint.name}`
   const received = Map.groupBy(webhooks, ({ payment_id, event, status, detail }) =>
-    [payment_id, event, status, ...(detail === null ? [] : [detail])].join(' '),
+    [payment_id, event, String(status), ...(detail === null ? [] : [detail])].join(' '),
   )
   for (const [key, { subject, event, content, amount, least, most }] of due) {
     if (!matches(endpoint, event)) continue

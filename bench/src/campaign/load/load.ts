@@ -119,8 +119,9 @@ export async function prepareLoad(
       intents: providers.flatMap((each) => each.books()),
       notifications: notifier.notifications,
       endpoints,
-      webhooks: receivers.received,
-      checkpoints: receivers.checkpoints,
+      // Copies: more arrive while the judge reads the log.
+      webhooks: [...receivers.received],
+      checkpoints: [...receivers.checkpoints],
       verifier_key: receivers.verifierKey,
       provider_faults: faultsOf(providers),
     }),
