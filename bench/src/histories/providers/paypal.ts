@@ -1,0 +1,68 @@
+// PayPal: the fake of the tests.
+import { createPaypal } from '@paylog/providers/paypal/paypal'
+import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
+import { type Books, common, type Deed, noTest, type Paid, possible, stateOfMoney } from '../books.ts'
+
+export async function openPaypal(): Promise<Books> {
+  const fake = await startFakePaypal(noTest as never, { allowDouble: true })
+  const { clientId, clientSecret, webhookIds, apiBase } = fake
+  const ordersOf = (id: string) => [...fake.orders.values()].filter(({ unit }) => unit.custom_id === id)
+  const disputes = new Map<string, 'open' | 'won' | 'lost'>()
+  function act(deed: Deed, { payment_id }: Paid, flavour: number): void {
+    const order = ordersOf(payment_id).at(-1)
+    if (order === undefined) throw new Error('nothing to act on')
+    const [capture] = order.captures
+    const refund = order.refunds.find(({ status }) => status === 'PENDING')
+    if (deed === 'pay') {
+      if (order.status !== 'CREATED') throw new Error('approved before')
+      fake.approve(order.id)
+    } else if (deed === 'fail') fake.nextCaptures('declined')
+    else if (deed === 'begin to pay') fake.nextCaptures('pending')
+    else if (deed === 'complete') {
+      if (capture?.status !== 'PENDING') throw new Error('nothing is pending')
+      fake.settleCapture(capture.id, flavour % 4 ? 'completed' : 'denied')
+    } else if (deed === 'end a refund') {
+      if (refund) fake.settleRefund(refund.id, flavour % 2 ? 'completed' : 'failed')
+      else fake.nextRefunds('pending')
+    } else if (capture?.status !== 'COMPLETED') throw new Error('nothing was paid')
+    else if (deed === 'refund elsewhere') fake.refund(capture.id, flavour % 2 ? undefined : '0.01')
+    else if (deed === 'dispute') {
+      if (disputes.has(capture.id)) throw new Error('disputed before')
+      disputes.set(capture.id, 'open')
+      fake.dispute(capture.id)
+    } else if (disputes.get(capture.id) === 'open') {
+      const isWon = flavour % 2 === 1
+      disputes.set(capture.id, isWon ? 'won' : 'lost')
+      fake.dispute(capture.id, 'RESOLVED', 'RESOLVED', isWon ? 'RESOLVED_SELLER_FAVOUR' : 'RESOLVED_BUYER_FAVOUR')
+    }
+  }
+  return {
+    createProvider: () => createPaypal({ clientId, clientSecret, webhookIds, apiBase, ...common }),
+    act: (deed, paid, flavour) => possible(() => act(deed, paid, flavour)),
+    get notifications() {
+      return fake.events.map((event) => ({ what: event.event_type, sign: () => fake.signed(event) }))
+    },
+    accountOf(payment_id) {
+      const orders = ordersOf(payment_id)
+      const { received_cents, refunded_cents, capturable_cents } = fake.balanceOf(payment_id)
+      const refunds = orders.flatMap((order) => order.refunds)
+      const counted = refunds.filter(({ status }) => status !== 'FAILED' && status !== 'CANCELLED')
+      const begun = orders.flatMap(({ captures, authorizations }) => [...captures, ...authorizations])
+      const isPending = begun.some(({ status }) => status === 'PENDING')
+      const isOpen = orders.some(({ status }) => status !== 'VOIDED')
+      return {
+        state: stateOfMoney({ received_cents, capturable_cents, isPending, isOpen, isKnown: orders.length > 0 }),
+        charges: fake.charges.filter((charge) => charge.payment_id === payment_id).length,
+        received_cents,
+        refunded_cents,
+        refunds: counted.map(({ custom_id = '', amount }) => {
+          // Our refunds name the payment and the refund.
+          const [refund_id = null] = custom_id === payment_id ? [] : (/[\da-f-]{36}$/.exec(custom_id) ?? [])
+          return { refund_id, amount_cents: Math.round(Number(amount.value) * 100) }
+        }),
+        disputes: orders.flatMap(({ captures }) => captures.flatMap(({ id }) => disputes.get(id) ?? [])),
+        payable: orders.filter(({ status }) => status !== 'VOIDED').length,
+      }
+    },
+  }
+}
