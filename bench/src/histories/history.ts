@@ -140,6 +140,7 @@ export async function runHistory(choices: Choices, seed: number): Promise<Histor
     (world.now() >= calmSince + 2 * calmMs || (unaccepted === 0 && clients.asked.every(({ isOver }) => isOver)))
   await world.run(isSettled)
 
+  await world.end()
   return resultOf({ world, stage, targets, clients, unaccepted })
 }
 

@@ -204,6 +204,7 @@ async function runRace({ provider, state, names }: Race, choose: (moves: readonl
   await until(notify())
   await world.run(() => world.steps.length === 0 && world.now() >= calmSince + calmMs)
   await until(notify())
+  await world.end()
   const all = [clients, ...work.map(({ own }) => own)]
   const asked = all.flatMap((each) => each.asked)
   const accepted = all.flatMap((each) => each.accepted)

@@ -46,6 +46,7 @@ function readOptions() {
   try {
     const text = { type: 'string' } as const
     const given = parseArgs({
+      allowPositionals: true,
       options: {
         seed: text,
         histories: text,

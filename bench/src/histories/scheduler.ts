@@ -54,6 +54,7 @@ export function createWorld(policy: Policy, startMs: number) {
   const faults = new Map<string, number>()
   const story: string[] = []
   const problems: string[] = []
+  const over = new AbortController()
   let now = startMs
   let count = 0
 
@@ -77,6 +78,12 @@ export function createWorld(policy: Policy, startMs: number) {
     story: story as readonly string[],
     /** What may never happen: a process that stops by itself, an error that nobody handles. */
     problems,
+    /** Aborts at the end, when nothing counts any more: Node keeps what listens to a signal that never does. */
+    over: over.signal,
+    async end(): Promise<void> {
+      over.abort()
+      await settled()
+    },
     now: () => now,
     stepsTaken: () => count,
     tell: (line: string) => void story.push(`${((now - startMs) / 1_000).toFixed(3)} s  ${line}`),

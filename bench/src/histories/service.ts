@@ -111,7 +111,7 @@ function runWorker(durable: Durable, worker: Process): void {
     erasures: { apply: async () => undefined, withoutKeys: async (events) => events },
     now,
   })
-  const following = { streamPrefixes, maxBatch: 100, signal: new AbortController().signal, log }
+  const following = { streamPrefixes, maxBatch: 100, signal: world().over, log }
   const stopped = (error: unknown) => void world().problems.push(`the worker stops: ${error}`)
   store.follow({ ...planner, ...following, name: followUpsSubscription }).catch(stopped)
   store.follow({ ...dispatcher, ...following, name: webhookSubscription }).catch(stopped)
