@@ -111,6 +111,7 @@ t.test('leaves are found by their positions, and other positions are not', async
     undefined,
   ])
   t.same(await leafIndexes(pool, []), [])
+  t.same(await leafIndexes(pool, [2n ** 63n - 1n, 2n ** 63n, 10n ** 19n - 1n]), [undefined, undefined, undefined])
 })
 
 t.test('a writer that another one has overtaken changes nothing', async (t) => {

@@ -88,11 +88,16 @@ export async function readTiles(db: Queryable, places: readonly TilePlace[]): Pr
   })
 }
 
+/** The highest one of a bigint. */
+const maxPosition = 2n ** 63n - 1n
+
 /**
  * The leaves of events at these commit positions; undefined where no leaf has the position. Whether it is the leaf of that
  * event is for the caller to check, by its hash.
  */
 export async function leafIndexes(db: Queryable, positions: readonly bigint[]): Promise<(number | undefined)[]> {
+  // A client may ask for more than Postgres can compare.
+  const possible = positions.filter((position) => position <= maxPosition)
   const { rows } = await db.query<{ position: string; index: string; positions: Buffer }>({
     name: 'find leaves',
     text: `select wanted.position::text, tile.index::text, tile.positions
@@ -101,7 +106,7 @@ export async function leafIndexes(db: Queryable, positions: readonly bigint[]): 
         select index, positions from audit.tiles
         where level = 0 and first_position <= wanted.position order by first_position desc limit 1
       ) as tile`,
-    values: [positions.map(String)],
+    values: [possible.map(String)],
   })
   const found = new Map(
     rows.map(({ position, index, positions: stored }) => {
