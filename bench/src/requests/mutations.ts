@@ -7,7 +7,8 @@ export const oneOf = <Item>(random: Random, items: readonly Item[]): Item => ran
 /** JSON texts, not values, because JSON.stringify writes none of the odd ones. */
 const hostile = String.raw`
 null ¦ true ¦ "" ¦ " " ¦ [] ¦ {} ¦ [[[[]]]] ¦ [null] ¦ {"":""} ¦ "null" ¦ "true" ¦ "1" ¦ 0 ¦ -0 ¦ -1 ¦ 0.5 ¦ 1e2 ¦ 1e400 ¦ -1e400
-1e-400 ¦ 9007199254740993 ¦ 1000000000000 ¦ 2147483648 ¦ 9223372036854775808 ¦ 123456789012345678901234567890 ¦ 1.0000000000000000001
+1e-400 ¦ 9007199254740993 ¦ 1000000000000 ¦ 2147483648 ¦ 9223372036854775808 ¦ 18446744073709551616 ¦ 99999999999999999999
+123456789012345678901234567890 ¦ 1.0000000000000000001
 "\u0000" ¦ "a\u0000b" ¦ "\ud800" ¦ "\udc00\ud800" ¦ "\ufeff" ¦ "\u202e" ¦ "😀" ¦ "e\u0301" ¦ "\u001b[31m" ¦ "\r\nset-cookie: a=b"
 "<script>alert(1)</script>" ¦ "'; drop table payments; --" ¦ "%00" ¦ "../../etc/passwd" ¦ "$where" ¦ "{{7*7}}" ¦ "=1+1" ¦ "4242 4242 4242 4242"
 "__proto__" ¦ "constructor" ¦ "toString" ¦ {"__proto__":{"a":1}} ¦ {"constructor":{"prototype":{}}} ¦ {"toString":1} ¦ {"toJSON":1}
