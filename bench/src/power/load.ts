@@ -14,21 +14,7 @@ import { startBenchmarkProgram } from '../harness/program.ts'
 import type { Machine } from './machine.ts'
 import type { Acknowledged } from './recovered.ts'
 
-export type Load = {
-  /** In the order of their responses. */
-  readonly acknowledged: readonly Acknowledged[]
-  /** The ids of the payments among them. */
-  readonly payments: readonly string[]
-  /** The payments that the webhook endpoint was told of. */
-  notified(): ReadonlySet<string>
-  /** @throws when that takes more than a minute */
-  untilAcknowledged(more: number): Promise<void>
-  /** Resolves at the next accepted payment. @throws when that takes more than a minute */
-  untilPaid(): Promise<void>
-  stop(): Promise<void>
-  /** Compares all lists with the log. @returns what differs */
-  verify(): Promise<readonly string[]>
-}
+export type Load = Awaited<ReturnType<typeof startLoad>>
 
 const run = promisify(execFile)
 const appendWriters = 4
@@ -38,14 +24,16 @@ const retryPauseMs = 50
 const pollMs = 10
 const progressTimeoutMs = 60_000
 const app = (name: string) => new URL(`../../../apps/${name}/src/main.ts`, import.meta.url)
+const guest = () => ({ email: `guest-${randomUUID()}@example.com`, name: 'Guest Example' })
 
-export async function startLoad(stack: AsyncDisposableStack, machine: Machine): Promise<Load> {
+/** @param stack stops it */
+export async function startLoad(stack: AsyncDisposableStack, machine: Machine) {
   const endpoint = await openEndpoint(stack)
   const port = await freePort()
   const environment = { ...environmentOf(machine, port), ...endpoint.settings }
-  await machine.startEventStore()
   const ops = (...args: readonly string[]) =>
     run(process.execPath, [app('ops').pathname, ...args], { env: environment })
+  await machine.startEventStore()
   await ops('migrate')
   for (const name of ['command-api', 'projector', 'worker'])
     await startBenchmarkProgram(app(name), { env: environment, stack })
@@ -85,34 +73,36 @@ export async function startLoad(stack: AsyncDisposableStack, machine: Machine): 
   const repeat = async (act: () => Promise<void>) => {
     while (!isOver) await act().catch(() => pause(retryPauseMs))
   }
-  const working = Promise.all([
-    ...Array.from({ length: payers }, () => repeat(pay)),
-    ...Array.from({ length: appendWriters }, () => repeat(append)),
-  ])
+  const working = Promise.all([...Array(payers).fill(pay), ...Array(appendWriters).fill(append)].map(repeat))
   const stop = async () => {
     isOver = true
     await working
   }
   stack.defer(stop)
   return {
-    acknowledged,
-    payments,
-    notified: () => new Set(received.map(({ paymentId }) => paymentId)),
-    untilAcknowledged: (more) => untilLonger(acknowledged, more, 'acknowledged'),
-    untilPaid: () => untilLonger(payments, 1, 'accepted as a payment'),
-    stop,
+    /** In the order of their responses. */
+    acknowledged: acknowledged as readonly Acknowledged[],
+    /** The ids of the payments among them. */
+    payments: payments as readonly string[],
+    /** The payments that the webhook endpoint got messages about. */
+    notified: (): ReadonlySet<string> => new Set(received.map(({ paymentId }) => paymentId)),
+    /** @throws when nothing happens for a minute, as `untilPaid` */
+    untilAcknowledged: (more: number) => untilLonger(acknowledged, more),
+    untilPaid: () => untilLonger(payments, 1),
+    /** Compares all lists with the log. @returns what differs */
     verify: () =>
       ops('projections', 'verify', '--all').then(
         () => [],
         (error: Error) => [error.message],
       ),
+    stop,
   }
 }
 
-async function untilLonger(list: readonly unknown[], more: number, what: string): Promise<void> {
+async function untilLonger(list: readonly unknown[], more: number): Promise<void> {
   const wanted = list.length + more
   for (const deadline = performance.now() + progressTimeoutMs; list.length < wanted; await pause(pollMs))
-    if (performance.now() > deadline) throw new Error(`nothing more was ${what} for a minute`)
+    if (performance.now() > deadline) throw new Error('the system accepts nothing for a minute')
 }
 
 const environmentOf = ({ tablesUrl, eventStoreUrl }: Machine, port: number) => ({
@@ -131,5 +121,3 @@ const environmentOf = ({ tablesUrl, eventStoreUrl }: Machine, port: number) => (
   SHED_EVENT_LOOP_DELAY: '0',
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
 })
-
-const guest = () => ({ email: `guest-${randomUUID()}@example.com`, name: 'Guest Example' })

@@ -5,31 +5,28 @@ import { type Load, startLoad } from './load.ts'
 import { type Machine, startMachine } from './machine.ts'
 import { createRecoveredLog, query } from './recovered.ts'
 
-export type PowerRun = {
-  readonly failures: number
-  readonly acknowledged: number
-  readonly payments: number
-  readonly recovered: number
-  readonly events: number
-  readonly webhooks: number
-  /** For each failure, from power on. */
-  readonly postgresMs: readonly number[]
-  readonly serviceMs: readonly number[]
-  readonly violations: readonly string[]
-}
-
-export type PowerOptions = { readonly failures: number; readonly isDurable: boolean; readonly seed: number }
-
 const pollMs = 500
 /** For lists and webhooks, at the end. */
 const settleTimeoutMs = 120_000
 
-/** @param report called after each failure */
+/**
+ * @param stack ends what it starts
+ * @param options `isDurable` false turns fsync off; `interruption` ends the run after the failure under way
+ * @param report called after each failure
+ * @returns figures, the times in ms from power on for each failure, and what was wrong. It ends with the first failure that
+ *   has lost something, because that would be missing ever after
+ */
 export async function runPowerFailures(
   stack: AsyncDisposableStack,
-  { failures, isDurable, seed }: PowerOptions,
+  options: {
+    readonly failures: number
+    readonly isDurable: boolean
+    readonly seed: number
+    readonly interruption: AbortSignal
+  },
   report: (failure: number) => void,
-): Promise<PowerRun> {
+) {
+  const { failures, isDurable, seed, interruption } = options
   const random = createRandom(seed, 'power failures')
   const machine = await startMachine(stack, isDurable)
   const load = await startLoad(stack, machine)
@@ -37,59 +34,45 @@ export async function runPowerFailures(
   const [violations, postgresMs, serviceMs]: [string[], number[], number[]] = [[], [], []]
   await machine.sync()
   let checked = 0
-  const examine = async (when: string) => {
-    const wrong = await log.read(machine.logUrl, load.acknowledged.slice(checked))
-    checked = load.acknowledged.length
-    violations.push(...[...wrong, ...(await log.compare(machine.tablesUrl))].map((what) => `${when}: ${what}`))
-  }
-  for (let failure = 1; failure <= failures; failure++) {
+  for (let failure = 1; failure <= failures && violations.length === 0 && !interruption.aborted; failure++) {
     await load.untilAcknowledged(random.between(20, 120))
     await pause(random.between(0, 200))
     await machine.losePower()
     try {
-      const recovered = await machine.powerOn()
-      postgresMs.push(recovered)
-      await examine(`failure ${failure}`)
+      const recoveredMs = await machine.powerOn()
+      postgresMs.push(recoveredMs)
+      const acknowledged = load.acknowledged.slice(checked)
+      checked += acknowledged.length
+      violations.push(...(await log.read(machine.logUrl, acknowledged)), ...(await log.compare(machine.tablesUrl)))
       const from = performance.now()
       await machine.startEventStore()
       await load.untilPaid()
-      serviceMs.push(recovered + performance.now() - from)
+      serviceMs.push(recoveredMs + performance.now() - from)
     } catch (error) {
-      violations.push(`failure ${failure}: the machine does not start again: ${String(error)}`)
+      violations.push(`the system does not come back: ${String(error)}`)
     }
     report(failure)
-    // What has lost something once goes on losing it.
-    if (violations.length > 0) break
   }
   await load.stop()
-  if (violations.length === 0) {
-    await examine('at the end')
+  const whole = createRecoveredLog()
+  if (violations.length === 0 && !interruption.aborted) {
     violations.push(...(await missingAtEnd(machine, load)), ...(await load.verify()))
+    violations.push(
+      ...(await whole.read(machine.logUrl, load.acknowledged)),
+      ...(await whole.compare(machine.tablesUrl)),
+    )
   }
-  const { events, found } = log
-  const acknowledged = load.acknowledged.length
-  const figures = {
-    acknowledged,
-    payments: load.payments.length,
-    recovered: found,
-    events,
-    webhooks: load.notified().size,
-  }
-  return { failures: postgresMs.length, ...figures, postgresMs, serviceMs, violations }
+  return { load, postgresMs, serviceMs, violations, events: whole.events, recovered: whole.found }
 }
 
 /** What has not arrived in the lists and at the endpoint although nothing fails any more. */
-async function missingAtEnd(machine: Machine, { payments, notified }: Load): Promise<string[]> {
-  const deadline = performance.now() + settleTimeoutMs
-  for (;;) {
-    const listed = await query(machine.tablesUrl, 'select id from read_models.payments where id = any($1)', [payments])
-    const ids = new Set(listed.map(({ id }) => id))
-    const webhooks = notified()
-    const missing = payments.flatMap((id) => [
-      ...(ids.has(id) ? [] : [`the payment ${id} is not in the list`]),
-      ...(webhooks.has(id) ? [] : [`the payment ${id} has sent no webhook`]),
-    ])
+async function missingAtEnd({ tablesUrl }: Machine, { payments, notified }: Load): Promise<string[]> {
+  for (const deadline = performance.now() + settleTimeoutMs; ; await pause(pollMs)) {
+    const listed = await query(tablesUrl, 'select id from read_models.payments where id = any($1)', [payments])
+    const places = { 'in the list': new Set(listed.map(({ id }) => id)), 'at the webhook endpoint': notified() }
+    const missing = Object.entries(places).flatMap(([place, ids]) =>
+      payments.filter((id) => !ids.has(id)).map((id) => `the payment ${id} is not ${place}`),
+    )
     if (missing.length === 0 || performance.now() > deadline) return missing
-    await pause(pollMs)
   }
 }
