@@ -3,10 +3,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
+import { findFreePort } from '@paylog/runtime/process/ports'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createDisk } from '@paylog/testing/diskImage'
 import { freezePostgres } from '@paylog/testing/frozenPostgres'
-import { freePort } from '@paylog/testing/processes'
 import { type BenchmarkProgram, startBenchmarkProgram } from '../harness/program.ts'
 import { query } from './recovered.ts'
 
@@ -21,6 +21,9 @@ const log = createLog({ app: 'power', level: 'silent' })
  * @param isDurable false turns fsync off
  */
 export async function startMachine(stack: AsyncDisposableStack, isDurable: boolean) {
+  // Not one of the ports that tests take: this one is free for seconds after each failure.
+  const taken = new Set<number>()
+  const freePort = () => findFreePort(taken)
   const ports = { log: await freePort(), tables: await freePort(), store: await freePort() }
   let disk = await createDisk()
   let servers: readonly EmbeddedPostgres[] = []

@@ -62,7 +62,14 @@ export async function runPowerFailures(
       ...(await whole.compare(machine.tablesUrl)),
     )
   }
-  return { load, postgresMs, serviceMs, violations, events: whole.events, recovered: whole.found }
+  return {
+    load,
+    postgresMs,
+    serviceMs,
+    violations,
+    events: whole.events || log.events,
+    recovered: whole.found || log.found,
+  }
 }
 
 /** What has not arrived in the lists and at the endpoint although nothing fails any more. */
