@@ -48,6 +48,12 @@ const settled = () => new Promise<void>((resolve) => void immediate(resolve))
 /** Far more than a history that settles takes. */
 const maxSteps = 6_000
 
+function firstOf(timers: ReadonlyMap<object, Timer>): [object, Timer] | undefined {
+  let first: [object, Timer] | undefined
+  for (const entry of timers) if (first === undefined || entry[1].at < first[1].at) first = entry
+  return first
+}
+
 export function createWorld(policy: Policy, startMs: number) {
   const steps: Step[] = []
   const timers = new Map<object, Timer>()
@@ -55,14 +61,7 @@ export function createWorld(policy: Policy, startMs: number) {
   const story: string[] = []
   const problems: string[] = []
   const over = new AbortController()
-  let now = startMs
-  let count = 0
-
-  function nextTimer(): [object, Timer] | undefined {
-    let first: [object, Timer] | undefined
-    for (const entry of timers) if (first === undefined || entry[1].at < first[1].at) first = entry
-    return first
-  }
+  let [now, count] = [startMs, 0]
 
   function happen(index: number): void {
     const [step] = steps.splice(index, 1)
@@ -121,7 +120,7 @@ export function createWorld(policy: Policy, startMs: number) {
         if (isOver()) return
         if (++count > maxSteps) throw new Error(`It does not settle: ${steps.map(({ what }) => what).join(', ')}`)
         policy.between?.(world)
-        const timer = nextTimer()
+        const timer = firstOf(timers)
         const isAtOnce = timer !== undefined && timer[1].at - now <= policy.atOnceMs
         const order = steps.length === 0 || isAtOnce ? 'time' : policy.order(steps, (timer?.[1].at ?? Infinity) - now)
         if (order !== 'time') {

@@ -19,6 +19,10 @@ export async function openAuthorizeNet(): Promise<Books> {
       .map(({ request }) => request as HostedForm)
       .findLast((form) => form.transactionRequest?.order?.invoiceNumber === invoiceOf(payment_id))?.transactionRequest
   const isGood = (status: string) => !['declined', 'generalError', 'voided', 'failedReview'].includes(status)
+  const isLeft = (payment_id: string) => {
+    const { received_cents, refunded_cents } = fake.moneyOf(invoiceOf(payment_id))
+    return received_cents > refunded_cents
+  }
   function act(deed: Deed, { payment_id }: Paid, flavour: number): void {
     const form = formOf(payment_id)
     if (form === undefined) throw new Error('nothing to pay')
@@ -34,7 +38,7 @@ export async function openAuthorizeNet(): Promise<Books> {
       if (flavour % 4) fake.approveHeld(good.transId)
       else fake.declineHeld(good.transId)
     } else if (deed === 'complete') fake.settle()
-    else if (deed === 'refund elsewhere' && good?.transactionStatus === 'settledSuccessfully')
+    else if (deed === 'refund elsewhere' && good?.transactionStatus === 'settledSuccessfully' && isLeft(payment_id))
       fake.refund(good.transId, 1, { invoiceNumber: good.invoiceNumber })
     else throw new Error('nothing to act on')
   }
