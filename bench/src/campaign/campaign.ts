@@ -58,6 +58,8 @@ const patienceMs = 120_000
 const quietMs = 2_000
 const judgePauseMs = 1_000
 const betweenQuietPointsMs = 60_000
+/** Printed at once; the report has more. */
+const storiesAtOnce = 5
 const observeTimeoutMs = 60_000
 
 export async function runCampaign(
@@ -102,7 +104,9 @@ export async function runCampaign(
     quietPoints++
     observations = judged.observations
     const known = new Set(violations.map(textOf))
-    violations.push(...judged.violations.filter((violation) => !known.has(textOf(violation))))
+    const fresh = judged.violations.filter((violation) => !known.has(textOf(violation)))
+    violations.push(...fresh)
+    for (const violation of fresh.slice(0, storiesAtOnce)) progress.print(`  ${textOf(violation)}`)
     const faults = rounds.reduce((sum, past) => sum + past.faults.length, 0)
     progress.print(
       `quiet: ${faults} faults, ${judged.observations.log.length} events, ${load.received()} webhooks, ` +

@@ -73,6 +73,10 @@ t.test('the judge accepts what may happen', async (t) => {
   const noticed = logOf(...events, ['ProviderEventIgnored', { attention: 'foreign_intent' }])
   const notice = { ...paid, webhook_id: 'msg_9', event: 'payment.attention', status: null, detail: 'foreign_intent' }
   t.same(rules({ log: noticed, webhooks: [...ours, notice] }), [], 'what needs attention, without a status')
+  const refused = [initiated, ['PaymentAttemptFailed', { refusal: 'provider_unavailable' }]] as const
+  const [, ...later] = events
+  const repeated = logOf(...refused, ['PaymentAttemptStarted', {}], ...later)
+  t.same(rules({ log: repeated }), [], 'a call that did not reach the provider, and was repeated')
   const rejected = { ...refund, answers: [answer(422, { code: 'refund_exceeds_payment' })], name: 'refund 2' }
   t.same(rules({ operations: [create, refund, rejected] }), [], 'a refund of more than was left')
 })

@@ -1,6 +1,6 @@
 // The judge's rules for payments: log, single payment, lists and the providers' books agree, to the cent.
-import type { Intent, ListedPayment, Observations, Violation } from './observations.ts'
-import type { LoggedPayment } from './paymentsInLog.ts'
+import type { Intent, ListedPayment, LogEvent, Observations, Violation } from './observations.ts'
+import { isRefusal, type LoggedPayment } from './paymentsInLog.ts'
 
 /** The log and the books of the providers. */
 export function judgeBooks(
@@ -85,13 +85,14 @@ function refundBounds(intent: Intent | undefined, refunds: Requested['refunds'])
 /** @param intent `undefined` for a payment that nobody has paid */
 function expectedStatuses(
   intent: Intent | undefined,
-  events: readonly { readonly type: string }[],
+  events: readonly LogEvent[],
   isCancelRequested: boolean,
 ): readonly string[] {
   // PayPal's orders and Authorize.Net's forms cannot be canceled there, so that the payer may be too late.
   const isCanceled = isCancelRequested && events.some(({ type }) => type === 'PaymentCanceled')
   if (isCanceled && intent?.provider !== 'stripe') return ['canceled']
-  if (intent === undefined) return ['pending']
+  const last = events.findLast(({ type }) => type.startsWith('PaymentAttempt'))
+  if (intent === undefined) return [last !== undefined && isRefusal(last) ? 'failed' : 'pending']
   if (intent.status === 'open') return [intent.failures > 0 ? 'failed' : 'pending']
   if (intent.status === 'authorized') return ['processing']
   return [intent.status === 'canceled' ? 'canceled' : 'succeeded']
@@ -99,7 +100,7 @@ function expectedStatuses(
 
 const typesIn = (events: readonly { readonly type: string }[]) => events.map(({ type }) => type).join(', ')
 
-function repetitions(events: readonly { readonly type: string }[], failures: number): string[] {
+function repetitions(events: readonly LogEvent[], failures: number): string[] {
   const most: Readonly<Record<string, number>> = {
     PaymentInitiated: 1,
     ProviderIntentCreated: 1,
@@ -108,7 +109,7 @@ function repetitions(events: readonly { readonly type: string }[], failures: num
     PaymentAttemptFailed: failures,
   }
   return Object.entries(most).flatMap(([type, allowed]) => {
-    const times = events.filter((event) => event.type === type).length
+    const times = events.filter((event) => event.type === type && !isRefusal(event)).length
     return times > allowed ? [`${type} ${times} times instead of ${allowed}: ${typesIn(events)}`] : []
   })
 }

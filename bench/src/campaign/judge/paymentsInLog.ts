@@ -17,12 +17,17 @@ export type LoggedPayment = {
 
 const statusAfter: ReadonlyMap<string, string> = new Map([
   ['PaymentInitiated', 'pending'],
+  ['PaymentAttemptStarted', 'pending'],
   ['PaymentActionRequired', 'pending'],
   ['PaymentProcessingStarted', 'processing'],
   ['PaymentSucceeded', 'succeeded'],
   ['PaymentAttemptFailed', 'failed'],
   ['PaymentCanceled', 'canceled'],
 ])
+
+/** Whether the event says that the provider took no intent, and nothing that a payer did. */
+export const isRefusal = ({ type, data }: LogEvent): boolean =>
+  type === 'PaymentAttemptFailed' && typeof data.refusal === 'string'
 
 /** By id. */
 export function paymentsInLog(log: readonly LogEvent[]): ReadonlyMap<string, LoggedPayment> {
@@ -65,7 +70,8 @@ function paymentOf(id: string, events: readonly LogEvent[]): LoggedPayment {
 function openCallOf(events: readonly LogEvent[]): string | undefined {
   const open = new Map<string, string>()
   for (const { type, data } of events) {
-    if (type === 'PaymentInitiated') open.set('create', 'the call that creates the intent')
+    if (type === 'PaymentInitiated' || type === 'PaymentAttemptStarted')
+      open.set('create', 'the call that creates the intent')
     if (type === 'RefundRequested') open.set(`refund ${data.refund_id}`, `refund ${data.refund_id}`)
     if (type === 'PaymentCaptureRequested') open.set('capture', 'the capture')
     if (type === 'PaymentCancelRequested') open.set('cancel', 'the cancellation')

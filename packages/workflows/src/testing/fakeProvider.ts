@@ -211,7 +211,7 @@ type RefundRequest = Pick<RefundCharge, 'provider_intent_id' | 'provider_payment
 const refundStatus: RefundStatus = 'succeeded'
 
 /** What the provider says of a refund. */
-export function refundReport({ id: provider_intent_id }: FakeIntent, refund: FakeRefund): ReportedRefund {
+function refundReport({ id: provider_intent_id }: FakeIntent, refund: FakeRefund): ReportedRefund {
   const { id: provider_refund_id, refund_id, charge: provider_payment_id, amount_cents: refund_cents, status } = refund
   const provider_time = new Date().toISOString()
   const about = { refund_id, provider_refund_id, refund_cents, status, provider_intent_id, provider_payment_id }
