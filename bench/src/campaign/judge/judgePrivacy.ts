@@ -1,8 +1,8 @@
 // The judge's rules for what callers see: only their own, and what they have just written.
 import type { Observations, Violation } from './observations.ts'
 
-/** Also any other answer would tell something, but an error of the server tells nothing. */
-const denied: readonly number[] = [403, 404, 429]
+/** Any other answer would tell something. An error of the server tells nothing, and neither does a request that took too long. */
+const denied: readonly number[] = [403, 404, 408, 429]
 
 export function judgePrivacy({ reads, intrusions, sightings }: Observations): Violation[] {
   return [
