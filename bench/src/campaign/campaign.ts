@@ -98,7 +98,8 @@ export async function runCampaign(
     const isLast = isOver() || options.round !== undefined || violations.some(({ rule }) => rule === 'never recovered')
     if (!isLast && performance.now() - judgedAt < betweenQuietPointsMs) continue
     progress.now('waiting until the system is quiet')
-    await load.pause()
+    // A system that is down for good would keep its clients for ever.
+    await Promise.race([load.pause(), pause(patienceMs, undefined, { ref: false })])
     const since = { earlier: observations, isWhole: isLast }
     const judged = await judgeQuiet(system, load, since, options.limitMs)
     quietPoints++
