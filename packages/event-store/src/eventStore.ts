@@ -216,8 +216,8 @@ export function createEventStore(options: {
     ...follows(following, reads),
     load,
     async handle({ stream, fold, decide, metadata, known, subject }) {
-      const giveUpAt = Date.now() + conflictRetryTimeoutMs
-      for (let decision = 1; Date.now() < giveUpAt; decision++) {
+      const giveUpAt = performance.now() + conflictRetryTimeoutMs
+      for (let decision = 1; performance.now() < giveUpAt; decision++) {
         const isAssumed = decision === 1 && known !== undefined
         const loaded = isAssumed ? known : await load(stream, fold)
         const events = decide(loaded.state, loaded.revision)

@@ -128,14 +128,14 @@ type LockOptions = {
 }
 
 async function takeLock(client: pg.Client, { timeoutMs, ownEpoch, signal }: LockOptions): Promise<void> {
-  const until = Date.now() + timeoutMs
+  const until = performance.now() + timeoutMs
   for (;;) {
     const { rows } = await client.query<{ locked: boolean }>(
       `select pg_try_advisory_lock(hashtextextended('event_store writer', 0)) as locked`,
     )
     if (rows[0]?.locked) return
     if (ownEpoch !== undefined) await rejectReplaced(client, ownEpoch)
-    if (Date.now() >= until) {
+    if (performance.now() >= until) {
       throw new WriterLockedError('Another embedded-event-store is already running on this database')
     }
     await sleep(lockRetryMs, undefined, { signal })

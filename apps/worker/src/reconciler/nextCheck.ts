@@ -12,6 +12,8 @@ export type CheckTiming = {
 }
 
 const maxUrgentPauseMs = 10 * 60_000
+/** Each pause is this much longer, so that an outage of a minute delays a payment by at most 25 s more. */
+const urgentPauseGrowth = 1.25
 /** Retry after a look without a response from the provider, so that an outage delays payments little. */
 const noResponseRetryMs = 10 * 60_000
 /** Payments unpaid for this long stay unpaid: payment links and tokens have expired. */
@@ -122,5 +124,5 @@ export function maxSnapshotAgeMs(followUp: FollowUp, { now, reconcileAfterMs }: 
 export const isUrgent = ({ times }: FollowUp): boolean => times.finish !== null || times.ask !== null
 
 function after(now: Date, firstMs: number, pauses: number, maxMs: number): Date {
-  return new Date(now.getTime() + Math.min(firstMs * 2 ** pauses, maxMs))
+  return new Date(now.getTime() + Math.min(firstMs * urgentPauseGrowth ** pauses, maxMs))
 }

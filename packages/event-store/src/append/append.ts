@@ -106,7 +106,7 @@ export async function appendWithRetries(
   const { connection, timing, closing } = context
   const { stream, events } = append
   const expectedRevision = append.expected === 'no_stream' ? NO_STREAM : append.expected
-  const giveUpAt = Date.now() + timing.appendRetryTimeoutMs
+  const giveUpAt = performance.now() + timing.appendRetryTimeoutMs
   let isFirst = true
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     const client = connection.current()
@@ -122,7 +122,7 @@ export async function appendWithRetries(
       if (failure === 'too_large') throw tooLargeError(error)
       // An earlier attempt may have been written, or may still be.
       if (failure === 'rejected') throw isFirst ? rejectedByStoreError(error) : unconfirmedError(error)
-      if (closing.aborted || Date.now() + pauseMs > giveUpAt) throw unconfirmedError(error)
+      if (closing.aborted || performance.now() + pauseMs > giveUpAt) throw unconfirmedError(error)
       isFirst = false
       if (mayBeStuck(error)) connection.replace(client)
       await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})

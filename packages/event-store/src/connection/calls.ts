@@ -39,7 +39,7 @@ export async function call<T>(
   deadlineMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
   const { connection, closing, failure } = context
-  const giveUpAt = Date.now() + context.retryTimeoutMs(responded.has(connection))
+  const giveUpAt = performance.now() + context.retryTimeoutMs(responded.has(connection))
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     const client = connection.current()
     try {
@@ -49,7 +49,7 @@ export async function call<T>(
     } catch (error) {
       if (error instanceof ResponseTimeoutError) connection.replace(client)
       const isFinal = error instanceof LogUnusableError || isPermanentError(error)
-      if (closing.aborted || isFinal || Date.now() + pauseMs > giveUpAt) throw failure(error)
+      if (closing.aborted || isFinal || performance.now() + pauseMs > giveUpAt) throw failure(error)
       await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})
     }
   }
