@@ -77,11 +77,13 @@ function fold(events: readonly LoggedEvent[]): Fold {
   let [received, open] = [0, new Set<string>()]
   const refunds = new Map<unknown, { status: unknown; cents: number }>()
   const disputes = new Map<unknown, unknown>()
-  let hasConflict = false
+  let [hasConflict, isThrottled] = [false, false]
   for (const { type, data } of events) {
     status = statusAfter[type] ?? status
     if (type === 'PaymentInitiated' || type === 'PaymentAttemptStarted') open.add('create')
     if (type === 'ProviderIntentCreated' || (type === 'PaymentAttemptFailed' && data.refusal)) open.delete('create')
+    if (/^(ProviderCallThrottled|ProviderOutcomeUnknown|PaymentAttemptStarted)$/.test(type))
+      isThrottled = type === 'ProviderCallThrottled'
     if (type === 'PaymentCancelRequested') open.add('cancel')
     if (type === 'PaymentCaptureRequested') open.add('capture')
     if (type === 'RefundRequested') open.add(`refund ${data.refund_id}`)
@@ -97,6 +99,8 @@ function fold(events: readonly LoggedEvent[]): Fold {
     if (type === 'RefundRecorded') refunds.set(data.refund_id, { status: data.status, cents: cents(data.refund_cents) })
     if (type === 'PaymentDisputeRecorded') disputes.set(data.provider_dispute_id, data.status)
   }
+  // A throttled call had no effect, and is not made again for a canceled payment.
+  if (isThrottled && status === 'canceled') open.delete('create')
   const succeeded = [...refunds.values()].filter((refund) => refund.status === 'succeeded')
   return {
     status,

@@ -97,7 +97,7 @@ export type Notification = {
   readonly id: string
   readonly provider: ProviderName
   readonly type: string
-  /** `lost`: never sent. `forged`: not signed by the provider. */
+  /** `lost`: sent so late that the system should have asked before. `forged`: not signed by the provider. */
   readonly kind: 'sent' | 'lost' | 'forged'
   /** Requests sent with it. */
   sent: number

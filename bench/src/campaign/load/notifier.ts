@@ -1,10 +1,11 @@
-// Sends a provider's notifications as providers do: in no order, sometimes late, twice or never, and again until a 2xx.
+// Sends a provider's notifications as providers do: in no order, sometimes late or twice, and again until a 2xx.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Notification } from '../judge/observations.ts'
 import type { Random } from '../random.ts'
 import {
   doubledNotificationShare,
   forgedNotificationShare,
+  lostNotificationMs,
   lostNotificationShare,
   notificationDelay,
   notificationDelayMs,
@@ -15,7 +16,7 @@ export type Sign = () => { readonly headers: Readonly<Record<string, string>>; r
 
 export type Notifier = {
   readonly notifications: readonly Notification[]
-  /** @param about `canBeLost`: the system can ask the provider instead */
+  /** @param about `canBeLost`: the system can ask the provider, before it is sent again */
   send(about: Pick<Notification, 'id' | 'provider' | 'type'> & { readonly canBeLost?: boolean }, sign: Sign): void
   /** How many notifications have no 2xx yet, or have a copy under way. */
   pending(): number
@@ -73,7 +74,10 @@ export function createNotifier(options: {
     send({ canBeLost = false, ...about }, sign) {
       const isLost = canBeLost && random.isIn(lostNotificationShare)
       const notification = record({ ...about, kind: isLost ? 'lost' : 'sent' })
-      if (isLost) return
+      if (isLost) {
+        const again = pause(lostNotificationMs, undefined, { signal: over })
+        return void again.then(() => sendUntilAccepted(notification, sign)).catch(() => undefined)
+      }
       void sendUntilAccepted(notification, sign)
       if (random.isIn(doubledNotificationShare)) void sendUntilAccepted(notification, sign)
       if (!random.isIn(forgedNotificationShare)) return

@@ -48,8 +48,12 @@ export const doubledNotificationShare = 0.15
 export const forgedNotificationShare = 0.03
 /** Of notifications that a payer has paid or approved, where Paylog can ask the provider. */
 export const lostNotificationShare = 0.03
-/** Paylog then asks after this time. */
+/**
+ * Paylog then asks after this time, and less and less often. So the provider sends a lost one again, as providers do for days, and
+ * within the time that the judge gives.
+ */
 export const reconcileAfter = '5s'
+export const lostNotificationMs = 20_000
 
 /** With different modes and patterns, so that a webhook at the wrong endpoint can be seen. */
 export const endpoints: readonly Endpoint[] = [
