@@ -1,5 +1,6 @@
 // Every order in which the steps of two or three concurrent operations on one payment can happen. Two steps that touch different
-// things, or only read, have the same result in either order: of such orders one is run (sleep sets, Godefroid 1996).
+// things, or only read, have the same result in either order: of such orders one is run (sleep sets, Godefroid 1996). Of orders that
+// lead to the same state, one is continued.
 import { expirePayment } from '@paylog/workflows/payments/intentCalls'
 import { reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
 import type { Deed } from './books.ts'
@@ -87,7 +88,14 @@ function isSameAsOther({ by }: Move, all: readonly Move[], path: readonly Node[]
   return !hasBegun(by) && all.some(isEqual)
 }
 
-export type Explored = { readonly orders: number; readonly steps: number; readonly violations: readonly Violation[] }
+export type Explored = {
+  /** Orders that were begun, those that led to a state that was seen before included. */
+  readonly orders: number
+  readonly steps: number
+  /** Different states in which all operations were over, each judged. */
+  readonly ends: number
+  readonly violations: readonly Violation[]
+}
 
 /** @param limit of orders; the search stops there */
 export async function exploreRace(
@@ -96,29 +104,35 @@ export async function exploreRace(
 ): Promise<Explored & { isWhole: boolean }> {
   const path: Node[] = []
   const violations: Violation[] = []
-  let [orders, steps] = [0, 0]
+  /** The states that were reached, and what was asleep when they were continued. */
+  const reached = new Map<string, readonly string[]>()
+  let [orders, steps, ends] = [0, 0, 0]
   while (orders < limit) {
     let depth = 0
     /** @returns undefined when every continuation was seen before */
-    const choose = (all: readonly Move[]): Move | undefined => {
+    const choose = (all: readonly Move[], state: string): Move | undefined => {
       const known = path[depth++]
       if (known) return known.current
       const moves = all.filter((move) => !isSameAsOther(move, all, path))
       const parent = path.at(-1)
       const seen = parent ? [...parent.asleep, ...parent.tried] : []
       const asleep = parent ? seen.filter((move) => areIndependent(move, parent.current)) : []
+      const names = asleep.map(({ by }) => by)
+      if (reached.get(state)?.every((name) => names.includes(name))) return undefined
+      reached.set(state, names)
       const current = moves.find((move) => !asleep.some(({ by }) => by === move.by))
       if (current) path.push({ moves, tried: [], asleep, current })
       return current
     }
-    const run = await runRace(race, choose)
+    const run = await runRace(race, choose, (end) => !reached.has(end) && reached.set(end, []) !== undefined)
     steps += run.steps
-    if (run.isNew) orders++
+    orders++
+    if (run.isNew) ends++
     for (const violation of run.violations)
       if (!violations.some(({ rule }) => rule === violation.rule)) violations.push(violation)
-    if (!advance(path)) return { orders, steps, violations, isWhole: true }
+    if (!advance(path)) return { orders, steps, ends, violations, isWhole: true }
   }
-  return { orders, steps, violations, isWhole: false }
+  return { orders, steps, ends, violations, isWhole: false }
 }
 
 /** Goes to the next untried move. @returns false when there is none */
@@ -138,13 +152,17 @@ function advance(path: Node[]): boolean {
 /** Longer than the reconciler waits before it looks at a payment. */
 const calmMs = 130 * 60_000
 
-/** Runs one order of the steps, lets everything settle, and judges. */
-async function runRace({ provider, state, names }: Race, choose: (moves: readonly Move[]) => Move | undefined) {
+/** Runs one order of the steps, lets everything settle, and judges. @param isNewEnd whether an end was not reached before */
+async function runRace(
+  { provider, state, names }: Race,
+  choose: (moves: readonly Move[], state: string) => Move | undefined,
+  isNewEnd: (state: string) => boolean,
+) {
   let [isRacing, isNew] = [false, true]
   const order = (steps: readonly Step[]): number => {
     if (!isRacing || !isNew) return 0
     const moves = steps.map(({ owner, on, isRead, what }) => ({ by: owner?.name ?? what, on, isRead }))
-    const chosen = choose(moves)
+    const chosen = choose(moves, world.states.state())
     if (chosen === undefined) isNew = false
     return Math.max(
       0,
@@ -197,6 +215,8 @@ async function runRace({ provider, state, names }: Race, choose: (moves: readonl
   isRacing = true
   await until(Promise.all(work.map(({ over }) => over)))
   isRacing = false
+  const told = work.map(({ own }) => own.asked.map(({ answers: codes }) => codes))
+  isNew &&= isNewEnd(`${world.states.state(false)} ${JSON.stringify(told)}`)
   const end = { violations: [] as Violation[], steps: world.stepsTaken(), isNew }
   if (!isNew) return end
   startWorker(durable)
@@ -244,7 +264,7 @@ async function contend({ contender, api, target, own, world, act, notify }: Cont
   const { deed: name } = contender
   await new Promise<void>((resolve) => {
     const run = () => {
-      act(name)
+      if (act(name)) world.states.changed('provider', name)
       resolve()
     }
     world.add({ what: `at the provider: ${name}`, owner: api.process, on: 'provider', isRead: false, run })

@@ -56,10 +56,11 @@ export async function* runRaces(job: Job, isOver: () => boolean): AsyncGenerator
   for (let index = job.thread; index < races.length && !isOver(); index += job.threads) {
     const race = races[index]
     if (race === undefined) return
-    const { orders, steps, violations, isWhole } = await exploreRace(race, job.maxOrders)
+    const { orders, steps, ends, violations, isWhole } = await exploreRace(race, job.maxOrders)
     yield (progress) => {
       progress.races++
       progress.orders += orders
+      progress.ends += ends
       progress.steps += steps
       if (!isWhole) progress.cutRaces++
       for (const { rule, story } of violations)

@@ -11,6 +11,7 @@ export type Progress = {
   histories: number
   orders: number
   races: number
+  ends: number
   cutRaces: number
   steps: number
   readonly figures: Record<(typeof figureNames)[number], Map<string, number>>
@@ -21,7 +22,7 @@ const figureNames = ['faults', 'events', 'answers', 'codes'] as const
 
 export function noProgress(): Progress {
   const figures = { faults: new Map(), events: new Map(), answers: new Map(), codes: new Map() }
-  return { digest: 0, histories: 0, orders: 0, races: 0, cutRaces: 0, steps: 0, figures, failures: [] }
+  return { digest: 0, histories: 0, orders: 0, races: 0, ends: 0, cutRaces: 0, steps: 0, figures, failures: [] }
 }
 
 export function addHistory(progress: Progress, result: HistoryResult): void {
@@ -33,7 +34,7 @@ export function addHistory(progress: Progress, result: HistoryResult): void {
 
 export function addProgress(to: Progress, more: Progress): void {
   to.digest = joined(to.digest, more.digest)
-  for (const name of ['histories', 'orders', 'races', 'cutRaces', 'steps'] as const) to[name] += more[name]
+  for (const name of ['histories', 'orders', 'races', 'ends', 'cutRaces', 'steps'] as const) to[name] += more[name]
   for (const name of figureNames) addCounts(to.figures[name], more.figures[name])
   to.failures.push(...more.failures)
 }
@@ -53,7 +54,7 @@ const titles = {
 }
 
 export function reportOf(progress: Progress, ms: number): string {
-  const { digest, histories, orders, races, cutRaces, steps, figures, failures } = progress
+  const { digest, histories, orders, races, ends, cutRaces, steps, figures, failures } = progress
   const all = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((sum, count) => sum + count, 0)
   const rows: (readonly [string, string | number])[] = [
     ['random histories', histories],
@@ -61,6 +62,7 @@ export function reportOf(progress: Progress, ms: number): string {
     ['races of operations', races],
     ['  not enumerated to the end', cutRaces],
     ['orders of their steps', orders],
+    ['  different ends, all judged', ends],
     ['steps', steps],
     ...figureNames.flatMap((name): (readonly [string, string | number])[] => [
       [titles[name], `${all(figures[name])} of ${figures[name].size} kinds`],

@@ -1,5 +1,6 @@
 // Runs processes on simulated time: decides which message arrives next, when time passes, and what goes wrong.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { createStates } from './states.ts'
 
 /** A process of the product. When it dies, its memory, timers and connections are gone. */
 export type Process = { readonly name: string; isAlive: boolean; readonly onDeath: (() => void)[] }
@@ -54,19 +55,34 @@ function firstOf(timers: ReadonlyMap<object, Timer>): [object, Timer] | undefine
   return first
 }
 
+type Work = {
+  readonly steps: Step[]
+  readonly timers: Map<object, Timer>
+  readonly arrives: (step: Step) => boolean
+}
+
+/** Drops what a dead process was about to do, but for changes that still arrive. */
+function dropWork(process: Process, { steps, timers, arrives }: Work): void {
+  for (const [handle, timer] of timers) if (timer.owner === process) timers.delete(handle)
+  const lost = steps.filter((step) => step.owner === process && (step.isRead || !arrives(step)))
+  for (const step of lost) steps.splice(steps.indexOf(step), 1)
+}
+
 export function createWorld(policy: Policy, startMs: number) {
   const steps: Step[] = []
   const timers = new Map<object, Timer>()
   const faults = new Map<string, number>()
-  const story: string[] = []
-  const problems: string[] = []
+  const [story, problems]: [string[], string[]] = [[], []]
   const over = new AbortController()
+  const states = createStates()
   let [now, count] = [startMs, 0]
 
   function happen(index: number): void {
-    const [step] = steps.splice(index, 1)
-    if (index > 0) world.tell(`${step?.what} overtakes ${steps[0]?.what}`)
-    step?.run()
+    for (const step of steps.splice(index, 1)) {
+      if (index > 0) world.tell(`${step.what} overtakes ${steps[0]?.what}`)
+      if (step.owner) states.sees(step.owner.name, step.what, step.on)
+      step.run()
+    }
   }
 
   const world = {
@@ -85,6 +101,7 @@ export function createWorld(policy: Policy, startMs: number) {
     },
     now: () => now,
     stepsTaken: () => count,
+    states,
     tell: (line: string) => void story.push(`${((now - startMs) / 1_000).toFixed(3)} s  ${line}`),
     add: (step: Omit<Step, 'since'>) => void steps.push({ ...step, since: now }),
     /** A request of a client or a response, which arrives at once unless the policy delays it. */
@@ -108,9 +125,7 @@ export function createWorld(policy: Policy, startMs: number) {
     /** Ends a process without warning. @param arrives whether a change that it has sent still arrives */
     kill(process: Process, arrives: (step: Step) => boolean): void {
       process.isAlive = false
-      for (const [handle, timer] of timers) if (timer.owner === process) timers.delete(handle)
-      const lost = steps.filter((step) => step.owner === process && (step.isRead || !arrives(step)))
-      for (const step of lost) steps.splice(steps.indexOf(step), 1)
+      dropWork(process, { steps, timers, arrives })
       for (const ended of process.onDeath.splice(0)) ended()
     },
     /** Runs until this is true, or nothing is left to happen. @throws when there is no end */

@@ -5,11 +5,11 @@ import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import timersPromises from 'node:timers/promises'
 import { seededRandom } from '../harness/seededRandom.ts'
-import type { World } from './scheduler.ts'
+import { runningProcess, type World } from './scheduler.ts'
 
 let current: World | undefined
 /** Each use has its own sequence: the product keeps random bytes for later, also for later histories. */
-let random = { pauses: seededRandom(0), ids: seededRandom(0), bytes: seededRandom(0) }
+let random = { pauses: randomOfEach(0), ids: randomOfEach(0), bytes: seededRandom(0) }
 
 /** The world of the history that runs. */
 export function world(): World {
@@ -23,8 +23,21 @@ const clock = () => current?.now() ?? 0
 /** From now on, time and ids are this world's. */
 export function enterWorld(entered: World, seed: number): void {
   current = entered
-  random = { pauses: seededRandom(seed), ids: seededRandom(seed + 1), bytes: seededRandom(seed + 2) }
+  random = { pauses: randomOfEach(seed), ids: randomOfEach(seed + 1), bytes: seededRandom(seed + 2) }
 }
+
+/** A sequence for each process, so that what one of them gets does not depend on the others. */
+function randomOfEach(seed: number): () => number {
+  const sequences = new Map<string, () => number>()
+  return () => {
+    const name = runningProcess()?.name ?? ''
+    const next = sequences.get(name) ?? seededRandom(seed + 1_000_003 * seedOf(name))
+    sequences.set(name, next)
+    return next()
+  }
+}
+
+const seedOf = (name: string) => [...name].reduce((sum, letter) => (31 * sum + letter.charCodeAt(0)) % 1_009, 0)
 
 class SimulatedDate extends Date {
   constructor(...given: readonly [] | readonly [string | number | Date]) {

@@ -61,6 +61,7 @@ function createEvents() {
         events.push(logged)
       }
       byStream.set(stream, known)
+      world().states.changed(stream, JSON.stringify(added, withoutSealed))
       for (const subscription of subscriptions) announce(subscription)
       return known.at(-1)
     },
@@ -171,6 +172,9 @@ function resultOf(last: LoggedEvent | undefined) {
     position: { commit: position, prepare: position },
   }
 }
+
+/** Sealed texts differ each time. */
+const withoutSealed = (name: string, value: unknown) => (name === '$sealed' ? undefined : value)
 
 const nameOf = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString()
 

@@ -97,6 +97,7 @@ function dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.Dispa
   const owner = runningProcess()
   const what = `${owner?.name} sends ${method} ${shape(path)}`
   const listener = listeners.get(String(origin))
+  const isRead = method === 'GET' || changesNothing.test(path)
   if (listener === undefined) throw new Error(`nothing listens at ${origin}`)
   const fault = world().fault(what, requestFaults, 150)
   const controller = { abort: () => undefined } as unknown as Dispatcher.DispatchController
@@ -117,6 +118,7 @@ function dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.Dispa
     })
   const run = async () => {
     const isExecuted = fault === undefined || executed.has(fault)
+    if (isExecuted && !isRead) world().states.changed('provider', `${method} ${path} ${body}`)
     const response = isExecuted ? await execute(listener, { method, path, headers, body }) : undefined
     if (response) countAnswer(`${method} ${shape(path)} ${response.status}`)
     if (fault === 'the request is lost' || fault === 'the response is lost') fail('ECONNRESET')
@@ -127,7 +129,7 @@ function dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.Dispa
     what,
     owner,
     on: 'provider',
-    isRead: method === 'GET' || changesNothing.test(path),
+    isRead,
     run: () => void run(),
   })
   return true

@@ -120,6 +120,7 @@ export function createSimulatedTables() {
       const run = () => {
         const fault = world().fault(what, ['Postgres is not reached', 'the response of Postgres is lost'], 15)
         const rows = fault === 'Postgres is not reached' ? [] : execute(values)
+        world().states.changed('tables', what + JSON.stringify(values))
         for (const changed of watchers) changed()
         const end =
           fault === undefined ? () => resolve({ rows, rowCount: rows.length }) : () => reject(new Error(fault))

@@ -111,13 +111,18 @@ function sandboxMemory(intents: Map<string, SandboxIntent>, reach: Reach): Sandb
     ofPayment: (id) => reach('searches intents', true, () => all().filter(({ payment_id }) => payment_id === id)),
     add: (intent) =>
       reach('creates an intent', false, () => {
-        if (!intents.has(intent.provider_intent_id)) intents.set(intent.provider_intent_id, intent)
+        if (intents.has(intent.provider_intent_id)) return
+        intents.set(intent.provider_intent_id, intent)
+        world().states.changed('provider', JSON.stringify(intent))
       }),
     update: (id, change) =>
       reach('changes an intent', false, () => {
         const known = intents.get(id)
         const changed = known && change(known)
-        if (changed) intents.set(id, changed)
+        if (changed) {
+          intents.set(id, changed)
+          world().states.changed('provider', JSON.stringify(changed))
+        }
         return changed
       }),
     close: async () => undefined,
