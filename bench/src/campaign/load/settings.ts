@@ -32,8 +32,11 @@ export const paypalPayer = { succeed: 80, nothing: 20 }
 export const authorizeNetPayer = { succeed: 85, nothing: 15 }
 export const sandboxOutcome = { succeeded: 70, failed: 14, canceled: 10, none: 6 }
 export const payerPauseMs = [0, 2_000] as const
-/** Authorize.Net refunds a part only after the settlement. */
-export const settlementPauseMs = 5_000
+/**
+ * Authorize.Net refunds a part only after the settlement. It settles once a day; Paylog gives up a search through more than
+ * 200 settlements, and searches those of the last hour.
+ */
+export const settlementPauseMs = 30_000
 
 /** Of calls that change something at a provider. */
 export const callFault = { none: 72, lostRequest: 4, lostResponse: 8, blackout: 2, late: 14 }
