@@ -135,7 +135,9 @@ function mutateText(texts: Text[], { parameters }: Route, random: Random): void 
   const added = oneOf(random, random.isIn(0.25) ? others : [...texts, ...parameters, ...others])
   const { in: where, name } = added
   const old = texts.findIndex((each) => each.name === name && each.in === where)
-  const text = 'text' in added && random.isIn(0.3) ? mutatedText(added.text, random) : hostileText(random)
+  const changed = 'text' in added && random.isIn(0.3) ? mutatedText(added.text, random) : hostileText(random)
+  // Blanks around the value of a header are not part of it.
+  const text = where === 'header' ? changed.replaceAll(/^[ \t]+|[ \t]+$/g, '') : changed
   // A query may have a parameter twice.
   if (old >= 0 && (where !== 'query' || random.isIn(0.8))) texts.splice(old, 1)
   texts.push({ in: where, name, text })
