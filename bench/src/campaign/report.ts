@@ -27,10 +27,7 @@ export function campaignReport(result: CampaignResult, durationMs: number): stri
       ([kind, count]): Row => [`  ${kind}`, count],
     ),
     ['faults of providers', listed(Object.entries(observations.provider_faults))],
-    [
-      'notifications',
-      `${notifications.length}, sent ${sent} times, lost ${notifications.filter(({ kind }) => kind === 'lost').length}`,
-    ],
+    ['notifications', `${notifications.length}, sent ${sent} times`],
     ['webhooks received', `${webhooks.length} of ${new Set(webhooks.map(({ webhook_id }) => webhook_id)).size} ids`],
     ['checkpoints', observations.checkpoints.length],
     ['rounds', rounds.length],

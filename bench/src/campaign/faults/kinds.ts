@@ -175,6 +175,8 @@ function planClock({ apps }: CampaignSystem, random: Random): PlannedFault {
       victim.setClock(offsetMs)
       await pause(ms)
       victim.setClock(0)
+      // What it has recorded or planned may be that far in the future.
+      await pause(Math.max(0, offsetMs))
     },
   }
 }

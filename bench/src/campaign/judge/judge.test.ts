@@ -59,11 +59,6 @@ t.test('the judge accepts what may happen', async (t) => {
   t.same(rules({ intents: [intent, foreign], webhooks: [...ours, ...foreignWebhooks] }), [], 'foreign payments')
   t.same(rules({ intents: [intent, { ...foreign, payment_id: id }] }), [], 'a foreign intent that names our payment')
   t.same(
-    rules({ notifications: [{ ...notification, kind: 'lost', sent: 0, accepted: 0 }], webhooks: ours.slice(0, 4) }),
-    [],
-    'a lost notification',
-  )
-  t.same(
     rules({ webhooks: ours.slice(0, 3).concat(raw), failed_deliveries: [`1 payment.refunded payment-${id}`] }),
     [],
     'a delivery that is shown as failed',

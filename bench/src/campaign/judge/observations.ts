@@ -97,8 +97,8 @@ export type Notification = {
   readonly id: string
   readonly provider: ProviderName
   readonly type: string
-  /** `lost`: sent so late that the system should have asked before. `forged`: not signed by the provider. */
-  readonly kind: 'sent' | 'lost' | 'forged'
+  /** `forged`: not signed by the provider. */
+  readonly kind: 'sent' | 'forged'
   /** Requests sent with it. */
   sent: number
   /** Requests answered with 2xx. */

@@ -123,7 +123,7 @@ export async function prepareLoad(
       webhooks: [...receivers.received],
       checkpoints: [...receivers.checkpoints],
       verifier_key: receivers.verifierKey,
-      provider_faults: faultsOf(providers),
+      provider_faults: { ...faultsOf(providers), lostNotification: notifier.lost() },
     }),
   }
 }

@@ -20,6 +20,8 @@ export type Notifier = {
   send(about: Pick<Notification, 'id' | 'provider' | 'type'> & { readonly canBeLost?: boolean }, sign: Sign): void
   /** How many notifications have no 2xx yet, or have a copy under way. */
   pending(): number
+  /** How many got lost at first. */
+  lost(): number
 }
 
 const requestTimeoutMs = 10_000
@@ -34,7 +36,7 @@ export function createNotifier(options: {
 }): Notifier {
   const { urls, random, over } = options
   const notifications: Notification[] = []
-  let pending = 0
+  let [pending, lost] = [0, 0]
 
   async function sendOnce(notification: Notification, sign: Sign): Promise<boolean> {
     const { headers, body } = sign()
@@ -73,8 +75,9 @@ export function createNotifier(options: {
     notifications,
     send({ canBeLost = false, ...about }, sign) {
       const isLost = canBeLost && random.isIn(lostNotificationShare)
-      const notification = record({ ...about, kind: isLost ? 'lost' : 'sent' })
+      const notification = record({ ...about, kind: 'sent' })
       if (isLost) {
+        lost++
         const again = pause(lostNotificationMs, undefined, { signal: over })
         return void again.then(() => sendUntilAccepted(notification, sign)).catch(() => undefined)
       }
@@ -88,5 +91,6 @@ export function createNotifier(options: {
       })
     },
     pending: () => pending,
+    lost: () => lost,
   }
 }
