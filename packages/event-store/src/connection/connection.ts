@@ -1,4 +1,5 @@
 // Connections to the event store: each purpose has its own, and one that stops responding is replaced.
+import { setImmediate } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import type { Metadata } from '@grpc/grpc-js'
 import { patchBatchAppend, patchConnect } from './clientPatches.ts'
@@ -128,8 +129,12 @@ export function clientMethod(client: EventStoreDBClient, name: 'execute' | 'call
   return found
 }
 
-/** The client has no public method for this, and an unclosed channel stays connected for half an hour. */
+/**
+ * The client has no public method for this, and an unclosed channel stays connected for half an hour. gRPC (1.14) connects a
+ * channel a tick after its first call, even if it was closed in between, and then never closes it.
+ */
 async function closeChannel(client: EventStoreDBClient): Promise<void> {
   const channel: { close(): void } = await clientMethod(client, 'getChannel')()
+  await setImmediate()
   channel.close()
 }

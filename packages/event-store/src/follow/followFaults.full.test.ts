@@ -7,11 +7,13 @@ import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { noDataKeys } from '../codec/dataKeys.ts'
+import { connect } from '../connection/connection.ts'
 import { createEventStore } from '../eventStore.ts'
 import { append, connectEventStore, withoutKeepalive } from '../testing/eventStoreHarness.ts'
 import { callsPerConnection, grpcError, type ReadCall, startFakeEventStore } from '../testing/fakeEventStore.ts'
 import { followerHarness } from '../testing/followerHarness.ts'
 import { confirmationMessage } from '../testing/grpcMessages.ts'
+import { createNewEvents } from './newEvents.ts'
 
 const stream = 'guestToken-1'
 const prefix = 'guestToken-'
@@ -121,10 +123,11 @@ t.test('one subscription serves all followers of a store, and ends with the last
   await waitFor(() => server.openCalls() === 0, { what: 'the subscription to end' })
 })
 
+const sockets = () => process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length
+
 t.test('a stopped follower closes the connection of its subscription', async (t) => {
   const server = await startFakeEventStore(t, { log: numbered(10) })
   const store = connectEventStore(t, server)
-  const sockets = () => process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length
   await waitFor(() => sockets() === 0, { what: 'the connections of other tests to close' })
   await store.head()
   const forReads = sockets()
@@ -135,6 +138,21 @@ t.test('a stopped follower closes the connection of its subscription', async (t)
     await run.stop()
   }
   await waitFor(() => sockets() <= forReads, { what: 'the connections to close', timeoutMs: 5_000 })
+})
+
+t.test('a subscription that several followers replace at the same time leaves no connection open', async (t) => {
+  const { connectionString } = await startFakeEventStore(t, { log: numbered(10) })
+  await waitFor(() => sockets() === 0, { what: 'the connections of other tests to close' })
+  const newEvents = createNewEvents({
+    connect: () => connect(connectionString),
+    closing: new AbortController().signal,
+  })
+  const remove = newEvents.add({ filter: 'own', onEvent: () => {}, onConnection: () => {} })
+  await waitFor(() => newEvents.isConfirmed(), { what: 'the subscription' })
+  for (let follower = 0; follower < 3; follower++) newEvents.replace()
+  await waitFor(() => newEvents.isConfirmed(), { what: 'the new subscription' })
+  remove()
+  await waitFor(() => sockets() === 0, { what: 'all connections to close', timeoutMs: 5_000 })
 })
 
 t.test('a follower stops at once while the event store is unreachable', async (t) => {
