@@ -78,6 +78,16 @@ t.test('the tail drops its oldest events beyond its maximum size', async (t) => 
   }
 })
 
+t.test('the tail keeps the bytes of its events, and not the messages that they came in', async (t) => {
+  const tail = createTail(floorAtFirst)
+  const message = Buffer.alloc(1 << 16)
+  const data = message.subarray(100, 200)
+  tail.publish([{ ...eventAt(11n), data, metadata: data }], 11n)
+  const [kept] = tail.after(floorAtFirst) ?? []
+  t.same([kept?.data, kept?.metadata], [data, data])
+  for (const bytes of [kept?.data, kept?.metadata]) t.ok(bytes && bytes.buffer.byteLength < message.length)
+})
+
 t.test('one call of after returns a bounded slice with at least one event', async (t) => {
   const small = createTail(floorAtFirst)
   publish(small, 5_000)

@@ -62,7 +62,7 @@ export function createTail(initialPosition: bigint): Tail {
     },
     publish(published, reached) {
       for (const event of published) {
-        events.push(event)
+        events.push(withOwnBytes(event))
         bytes += sizeOf(event)
       }
       lastPosition = reached
@@ -119,6 +119,15 @@ function endOfSlice(events: readonly StoredEvent[], from: number): number {
     to += 1
   }
   return to
+}
+
+/** The bytes of an event are a piece of a network packet, which would stay in memory as a whole: 64 KiB for a small event. */
+function withOwnBytes(event: StoredEvent): StoredEvent {
+  const { data, metadata } = event
+  const bytes = Buffer.allocUnsafeSlow(data.length + metadata.length)
+  data.copy(bytes)
+  metadata.copy(bytes, data.length)
+  return { ...event, data: bytes.subarray(0, data.length), metadata: bytes.subarray(data.length) }
 }
 
 /** Ignores the overhead per event, because the number of events is bounded too. */
