@@ -28,7 +28,6 @@ const NewErasure = Type.Object(
   },
   {
     title: 'NewErasure',
-    additionalProperties: false,
     examples: [{ user_id: exampleUser, dry_run: true }],
   },
 )
