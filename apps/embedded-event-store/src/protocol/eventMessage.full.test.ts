@@ -43,6 +43,10 @@ for (const [name, event] of Object.entries<StoredEvent>({
   })
 }
 
+t.test('an event that is kept with its message keeps no more bytes', async (t) => {
+  t.equal(eventMessage(base, 'string').buffer.byteLength, eventMessage(base, 'string').length)
+})
+
 t.test('ids are sent as two 64-bit halves on request', async (t) => {
   const response = streams.ReadResp.deserializeBinary(eventMessage(base, 'structured'))
   const halves = response.getEvent()?.getEvent()?.getId()?.getStructured()

@@ -55,7 +55,8 @@ function encode(parts: {
     (link ? lengthDelimitedSize(link.size) : 0) +
     1 +
     uint64Size(commitPosition)
-  const out: ByteWriter = { bytes: Buffer.allocUnsafe(lengthDelimitedSize(inner)), at: 0 }
+  // Not a piece of a buffer that others use as well: the message stays as long as its event.
+  const out: ByteWriter = { bytes: Buffer.allocUnsafeSlow(lengthDelimitedSize(inner)), at: 0 }
   writeLengthDelimitedHeader(out, 1, inner)
   if (event) {
     writeLengthDelimitedHeader(out, 1, event.size)
