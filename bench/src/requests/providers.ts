@@ -26,7 +26,8 @@ export async function startProviders(stack: AsyncDisposableStack, pool: Pool): P
   const t = { teardown: (stop: () => unknown) => void stack.defer(async () => void (await stop())) }
   const stripe = await startFakeStripe(t)
   const paypal = await startFakePaypal(t)
-  const authorizeNet = await startFakeAuthorizeNet(t)
+  // A payer may fill in its form twice.
+  const authorizeNet = await startFakeAuthorizeNet(t, { allowDouble: true })
   const sandboxEvents: object[] = []
   const examples = examplesOfNotifications()
   /** What payers caused, by receiver. */
