@@ -9,7 +9,7 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 
 const minPauseMs = 5_000
-/** Readiness waits for the first measurement. */
+/** Readiness waits for the first measurement, and for the next one when a lag is unknown. */
 const startingPauseMs = 250
 /** Recorded lags expire soon, so a slow database must not lead to a long pause. */
 const maxPauseMs = 10_000
@@ -36,28 +36,30 @@ export async function watchLags(options: {
     const measured = runners.filter(({ state }) => measuredRoles.includes(state.role))
     const isStarting = runners.some(({ state }) => state.role === 'starting')
     const startedAt = performance.now()
+    let isKnown = false
     try {
-      await measure(options, measured)
+      isKnown = await measure(options, measured)
     } catch (error) {
       // Debug only: the projections log database errors themselves, and old figures are recognizable.
       if (!signal.aborted) log.debug({ err: error }, 'could not measure the lag')
     }
-    const pauseMs = isStarting ? startingPauseMs : pauseAfter(performance.now() - startedAt)
+    const pauseMs = isStarting ? startingPauseMs : pauseAfter(performance.now() - startedAt, isKnown)
     await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
-/** The pause in ms after a measurement of this duration. */
-export function pauseAfter(tookMs: number): number {
-  return Math.min(Math.max(tookMs / shareOfTime, minPauseMs), maxPauseMs)
+/** The pause in ms after a measurement of this duration. @param isKnown whether it found all lags */
+export function pauseAfter(tookMs: number, isKnown: boolean): number {
+  const pauseMs = isKnown ? Math.max(tookMs / shareOfTime, minPauseMs) : Math.max(tookMs, startingPauseMs)
+  return Math.min(pauseMs, maxPauseMs)
 }
 
-/** Measures one projection after the other, to leave connections to those that apply events. */
+/** Measures one projection after the other, to leave connections to those that apply events. @returns whether all are known */
 async function measure(
   { pool, store, now }: Pick<Parameters<typeof watchLags>[0], 'pool' | 'store' | 'now'>,
   runners: readonly MeasuredRunner[],
-): Promise<void> {
-  if (runners.length === 0) return
+): Promise<boolean> {
+  if (runners.length === 0) return true
   const [checkpoints, end] = await Promise.all([liveCheckpoints(pool), store.checkpointBefore(undefined)])
   const lags = new Map<string, Lag | undefined>()
   for (const { projection } of runners) {
@@ -67,6 +69,7 @@ async function measure(
     lags.set(projection.name, lagOf(lag, now().getTime()))
   }
   await recordLags(pool, lags)
+  return [...lags.values()].every((lag) => lag !== undefined)
 }
 
 const none = { events: 0, isMore: false, first: undefined }

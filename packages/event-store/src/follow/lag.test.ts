@@ -110,6 +110,15 @@ t.test('a lag count that takes too long returns what it has counted and keeps th
   await waitFor(() => server.openCalls() === 0, { what: 'the call to end' })
 })
 
+t.test('a lag count waits longer for its first events, without which nothing is known', async (t) => {
+  const server = await startFakeEventStore(t, {
+    log: Array.from({ length: 5 }, (_, n) => ({ stream: 'guestToken-1', number: n + 1 })),
+    read: (_call, nth, respondNormally) => void setTimeout(respondNormally, nth === 1 ? 0 : 600),
+  })
+  const counting = connectEventStore(t, server, { readTimeoutMs: 2_000 })
+  t.match(await counting.lag(undefined, ['guestToken-'], { timeoutMs: 200 }), { events: 5, first: Object })
+})
+
 t.test('the lag of a position after the end of the log is unknown', async (t) => {
   const beyond = { commit: 2n ** 62n, prepare: 2n ** 62n }
   t.same(await store.lag(beyond, ['guestToken-']), { events: 0, isMore: true, first: undefined })

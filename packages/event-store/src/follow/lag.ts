@@ -13,7 +13,7 @@ export type Lag = {
   readonly first: { readonly position: LogPosition; readonly created: Date } | undefined
 }
 
-/** Counting stops at these limits, and `isMore` is then true. */
+/** Counting stops at these limits, and `isMore` is then true. The first events are awaited for the time of one read. */
 export type LagLimits = { readonly maxEvents?: number; readonly timeoutMs?: number }
 
 const defaultMaxEvents = 10_000
@@ -36,11 +36,13 @@ export async function measureLag(
     return { events: 0, isMore: false, first: undefined }
   const pages = readPages(context, { after: position, filter: { streamPrefixes: prefixes }, maxEvents: pageEvents })
   const counted = new AbortController()
-  const late = sleep(timeoutMs, 'late' as const, { signal: counted.signal }).catch(() => 'late' as const)
+  const after = (ms: number) => sleep(ms, 'late' as const, { signal: counted.signal }).catch(() => 'late' as const)
+  const [late, tooLate] = [after(timeoutMs), after(Math.max(timeoutMs, context.timeoutMs))]
   let [events, first]: [number, Lag['first']] = [0, undefined]
   try {
     for (;;) {
-      const next = await Promise.race([pages.next(), late])
+      const limit: Promise<'late'> = first === undefined ? tooLate : late
+      const next = await Promise.race([pages.next(), limit])
       if (next === 'late') return { events, isMore: true, first }
       if (next.done) return { events, isMore: false, first }
       const found = next.value.events.filter((event) => !isAfter(event.position, end))
