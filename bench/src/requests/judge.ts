@@ -1,7 +1,7 @@
 // Judges one response by the document alone.
 import type { ValidateFunction } from 'ajv'
 import type { Route } from './document.ts'
-import type { PlannedRequest } from './plan.ts'
+import { owners as everyOwner, type PlannedRequest } from './plan.ts'
 import type { ReceivedResponse } from './send.ts'
 
 export type Finding = { readonly rule: string; readonly story: string }
@@ -49,9 +49,12 @@ function documentProblem({ responses }: Route, { status, headers, text }: Receiv
     .join('; ')
 }
 
+/** A mutated text may name nobody. */
+const canary = new RegExp(`canary\\.(${everyOwner.join('|')})\\.[^"]{0,20}`, 'g')
+
 function leakIn({ owners, path }: PlannedRequest, text: string): string | undefined {
   if (owners.includes('admin') && !ownLists.test(path)) return undefined
-  return [...text.matchAll(/canary\.(\w+)\.[^"]{0,20}/g)].find(([, owner = '']) => !owners.includes(owner))?.[0]
+  return [...text.matchAll(canary)].find(([, owner = '']) => !owners.includes(owner))?.[0]
 }
 
 export function parsedJson(text: string): unknown {

@@ -37,7 +37,7 @@ const weightOf = ({ name }: Route) => weights.find(([pattern]) => pattern.test(n
 type Text = { readonly in: string; readonly name: string; readonly text: string }
 
 const sessions = { ada: 'demo-session', grace: 'demo-session-2', admin: 'demo-admin-session' } as const
-const owners = ['ada', 'grace', 'admin', 'guest', 'anonymous'] as const
+export const owners = ['ada', 'grace', 'admin', 'guest', 'anonymous'] as const
 type Owner = (typeof owners)[number]
 const otherHeaders =
   'x-request-id x-forwarded-for accept accept-encoding content-encoding cookie origin range if-none-match traceparent user-agent'
@@ -51,8 +51,10 @@ export function planRequest(routes: readonly Route[], { random, pool, providers 
   const mutation = random.weighted(mutations)
   const owner = chosenOwner(route, random)
   const other = mutation === 'credential' ? oneOf(random, owners) : owner
-  // A request with two credentials may belong to either of them, and the owner of a payment sees what others do with it.
-  const isShared = other !== owner || /\/(refunds|capture|cancel|refresh)$/.test(route.path)
+  // A request with two credentials may belong to either of them, and the owner of a payment sees what others do with it. Raw
+  // bytes may have Ada's credential besides.
+  const isRaw = mutation === 'raw'
+  const isShared = isRaw || other !== owner || /\/(refunds|capture|cancel|refresh)$/.test(route.path)
   const source = { random, pool, owner: isShared ? 'anybody' : owner }
   const notification = providers.notification(route.path, random)
   const body = bodyOf(route, mutation, source, notification)
@@ -72,7 +74,7 @@ export function planRequest(routes: readonly Route[], { random, pool, providers 
   const request = {
     route: ['path', 'method', 'raw'].includes(mutation) ? undefined : route,
     mutation,
-    owners: [owner, other, 'anybody'],
+    owners: [owner, other, 'anybody', ...(isRaw ? ['ada'] : [])],
     method:
       mutation === 'method' ? oneOf(random, 'PATCH PUT DELETE HEAD OPTIONS TRACE QUERY'.split(' ')) : route.method,
     path: mutation === 'path' ? path.slice(0, at) + oneOf(random, oddInPaths.split(' ')) + path.slice(at) : path,
@@ -80,7 +82,7 @@ export function planRequest(routes: readonly Route[], { random, pool, providers 
     body,
     isValid: isValid(route, texts, body) && !isForged,
   }
-  return { ...request, raw: mutation === 'raw' ? rawBytes(request, random) : undefined }
+  return { ...request, raw: isRaw ? rawBytes(request, random) : undefined }
 }
 
 function chosenRoute(routes: readonly Route[], random: Random): Route {
