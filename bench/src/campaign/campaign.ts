@@ -61,6 +61,8 @@ const betweenQuietPointsMs = 60_000
 /** Printed at once; the report has more. */
 const storiesAtOnce = 5
 const observeTimeoutMs = 60_000
+/** At the end each payment is read by itself: tens of thousands after some hours. */
+const observeWholeTimeoutMs = 20 * 60_000
 
 export async function runCampaign(
   stack: AsyncDisposableStack,
@@ -138,7 +140,8 @@ async function judgeQuiet(
   const deadline = began + limitMs
   for (;;) {
     await waitUntilQuiet(load, deadline)
-    const observations = await observe(system.urls, load.seen(), AbortSignal.timeout(observeTimeoutMs), since)
+    const timeoutMs = since.isWhole ? observeWholeTimeoutMs : observeTimeoutMs
+    const observations = await observe(system.urls, load.seen(), AbortSignal.timeout(timeoutMs), since)
     const violations = judge(observations)
     const ms = performance.now() - began
     if (violations.length === 0 || performance.now() > deadline) return { observations, violations, ms }

@@ -14,7 +14,7 @@ null ¦ true ¦ "" ¦ " " ¦ [] ¦ {} ¦ [[[[]]]] ¦ [null] ¦ {"":""} ¦ "null"
 "__proto__" ¦ "constructor" ¦ "toString" ¦ {"__proto__":{"a":1}} ¦ {"constructor":{"prototype":{}}} ¦ {"toString":1} ¦ {"toJSON":1}
 {"length":-1} ¦ {"then":1} ¦ {"$ref":"#"} ¦ {"a":1,"a":2} ¦ "2026-02-30T00:00:00Z" ¦ "0000-00-00T00:00:00Z" ¦ "+275760-09-13T00:00:00Z"
 "9999-12-31T23:59:59.999999999Z" ¦ "2026-01-01T00:00:60Z" ¦ "2026-01-01" ¦ "0001-01-01T00:00:00+23:59" ¦ "-271821-04-20T00:00:00Z"
-"EURO" ¦ "ſſſ" ¦ "İİİ" ¦ "a@b" ¦ "a@b.c\n" ¦ "@" ¦ "javascript:alert(1)" ¦ "http://[::1]:0/" ¦ "https://a@b" ¦ "application/xml"
+"EURO" ¦ "ſſſ" ¦ "İİİ" ¦ "a@" ¦ "a@b.c\n" ¦ "@" ¦ "javascript:alert(1)" ¦ "http://[::1]:0/" ¦ "https://a@b" ¦ "application/xml"
 "text/plain" ¦ "application/json; charset=utf-16" ¦ "multipart/form-data" ¦ "gzip" ¦ "*" ¦ "W/\"1\"" ¦ "Basic YTpi" ¦ "Bearer" ¦ "Token a b"
 "018f0000-0000-7000-8000-00000000000G" ¦ "{018f0000-0000-7000-8000-000000000000}"`
   .trim()
