@@ -9,8 +9,10 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 
 const minPauseMs = 5_000
-/** Readiness waits for the first measurement, and for the next one when a lag is unknown. */
+/** Readiness waits for the first measurement. */
 const startingPauseMs = 250
+/** Readiness waits for the next one when a lag is unknown. */
+const unknownPauseMs = 1_000
 /** Recorded lags expire soon, so a slow database must not lead to a long pause. */
 const maxPauseMs = 10_000
 /** Counting stops here: a projection that is further behind should not spend its time on counting. */
@@ -50,7 +52,7 @@ export async function watchLags(options: {
 
 /** The pause in ms after a measurement of this duration. @param isKnown whether it found all lags */
 export function pauseAfter(tookMs: number, isKnown: boolean): number {
-  const pauseMs = isKnown ? Math.max(tookMs / shareOfTime, minPauseMs) : Math.max(tookMs, startingPauseMs)
+  const pauseMs = isKnown ? Math.max(tookMs / shareOfTime, minPauseMs) : Math.max(tookMs, unknownPauseMs)
   return Math.min(pauseMs, maxPauseMs)
 }
 

@@ -106,7 +106,8 @@ export async function exploreRace(
   const violations: Violation[] = []
   /** The states that were reached, and what was asleep when they were continued. */
   const reached = new Map<string, readonly string[]>()
-  let [orders, steps, ends] = [0, 0, 0]
+  const ends = new Set<string>()
+  let [orders, steps] = [0, 0]
   while (orders < limit) {
     let depth = 0
     /** @returns undefined when every continuation was seen before */
@@ -124,15 +125,14 @@ export async function exploreRace(
       if (current) path.push({ moves, tried: [], asleep, current })
       return current
     }
-    const run = await runRace(race, choose, (end) => !reached.has(end) && reached.set(end, []) !== undefined)
+    const run = await runRace(race, choose, ends)
     steps += run.steps
     orders++
-    if (run.isNew) ends++
     for (const violation of run.violations)
       if (!violations.some(({ rule }) => rule === violation.rule)) violations.push(violation)
-    if (!advance(path)) return { orders, steps, ends, violations, isWhole: true }
+    if (!advance(path)) return { orders, steps, ends: ends.size, violations, isWhole: true }
   }
-  return { orders, steps, ends, violations, isWhole: false }
+  return { orders, steps, ends: ends.size, violations, isWhole: false }
 }
 
 /** Goes to the next untried move. @returns false when there is none */
@@ -152,17 +152,17 @@ function advance(path: Node[]): boolean {
 /** Longer than the reconciler waits before it looks at a payment. */
 const calmMs = 130 * 60_000
 
-/** Runs one order of the steps, lets everything settle, and judges. @param isNewEnd whether an end was not reached before */
+/** Runs one order of the steps, lets everything settle, and judges. @param ends known ones, which need no judgement */
 async function runRace(
   { provider, state, names }: Race,
   choose: (moves: readonly Move[], state: string) => Move | undefined,
-  isNewEnd: (state: string) => boolean,
+  ends: Set<string>,
 ) {
   let [isRacing, isNew] = [false, true]
   const order = (steps: readonly Step[]): number => {
     if (!isRacing || !isNew) return 0
     const moves = steps.map(({ owner, on, isRead, what }) => ({ by: owner?.name ?? what, on, isRead }))
-    const chosen = choose(moves, world.states.state())
+    const chosen = choose(moves, world.states.ofAll())
     if (chosen === undefined) isNew = false
     return Math.max(
       0,
@@ -215,10 +215,11 @@ async function runRace(
   isRacing = true
   await until(Promise.all(work.map(({ over }) => over)))
   isRacing = false
-  const told = work.map(({ own }) => own.asked.map(({ answers: codes }) => codes))
-  isNew &&= isNewEnd(`${world.states.state(false)} ${JSON.stringify(told)}`)
-  const end = { violations: [] as Violation[], steps: world.stepsTaken(), isNew }
-  if (!isNew) return end
+  const given = work.map(({ own }) => own.asked.map((each) => each.answers))
+  const end = `${world.states.ofThings()} ${JSON.stringify(given)}`
+  const unexpected = () => world.problems.map((story) => ({ rule: 'unexpected error', story }))
+  if (!isNew || ends.has(end)) return { violations: unexpected(), steps: world.stepsTaken() }
+  ends.add(end)
   startWorker(durable)
   const calmSince = world.now()
   await until(notify())
@@ -230,11 +231,10 @@ async function runRace(
   const accepted = all.flatMap((each) => each.accepted)
   const { followUps, deliveries } = tables
   const seen = { provider, targets: [target], asked, accepted, unaccepted: 0, events: log.events, books }
-  const found = world.problems.map((story) => ({ rule: 'unexpected error', story }))
-  const violations = [...found, ...judge({ ...seen, followUps, deliveries })].map(({ rule, story }) => {
+  const violations = [...unexpected(), ...judge({ ...seen, followUps, deliveries })].map(({ rule, story }) => {
     return { rule, story: `${story}\n${world.story.join('\n')}` }
   })
-  return { violations, steps: world.stepsTaken(), isNew: true }
+  return { violations, steps: world.stepsTaken() }
 }
 
 const countAll = (counts: ReadonlyMap<string, number>) => [...counts.values()].reduce((all, count) => all + count, 0)

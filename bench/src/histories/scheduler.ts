@@ -61,28 +61,30 @@ type Work = {
   readonly arrives: (step: Step) => boolean
 }
 
-/** Drops what a dead process was about to do, but for changes that still arrive. */
-function dropWork(process: Process, { steps, timers, arrives }: Work): void {
+/** What the process was about to do is dropped, but for changes that still arrive. */
+function end(process: Process, { steps, timers, arrives }: Work): void {
+  process.isAlive = false
   for (const [handle, timer] of timers) if (timer.owner === process) timers.delete(handle)
   const lost = steps.filter((step) => step.owner === process && (step.isRead || !arrives(step)))
   for (const step of lost) steps.splice(steps.indexOf(step), 1)
+  for (const ended of process.onDeath.splice(0)) ended()
 }
 
 export function createWorld(policy: Policy, startMs: number) {
   const steps: Step[] = []
   const timers = new Map<object, Timer>()
   const faults = new Map<string, number>()
-  const [story, problems]: [string[], string[]] = [[], []]
+  const story: string[] = []
+  const problems: string[] = []
   const over = new AbortController()
   const states = createStates()
   let [now, count] = [startMs, 0]
 
   function happen(index: number): void {
-    for (const step of steps.splice(index, 1)) {
-      if (index > 0) world.tell(`${step.what} overtakes ${steps[0]?.what}`)
-      if (step.owner) states.sees(step.owner.name, step.what, step.on)
-      step.run()
-    }
+    const step = steps.splice(index, 1)[0] as Step
+    if (index > 0) world.tell(`${step.what} overtakes ${steps[0]?.what}`)
+    if (step.owner) states.sees(step.owner.name, step.what, step.on)
+    step.run()
   }
 
   const world = {
@@ -123,11 +125,7 @@ export function createWorld(policy: Policy, startMs: number) {
     },
     forget: (handle: object) => void timers.delete(handle),
     /** Ends a process without warning. @param arrives whether a change that it has sent still arrives */
-    kill(process: Process, arrives: (step: Step) => boolean): void {
-      process.isAlive = false
-      dropWork(process, { steps, timers, arrives })
-      for (const ended of process.onDeath.splice(0)) ended()
-    },
+    kill: (process: Process, arrives: (step: Step) => boolean) => end(process, { steps, timers, arrives }),
     /** Runs until this is true, or nothing is left to happen. @throws when there is no end */
     async run(isOver: () => boolean): Promise<void> {
       for (;;) {

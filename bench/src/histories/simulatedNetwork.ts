@@ -118,7 +118,8 @@ function dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.Dispa
     })
   const run = async () => {
     const isExecuted = fault === undefined || executed.has(fault)
-    if (isExecuted && !isRead) world().states.changed('provider', `${method} ${path} ${body}`)
+    if (isExecuted && !isRead)
+      world().states.changed('provider', `${method} ${path} ${JSON.stringify(headers)} ${body}`)
     const response = isExecuted ? await execute(listener, { method, path, headers, body }) : undefined
     if (response) countAnswer(`${method} ${shape(path)} ${response.status}`)
     if (fault === 'the request is lost' || fault === 'the response is lost') fail('ECONNRESET')

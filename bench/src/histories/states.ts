@@ -3,6 +3,9 @@ import { createHash } from 'node:crypto'
 
 const digestOf = (...parts: readonly string[]) => createHash('sha1').update(parts.join('\n')).digest('base64')
 
+const digestOfAll = (all: ReadonlyMap<string, string>) =>
+  digestOf(...[...all].map((entry) => entry.join(' ')).toSorted())
+
 export function createStates() {
   const things = new Map<string, string>()
   const processes = new Map<string, string>()
@@ -15,11 +18,9 @@ export function createStates() {
     /** Must be called before a process reads or changes a thing. */
     sees: (process: string, what: string, thing: string): void =>
       extend(processes, process, `${what} ${things.get(thing)}`),
-    /**
-     * The same after steps in different orders, if things are the same and each process has seen the same. Times do not count.
-     * @param ofProcesses whether what they have seen counts
-     */
-    state: (ofProcesses = true): string =>
-      digestOf(...[...things, ...(ofProcesses ? processes : [])].map((entry) => entry.join(' ')).toSorted()),
+    /** The same after steps in different orders if all things are the same. Times do not count. */
+    ofThings: (): string => digestOfAll(things),
+    /** The same if each process has seen the same, too. */
+    ofAll: (): string => digestOf(digestOfAll(things), digestOfAll(processes)),
   }
 }

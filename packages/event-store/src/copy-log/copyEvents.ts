@@ -151,11 +151,8 @@ function createWriter(target: RawClient, comparison: LogComparison) {
   /** Waits for the metadata event that restores a stream, so that no copied event is recorded before it. */
   async function waitForGeneratedEvent(stream: string): Promise<void> {
     const revision = softDeletions.pendingRevision(stream)
-    for (
-      const giveUpAt = performance.now() + generatedEventTimeoutMs;
-      performance.now() < giveUpAt;
-      await sleep(pollMs)
-    ) {
+    const giveUpAt = performance.now() + generatedEventTimeoutMs
+    for (; performance.now() < giveUpAt; await sleep(pollMs)) {
       const last = await readStreamMetadata(target, stream)
       if (last !== undefined && last.revision === revision) return comparison.recordGenerated(last)
     }
