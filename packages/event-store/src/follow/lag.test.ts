@@ -119,6 +119,19 @@ t.test('a lag count waits longer for its first events, without which nothing is 
   t.match(await counting.lag(undefined, ['guestToken-'], { timeoutMs: 200 }), { events: 5, first: Object })
 })
 
+t.test('a lag count reads no more events than it may count', async (t) => {
+  const sizes: (number | undefined)[] = []
+  const server = await startFakeEventStore(t, {
+    log: Array.from({ length: 600 }, (_, n) => ({ stream: 'guestToken-1', number: n + 1 })),
+    read(call, _nth, respondNormally) {
+      sizes.push(Number(call.request.getOptions()?.getCount()))
+      respondNormally()
+    },
+  })
+  await connectEventStore(t, server).lag(undefined, ['guestToken-'], { maxEvents: 1 })
+  t.same(sizes.slice(0, 2), [1, 2], 'the end of the log, and one more than is counted')
+})
+
 t.test('the lag of a position after the end of the log is unknown', async (t) => {
   const beyond = { commit: 2n ** 62n, prepare: 2n ** 62n }
   t.same(await store.lag(beyond, ['guestToken-']), { events: 0, isMore: true, first: undefined })

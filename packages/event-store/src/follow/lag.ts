@@ -34,7 +34,8 @@ export async function measureLag(
     return { events: 0, isMore: true, first: undefined }
   if (end === undefined || (position !== undefined && !isAfter(end, position)))
     return { events: 0, isMore: false, first: undefined }
-  const pages = readPages(context, { after: position, filter: { streamPrefixes: prefixes }, maxEvents: pageEvents })
+  const filter = { streamPrefixes: prefixes }
+  const pages = readPages(context, { after: position, filter, maxEvents: Math.min(pageEvents, maxEvents + 1) })
   const counted = new AbortController()
   const after = (ms: number) => sleep(ms, 'late' as const, { signal: counted.signal }).catch(() => 'late' as const)
   const [late, tooLate] = [after(timeoutMs), after(Math.max(timeoutMs, context.timeoutMs))]
