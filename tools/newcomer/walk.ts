@@ -3,20 +3,23 @@ import { type Block, commandsOf, synopsesOf } from './readme.ts'
 import type { Visit } from './visit.ts'
 
 type Section = (blocks: readonly Block[], visit: Visit) => Promise<void>
-/** By heading. A page's section with commands and no entry here is an error. */
-type Page = { readonly page: string; readonly sections: Readonly<Record<string, Section>> }
-
-const runOrSkip: Section = async (blocks, visit) => {
-  for (const command of blocks.flatMap(commandsOf)) {
-    if (!/^docker compose|^deploy\/pinImages\.sh/.test(command)) await visit.run(command)
-    else visit.skip(command, 'needs a Docker engine')
-  }
+type Page = {
+  readonly page: string
+  /** By heading: the sections that are not run as printed. They come first. */
+  readonly sections?: Readonly<Record<string, Section>>
 }
 
-/** The commands after a restore change nothing in a system whose log and database fit. */
-const asOperator: Section = async (blocks, visit) => {
+/** Commands that cannot run here, with the reason. */
+const unrunnable = [
+  [/^docker compose|^deploy\/pinImages\.sh/, 'needs a Docker engine'],
+  [/^ops audit restart/, 'it refuses a tree that is in order'],
+] as const
+
+/** `ops` alone is the command in a container. The commands after a restore change nothing when log and database fit. */
+export const runAsPrinted: Section = async (blocks, visit) => {
   for (const command of blocks.flatMap(commandsOf)) {
-    if (command.startsWith('ops audit restart')) visit.skip(command, 'it refuses a tree that is in order')
+    const [, reason] = unrunnable.find(([pattern]) => pattern.test(command)) ?? []
+    if (reason !== undefined) visit.skip(command, reason)
     else await visit.run(command.replace(/^ops /, 'npm run -s ops -- ').replace('POSITION', '0'))
   }
 }
@@ -58,7 +61,7 @@ export const pages: readonly Page[] = [
   {
     page: 'docs/webhooks.md',
     sections: {
-      // First, because the next section needs a delivery.
+      // Retries needs the delivery.
       'Try an endpoint': async ([trying, log], visit) => {
         await visit.run(trying?.text ?? '', ['"canonical_events":["payment.succeeded"]'])
         const output = await visit.runUntilShown(log?.text ?? '', '"event_type":')
@@ -87,15 +90,9 @@ export const pages: readonly Page[] = [
         for (const { words, options } of blocks.flatMap(commandsOf).flatMap(synopsesOf))
           await visit.run(`npm run -s ops -- ${words} --help`, options)
       },
-      'Read models': async (blocks, visit) => {
-        for (const command of blocks.flatMap(commandsOf)) await visit.run(command, ['payments'])
-      },
       'From EventStoreDB to KurrentDB': async (blocks, visit) => {
         for (const command of blocks.flatMap(commandsOf)) visit.skip(command, 'needs a Docker engine')
       },
-      'Postgres is older than the log': asOperator,
-      'Postgres is lost': asOperator,
-      'The log is not that of Postgres': asOperator,
     },
   },
   {
@@ -109,21 +106,6 @@ export const pages: readonly Page[] = [
       },
     },
   },
-  {
-    page: 'docs/privacy.md',
-    sections: {
-      'Export what is known of a person': runOrSkip,
-      'Erase a person': runOrSkip,
-      'The last traces on disk': runOrSkip,
-    },
-  },
-  {
-    page: 'docs/deployment.md',
-    sections: {
-      Start: runOrSkip,
-      'Try it without an identity backend': runOrSkip,
-      'Passwords, users and images': runOrSkip,
-      Scale: runOrSkip,
-    },
-  },
+  { page: 'docs/privacy.md' },
+  { page: 'docs/deployment.md' },
 ]
