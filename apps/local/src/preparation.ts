@@ -1,9 +1,8 @@
 // Prepares a start: data directory, ports, secrets and the plan of the processes.
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { isAlive } from '@paylog/runtime/process/isAlive'
 import { findFreePort, listenProblem } from '@paylog/runtime/process/ports'
 import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
 import { readRuntime } from '@paylog/runtime/process/runtimeFile'
@@ -118,49 +117,16 @@ async function requireFreePort(host: string, port: number): Promise<void> {
   throw new StartError(reason[problem] ?? `Nothing can listen on port ${port} of ${host} (${problem}).`)
 }
 
-/**
- * Enough for a stop without requests under way. With requests, the API would need 12 s to retry its appends while the
- * event store stops. Killing it is safe: acknowledged payments are on disk, and the worker reconciles the rest.
- */
-const exitTimeoutMs = 1_000
+/** Longer than a process whose supervisor was killed takes to end. */
+const predecessorTimeoutMs = 2_000
 const pollMs = 50
 
-const ourScripts = fileURLToPath(new URL('../../', import.meta.url))
-
 /**
- * Waits until the processes of a killed supervisor are gone, above all Postgres with its lock on the data, and kills
- * those that stay. runtime.json exists only after a supervisor that did not stop cleanly.
- * The caller must hold the directory's lock, so that the pids are not those of a running system.
+ * Waits until the processes of a killed supervisor are gone, so that the API's port is free. runtime.json exists only after
+ * a supervisor that did not stop cleanly. After a reboot a pid may belong to another program, which is not waited for long.
  */
 async function waitForPredecessorExit(directory: string): Promise<void> {
   const services = readRuntime(directory)?.parts ?? []
-  const killAt = performance.now() + exitTimeoutMs
-  for (;;) {
-    const running = services.filter(({ pid }) => runsOurScript(pid))
-    if (running.length === 0) return
-    if (performance.now() > killAt) for (const { pid } of running) killNow(pid)
-    await pause(pollMs)
-  }
-}
-
-/** Whether the process is one of ours. After a reboot the pid may belong to another program. */
-function runsOurScript(pid: number): boolean {
-  try {
-    const command =
-      process.platform === 'linux'
-        ? readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-        : execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
-    return command.includes(ourScripts)
-  } catch {
-    // There is no such process.
-    return false
-  }
-}
-
-function killNow(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has just exited.
-  }
+  const giveUpAt = performance.now() + predecessorTimeoutMs
+  while (services.some(({ pid }) => isAlive(pid)) && performance.now() < giveUpAt) await pause(pollMs)
 }

@@ -44,6 +44,12 @@ export function stopTimeoutMs(environment: NodeJS.ProcessEnv): number {
 
 /** How long before the timeout `givingUp` aborts. */
 const lastMomentMs = 2_000
+/**
+ * How long a stop may take after the end of the supervisor, which may start again at once and needs the ports. Enough without
+ * requests in flight; with them, the API would need 12 s to retry its appends while the event store stops. Ending it is safe:
+ * acknowledged payments are on disk, and the worker reconciles the rest.
+ */
+const unsupervisedStopMs = 1_000
 /** Limit of unfinished work items in the log line. */
 const maxNamed = 20
 
@@ -51,7 +57,7 @@ const maxNamed = 20
  * Runs an app until a signal, the end of its supervisor or a failure.
  *
  * SIGTERM, SIGINT and the supervisor's IPC disconnect stop everything and exit 0; a second signal exits 1 at once. A stop
- * that takes longer than STOP_TIMEOUT exits 1 and logs what was unfinished.
+ * that takes longer than STOP_TIMEOUT, or than a second after a disconnect, exits 1. The former logs what was unfinished.
  * An error at start is printed as one line on standard error, and the exit code is 1. When `start` resolves, a supervisor
  * gets the message `{ type: 'ready', ...detail }` with the result of `start`.
  * @param about the app's name; `portVariable` if its port variable is not PORT
@@ -148,6 +154,7 @@ function createLifecycle(log: Logger, timeoutMs: number) {
     },
     disconnected(): void {
       log.info('the supervisor ended, stopping')
+      setTimeout(() => process.exit(1), unsupervisedStopMs)
       void stop(0)
     },
   }
