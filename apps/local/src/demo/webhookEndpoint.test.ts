@@ -1,14 +1,18 @@
+import { webhookHeaders } from '@paylog/webhooks/signing'
 import t from 'tap'
 import { openWebhookEndpoint } from './webhookEndpoint.ts'
 
-t.test('the demo endpoint rejects requests that are not webhooks and keeps listening', async (t) => {
-  const endpoint = await openWebhookEndpoint('whsec_AAAA')
+const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+
+t.test('the demo endpoint rejects requests without a valid signature and keeps listening', async (t) => {
+  const endpoint = await openWebhookEndpoint(secret)
   t.teardown(() => endpoint.close())
-  const post = (body: string) => fetch(endpoint.url, { method: 'POST', body })
-  await t.rejects(post('not JSON'))
-  t.equal((await post('{}')).status, 400)
-  const data = { payment_id: '1', amount: 100, currency: 'EUR', status: 'pending' }
-  t.equal((await post(JSON.stringify({ event: 'payment.created', data }))).status, 200)
-  const arrivals = await endpoint.arrivals(1, AbortSignal.timeout(5_000))
-  t.match(arrivals, [{ signatureIsValid: false, webhook: { data } }])
+  const body = JSON.stringify({ event: 'payment.created', data: { payment_id: '1' } })
+  const post = async (signed: string) => {
+    const headers = webhookHeaders({ id: 'msg_1', at: new Date(), body: signed, secrets: [secret], sequence: 1n })
+    return (await fetch(endpoint.url, { method: 'POST', headers, body })).status
+  }
+  t.equal(await post(`${body} changed`), 400)
+  t.equal(await post(body), 200)
+  t.match(await endpoint.arrivals(1, AbortSignal.timeout(5_000)), [{ webhook: { data: { payment_id: '1' } } }])
 })
