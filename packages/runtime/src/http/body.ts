@@ -29,35 +29,38 @@ function parse(text: string): unknown {
   }
 }
 
+/** Strings, brackets, commas and numbers. In valid JSON it matches nothing else. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],]|-?\d[-+.eE\d]*/g
+
 function scan(text: string): void {
   // One entry per open bracket: the keys seen so far in an object, null in an array.
   const open: (Set<string> | null)[] = []
   let expectsKey = false
-  let position = 0
-  while (position < text.length) {
-    const character = text[position]
-    if (character === '"') {
-      const end = endOfString(text, position)
-      const content = stringContent(text.slice(position, end))
-      if (expectsKey) addKey(open.at(-1), content)
-      expectsKey = false
-      position = end
-      continue
+  for (const [token] of text.matchAll(tokens)) {
+    switch (token[0]) {
+      case '"': {
+        const content = stringContent(token)
+        if (expectsKey) addKey(open.at(-1), content)
+        expectsKey = false
+        break
+      }
+      case '{':
+      case '[':
+        open.push(token === '{' ? new Set() : null)
+        if (open.length > maxDepth) throw invalidBody(`The body is nested deeper than ${maxDepth} levels`)
+        expectsKey = token === '{'
+        break
+      case '}':
+      case ']':
+        open.pop()
+        expectsKey = false
+        break
+      case ',':
+        expectsKey = open.at(-1) instanceof Set
+        break
+      default:
+        requireExactNumber(token)
     }
-    if (character === '{' || character === '[') {
-      open.push(character === '{' ? new Set() : null)
-      if (open.length > maxDepth) throw invalidBody(`The body is nested deeper than ${maxDepth} levels`)
-      expectsKey = character === '{'
-    } else if (character === '}' || character === ']') {
-      open.pop()
-      expectsKey = false
-    } else if (character === ',') {
-      expectsKey = open.at(-1) instanceof Set
-    } else if (character !== undefined && /[-0-9]/.test(character)) {
-      position = endOfNumber(text, position)
-      continue
-    }
-    position += 1
   }
 }
 
@@ -68,12 +71,6 @@ function addKey(keys: Set<string> | null | undefined, key: string): void {
   keys.add(key)
 }
 
-function endOfString(text: string, start: number): number {
-  let position = start + 1
-  while (text[position] !== '"') position += text[position] === '\\' ? 2 : 1
-  return position + 1
-}
-
 function stringContent(literal: string): string {
   if (!literal.includes('\\')) return literal.slice(1, -1)
   const content = String(JSON.parse(literal))
@@ -82,17 +79,13 @@ function stringContent(literal: string): string {
   return content
 }
 
-function endOfNumber(text: string, start: number): number {
-  let end = start + 1
-  while (end < text.length && /[-+.eE0-9]/.test(text.charAt(end))) end += 1
-  const literal = text.slice(start, end)
+function requireExactNumber(literal: string): void {
   const number = Number(literal)
   // JSON.parse reads 1e999 as Infinity, which JSON.stringify would write back as null.
   if (!Number.isFinite(number)) throw invalidBody('The body contains a number out of range')
   // It rounds 9007199254740993, so the stored value would differ from the sent one.
   if (/^-?\d+$/.test(literal) && !Number.isSafeInteger(number))
     throw invalidBody('The body contains an integer that is too large to be stored exactly')
-  return end
 }
 
 function invalidBody(message: string, cause?: unknown): DomainError {
