@@ -1,6 +1,7 @@
 // Grants a role what a process needs that seals and reads personal data, but destroys no key.
 import { lockKey } from '@paylog/runtime/postgres/lock'
 import { requireRole } from '@paylog/runtime/postgres/readerRole'
+import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import pg from 'pg'
 
 const tables = ['privacy.keys', 'privacy.emails', 'privacy.lookup_secret']
@@ -13,9 +14,7 @@ const tables = ['privacy.keys', 'privacy.emails', 'privacy.lookup_secret']
 export async function grantKeyAccess(pool: pg.Pool, role: string): Promise<string[]> {
   await requireRole(pool, role)
   const grantee = pg.escapeIdentifier(role)
-  const client = await pool.connect()
-  try {
-    await client.query('begin')
+  return await inTransaction(pool, async (client) => {
     // Concurrent grants on the same object fail in Postgres.
     await client.query('select pg_advisory_xact_lock($1)', [lockKey('grant keys')])
     const { rows } = await client.query<{ name: string }>(
@@ -27,12 +26,6 @@ export async function grantKeyAccess(pool: pg.Pool, role: string): Promise<strin
     // It waits for another process to apply the erasures in the log.
     await client.query(`grant select on privacy.progress to ${grantee}`)
     for (const { name } of rows) await client.query(`grant select, insert on ${name} to ${grantee}`)
-    await client.query('commit')
     return rows.map(({ name }) => name)
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined)
-    throw error
-  } finally {
-    client.release()
-  }
+  })
 }

@@ -1,4 +1,5 @@
 // Wraps all keys with another master key.
+import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import type { Pool, PoolClient } from 'pg'
 import { type MasterKey, type MasterKeys, unwrap, type WrappedSecret, wrap } from './masterKeys.ts'
 
@@ -24,7 +25,7 @@ export async function rotateKeys(
     for (const from of others) {
       for (;;) {
         if (signal.aborted) return { rewrapped, isComplete: false }
-        const count = await rewrapBatch(pool, masterKeys, { table, from })
+        const count = await inTransaction(pool, (client) => rewrapBatch(client, masterKeys, { table, from }))
         if (count === 0) break
         rewrapped += count
         onProgress?.(rewrapped)
@@ -46,23 +47,8 @@ export async function countOutdated(pool: Pick<Pool, 'query'>, [first]: MasterKe
 
 type Source = { readonly table: 'keys' | 'lookup_secret'; readonly from: MasterKey }
 
-async function rewrapBatch(pool: Pool, masterKeys: MasterKeys, source: Source): Promise<number> {
-  const client = await pool.connect()
-  try {
-    await client.query('begin')
-    const count = await rewrapLocked(client, masterKeys, source)
-    await client.query('commit')
-    return count
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined)
-    throw error
-  } finally {
-    client.release()
-  }
-}
-
 /** Rows are locked, so that a key that is destroyed at the same time stays destroyed. */
-async function rewrapLocked(client: PoolClient, masterKeys: MasterKeys, { table, from }: Source): Promise<number> {
+async function rewrapBatch(client: PoolClient, masterKeys: MasterKeys, { table, from }: Source): Promise<number> {
   const { rows } = await client.query<WrappedSecret>(
     `select id, wrapped, master from privacy.${table} where master = $1 order by id limit ${batchSize} for no key update`,
     [from.id],

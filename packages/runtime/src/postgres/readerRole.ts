@@ -1,6 +1,7 @@
 // Grants a read-only role access to views.
 import pg from 'pg'
 import { lockKey } from './lock.ts'
+import { inTransaction } from './transaction.ts'
 
 /** The role does not exist. The message has the command that creates it. */
 export class UnknownRoleError extends Error {
@@ -29,9 +30,7 @@ export async function grantReadAccess(
   { role, schemas }: { readonly role: string; readonly schemas: readonly string[] },
 ): Promise<string[]> {
   await requireRole(pool, role)
-  const client = await pool.connect()
-  try {
-    await client.query('begin')
+  return inTransaction(pool, async (client) => {
     // Concurrent grants on the same object fail in Postgres.
     await client.query('select pg_advisory_xact_lock($1)', [lockKey('grant reading')])
     const { rows: views } = await client.query<{ name: string }>(
@@ -47,12 +46,6 @@ export async function grantReadAccess(
     const reader = pg.escapeIdentifier(role)
     for (const { name } of closed) await client.query(`grant usage on schema ${name} to ${reader}`)
     for (const { name } of views) await client.query(`grant select on ${name} to ${reader}`)
-    await client.query('commit')
     return views.map(({ name }) => name)
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined)
-    throw error
-  } finally {
-    client.release()
-  }
+  })
 }
