@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 export type PresentedCredential =
   | { readonly kind: 'session' | 'guest_token'; readonly value: string }
   /** Present but malformed: the caller is neither anonymous nor authenticated by it. */
-  | { readonly kind: 'unusable' }
+  | { readonly kind: 'unusable'; readonly value: unknown }
 
 /** Longer than any credential of an identity backend. Longer values are rejected without a call. */
 const maxCredentialLength = 1024
@@ -13,13 +13,14 @@ const maxCredentialLength = 1024
  * The credentials of a request in the order in which they are tried: the Authorization header, X-Session-ID,
  * X-Guest-Token, the `session_id` query parameter, the `token` query parameter. Empty for an anonymous request.
  *
- * @param request `query` is the parsed query string: a repeated parameter is an array
+ * @param request `query` is the parsed query string, if there is one: a repeated parameter is an array
  */
 export function presentedCredentials(request: {
   readonly headers: IncomingHttpHeaders
-  readonly query: Readonly<Record<string, unknown>>
+  readonly query: unknown
 }): readonly PresentedCredential[] {
-  const { headers, query } = request
+  const { headers } = request
+  const query: { readonly session_id?: unknown; readonly token?: unknown } = Object(request.query)
   return [
     present(headers.authorization, authorizationCredential),
     present(headers['x-session-id'], sessionCredential),
@@ -44,7 +45,7 @@ function authorizationCredential(value: unknown): PresentedCredential {
     case 'token':
       return guestCredential(presented)
     default:
-      return { kind: 'unusable' }
+      return { kind: 'unusable', value }
   }
 }
 
@@ -54,5 +55,5 @@ function authorizationCredential(value: unknown): PresentedCredential {
  */
 function credential(kind: 'session' | 'guest_token', value: unknown): PresentedCredential {
   const usable = typeof value === 'string' && value.length <= maxCredentialLength && /^[\x21-\x7e]+$/.test(value)
-  return usable ? { kind, value } : { kind: 'unusable' }
+  return usable ? { kind, value } : { kind: 'unusable', value }
 }

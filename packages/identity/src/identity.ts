@@ -13,7 +13,7 @@ export type EmailOfToken = (tokenHash: string) => Promise<string | undefined>
 
 type PresentedRequest = {
   readonly headers: IncomingHttpHeaders
-  readonly query: Readonly<Record<string, unknown>>
+  readonly query: unknown
   /** Called for each invalid credential, even when a later one is valid. */
   readonly onInvalid?: () => void
 }

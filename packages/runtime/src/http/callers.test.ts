@@ -24,7 +24,7 @@ const remembered: Actor = { kind: 'guest', guest_email: 'r@example.com', token_h
 function app() {
   const finding = (known: Record<string, Actor>): ActorOf => {
     return async ({ headers, query }) => {
-      const actor = known[String(headers['x-caller'] ?? query.caller)]
+      const actor = known[String(headers['x-caller'] ?? Object(query).caller)]
       if (actor === undefined) throw new DomainError('unauthenticated', 'not valid')
       return actor
     }

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Actor, Guest, Session } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
-import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { onRequestAsyncHookHandler } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,7 +14,7 @@ declare module 'fastify' {
 /** Identifies the caller of a request; see `createIdentity`, which throws for invalid credentials. */
 export type ActorOf = (request: {
   readonly headers: IncomingHttpHeaders
-  readonly query: Readonly<Record<string, unknown>>
+  readonly query: unknown
   /** Called for each invalid credential. */
   readonly onInvalid?: () => void
 }) => Promise<Actor>
@@ -41,7 +41,7 @@ export function createCallers(actorOf: ActorOf, actorOrRemembered: ActorOf = act
       const onInvalid = () => {
         request.invalidCredentials += 1
       }
-      const actor = await find({ headers: request.headers, query: queryOf(request), onInvalid })
+      const actor = await find({ headers: request.headers, query: request.query, onInvalid })
       request.actor = actor
       if (!isAllowed(actor)) throw accessError(actor, required)
     }
@@ -73,8 +73,4 @@ export type KnownActor = Session | Guest
 export function knownActor(actor: Actor): KnownActor {
   if (actor.kind === 'anonymous') throw unauthenticatedError()
   return actor
-}
-
-function queryOf({ query }: FastifyRequest): Readonly<Record<string, unknown>> {
-  return typeof query === 'object' && query !== null ? { ...query } : {}
 }

@@ -1,4 +1,5 @@
 // The session of the console from a cookie of the identity backend, where both are below one domain.
+import { presentedCredentials } from '@paylog/identity/credentials'
 import { parseCookie } from 'cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
@@ -17,7 +18,7 @@ const consoleHeader = 'x-paylog-console'
 export function acceptConsoleCookie(http: FastifyInstance, name: string): void {
   http.addHook('onRequest', (request, _reply, done) => {
     const { headers } = request
-    if (isFromConsole(request) && headers.cookie !== undefined && !hasCredential(request)) {
+    if (isFromConsole(request) && headers.cookie !== undefined && presentedCredentials(request).length === 0) {
       const session = parseCookie(headers.cookie)[name]
       if (session !== undefined && session !== '') headers['x-session-id'] = session
     }
@@ -28,10 +29,4 @@ export function acceptConsoleCookie(http: FastifyInstance, name: string): void {
 function isFromConsole({ headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site']
   return headers[consoleHeader] === '1' && (site === undefined || site === 'same-origin')
-}
-
-function hasCredential({ headers, query }: FastifyRequest): boolean {
-  const inQuery = query !== null && typeof query === 'object' ? query : {}
-  const inHeader = ['authorization', 'x-session-id', 'x-guest-token'].some((name) => headers[name] !== undefined)
-  return inHeader || 'session_id' in inQuery || 'token' in inQuery
 }

@@ -1,6 +1,7 @@
 // Keys for rate limits per credential, and the limit of invalid credentials per client address.
 import { hash } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
+import { presentedCredentials } from '@paylog/identity/credentials'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { clientNetwork } from '../http/networks.ts'
 import { type CountRequests, recentKeys, setLimitHeaders, throwRateLimited } from './requestCounts.ts'
@@ -17,16 +18,9 @@ declare module 'fastify' {
  * still shares a key with itself.
  * @returns distinct hashes of all credentials of a request, valid or not; none for an anonymous request
  */
-export function credentialKeys({ headers, query }: Pick<FastifyRequest, 'headers' | 'query'>): readonly string[] {
-  const inQuery = query !== null && typeof query === 'object' ? query : {}
-  const presented = [
-    headers.authorization?.replace(/^\S+\s+/, ''),
-    headers['x-session-id'],
-    headers['x-guest-token'],
-    'session_id' in inQuery ? inQuery.session_id : undefined,
-    'token' in inQuery ? inQuery.token : undefined,
-  ].filter((credential) => credential !== undefined)
-  return [...new Set(presented.map(keyOfCredential))]
+export function credentialKeys(request: Pick<FastifyRequest, 'headers' | 'query'>): readonly string[] {
+  const keys = presentedCredentials(request).map(({ value }) => hash('sha256', String(value), 'base64url'))
+  return [...new Set(keys)]
 }
 
 /** `credentialKeys`, computed once for each request, because several hooks need them. */
@@ -39,11 +33,6 @@ export function keysOfRequest(request: FastifyRequest): readonly string[] {
 export function credentialKey(request: Parameters<typeof credentialKeys>[0]): string | undefined {
   const keys = credentialKeys(request)
   return keys.length === 0 ? undefined : keys.join()
-}
-
-/** A repeated parameter is an array: not a valid credential, but not anonymous either. */
-function keyOfCredential(credential: unknown): string {
-  return hash('sha256', String(credential), 'base64url')
 }
 
 /** How long credentials that were valid are validated without being counted. */
