@@ -1,6 +1,7 @@
 // The keys that a process has used last.
 import type { KeyObject } from 'node:crypto'
 import type { DataKey } from '@paylog/event-store/codec/dataKeys'
+import { recentKeys } from '@paylog/runtime/process/recentKeys'
 
 export type KeyCache = {
   /** The present key of a name. */
@@ -17,9 +18,9 @@ export type KeyCache = {
 
 /** @param max entries of each kind; of those that are used again, at least the last half are kept */
 export function createKeyCache(max: number): KeyCache {
-  const keys = createRecentlyUsed<KeyObject | null>(max)
-  const ids = createRecentlyUsed<string>(max)
-  const seen = createRecentlyUsed<string>(max)
+  const keys = recentKeys<KeyObject | null>(max)
+  const ids = recentKeys<string>(max)
+  const seen = recentKeys<string>(max)
 
   function named(name: string): DataKey | undefined {
     const id = ids.get(name)
@@ -47,25 +48,3 @@ export function createKeyCache(max: number): KeyCache {
 
 /** No e-mail has a line break. */
 const pairOf = (name: string, email: string) => `${email}\n${name}`
-
-/** Two halves: what is not used while the newer one fills is dropped. Cheaper than an order of all entries. */
-function createRecentlyUsed<Value>(max: number) {
-  let newer = new Map<string, Value>()
-  let older = newer
-  const set = (key: string, value: Value) => {
-    newer.set(key, value)
-    if (newer.size < max / 2) return
-    older = newer
-    newer = new Map()
-  }
-  return {
-    set,
-    get(key: string): Value | undefined {
-      const value = newer.get(key)
-      if (value !== undefined) return value
-      const kept = older.get(key)
-      if (kept !== undefined) set(key, kept)
-      return kept
-    },
-  }
-}

@@ -1,7 +1,7 @@
 // Read your writes without client support: adds X-Read-After to the reads of a credential that has just written.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { credentialKey } from '../limits/credentialLimits.ts'
-import { recentKeys } from '../limits/requestCounts.ts'
+import { recentKeys } from '../process/recentKeys.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { UseRedis } from './sharedRedis.ts'
 

@@ -4,7 +4,8 @@ import { DomainError } from '@paylog/domain/errors'
 import { presentedCredentials } from '@paylog/identity/credentials'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { clientNetwork } from '../http/networks.ts'
-import { type CountRequests, recentKeys, setLimitHeaders, throwRateLimited } from './requestCounts.ts'
+import { recentKeys } from '../process/recentKeys.ts'
+import { type CountRequests, setLimitHeaders, throwRateLimited } from './requestCounts.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

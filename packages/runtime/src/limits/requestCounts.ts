@@ -4,42 +4,7 @@ import { DomainError } from '@paylog/domain/errors'
 import type { FastifyReply } from 'fastify'
 import type { Redis } from 'ioredis'
 import type { UseRedis } from '../http/sharedRedis.ts'
-
-export type RecentKeys<Value> = {
-  get(key: string): Value | undefined
-  set(key: string, value: Value): void
-  delete(key: string): void
-}
-
-const maxKeys = 50_000
-
-/**
- * Keeps at least the last 25,000 keys, in two halves: when the later one is full, the earlier one is dropped. Deleting
- * single old keys would get slower and slower, because a Map leaves holes where its first entries were.
- */
-export function recentKeys<Value>(): RecentKeys<Value> {
-  let earlier = new Map<string, Value>()
-  let later = new Map<string, Value>()
-  const set = (key: string, value: Value) => {
-    later.set(key, value)
-    if (later.size >= maxKeys / 2) [earlier, later] = [later, new Map()]
-  }
-  return {
-    get(key) {
-      const recent = later.get(key)
-      if (recent !== undefined) return recent
-      const value = earlier.get(key)
-      // So that a key in use is not dropped.
-      if (value !== undefined) set(key, value)
-      return value
-    },
-    set,
-    delete(key) {
-      earlier.delete(key)
-      later.delete(key)
-    },
-  }
-}
+import { recentKeys } from '../process/recentKeys.ts'
 
 export type RequestCount = {
   readonly count: number
