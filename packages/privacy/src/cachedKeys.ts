@@ -2,8 +2,8 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import type { DataKey } from '@paylog/event-store/codec/dataKeys'
+import { batched } from '@paylog/runtime/postgres/batched'
 import type { Pool } from 'pg'
-import { createBatches } from './batches.ts'
 import type { KeyCache } from './keyCache.ts'
 import { provideKeys, readKeys, type Sighting } from './keyRows.ts'
 import type { LookupHash } from './lookupSecret.ts'
@@ -32,14 +32,22 @@ export function createCachedKeys({
   readonly isReady: () => boolean
   readonly prepare: () => Promise<void>
 }) {
-  const provide = createBatches(
-    (sightings: readonly Sighting[]) =>
-      provideKeys(pool, { hash, masterKeys }, sightings, (id) => cache.known(id) === null),
-    { maxItems: maxNamesInStatement, waitMs },
-  )
-  const read = createBatches(async (ids: readonly string[]) => await readKeys(pool, [...new Set(ids)]), {
-    maxItems: maxIdsInStatement,
-    waitMs,
+  const isDestroyed = (id: string) => cache.known(id) === null
+  const provide = batched({
+    async run(sightings: readonly Sighting[]) {
+      const rows = await provideKeys(pool, { hash, masterKeys }, sightings, isDestroyed)
+      return sightings.map(({ name }) => rows.get(name))
+    },
+    maxBatch: maxNamesInStatement,
+    slowAfterMs: waitMs,
+  })
+  const read = batched({
+    async run(ids: readonly string[]) {
+      const rows = new Map((await readKeys(pool, ids)).map((row) => [row.id, row]))
+      return ids.map((id) => rows.get(id))
+    },
+    maxBatch: maxIdsInStatement,
+    slowAfterMs: waitMs,
   })
 
   async function keysOf(sightings: readonly Sighting[]): Promise<readonly DataKey[]> {
@@ -47,11 +55,12 @@ export function createCachedKeys({
     const cached = sightings.map(({ name, email }) =>
       email === undefined || cache.wasSeen(name, email) ? cache.named(name) : undefined,
     )
-    const missing = sightings.filter((_, index) => cached[index] === undefined)
-    if (missing.length === 0) return cached.filter((key) => key !== undefined)
-    const rows = await orUnavailable(provide(missing))
+    if (!cached.includes(undefined)) return cached.filter((key) => key !== undefined)
+    const rows = await orUnavailable(
+      Promise.all(sightings.map((sighting, index) => (cached[index] === undefined ? provide(sighting) : undefined))),
+    )
     return sightings.map(({ name, email }, index) => {
-      const key = cached[index] ?? add(name, rows.get(name))
+      const key = cached[index] ?? add(name, rows[index])
       if (email !== undefined) cache.addSeen(name, email, key.id)
       return key
     })
@@ -76,20 +85,28 @@ export function createCachedKeys({
   async function load(ids: readonly string[]): Promise<void> {
     const missing = [...new Set(ids)].filter((id) => cache.known(id) === undefined)
     if (missing.length === 0) return
-    const valid = missing.filter((id) => uuid.test(id))
-    const rows = valid.length === 0 ? [] : await orUnavailable(read(valid))
-    const byId = new Map(rows.map((row) => [row.id, row]))
-    for (const id of missing) if (!byId.has(id)) cache.add(id, null)
-    for (const row of missing.flatMap((id) => byId.get(id) ?? [])) cache.add(row.id, open(row))
+    const rows = await orUnavailable(Promise.all(missing.map((id) => (uuid.test(id) ? read(id) : undefined))))
+    for (const [index, id] of missing.entries()) {
+      const row = rows[index]
+      cache.add(id, row === undefined ? null : open(row))
+    }
   }
 
   return { keysOf, load }
 }
 
-const orUnavailable = <Value>(work: Promise<Value>): Promise<Value> =>
-  work.catch((error: unknown) => {
+/** Waits for at most 5 s. @throws DomainError `service_unavailable` */
+export async function orUnavailable<Value>(work: Promise<Value>): Promise<Value> {
+  const { promise: overdue, reject } = Promise.withResolvers<never>()
+  const timeout = setTimeout(() => reject(new Error(`no response within ${waitMs} ms`)), waitMs)
+  try {
+    return await Promise.race([work, overdue])
+  } catch (error) {
     throw unavailable(error)
-  })
+  } finally {
+    clearTimeout(timeout)
+  }
+}
 
 export const unavailable = (cause: unknown) =>
   new DomainError('service_unavailable', 'The keys of personal data are not available at the moment', undefined, {

@@ -1,7 +1,7 @@
 // The work list of one worker: what it records, claims, finishes and releases.
+import { batched } from '@paylog/runtime/postgres/batched'
 import type { Pool } from 'pg'
 import { readCheckpoint } from '../subscriptions/checkpoint.ts'
-import { batched } from './batched.ts'
 import { type ClaimRequest, claimDue, claimTests, releaseClaims } from './claims.ts'
 import { type MappedBatch, type NewClaims, recordDeliveries } from './recordDeliveries.ts'
 import { type AttemptResult, recordResults } from './results.ts'

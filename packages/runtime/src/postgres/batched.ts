@@ -17,14 +17,14 @@ type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Resul
 export function batched<Item, Result>(options: {
   /** Runs one statement for all items. @returns a result for each, in their order */
   readonly run: RunBatch<Item, Result>
-  /** Items with the same key never share a statement, and keep their order. */
-  readonly keyOf: (item: Item) => string
+  /** Items with the same key never share a statement, and keep their order. Without it, all may share one. */
+  readonly keyOf?: (item: Item) => string
   readonly maxBatch: number
   /** A statement that takes longer waits for a lock or a dead connection: the next one starts beside it. */
   readonly slowAfterMs: number
 }): (item: Item) => Promise<Result> {
-  const { run, keyOf, maxBatch, slowAfterMs } = options
-  const runningKeys = new Set<string>()
+  const { run, keyOf = () => undefined, maxBatch, slowAfterMs } = options
+  const runningKeys = new Set<string | undefined>()
   let waiting: PendingCall<Item, Result>[] = []
   let isPlanned = false
   let isBusy = false
@@ -63,7 +63,7 @@ export function batched<Item, Result>(options: {
       const key = keyOf(call.item)
       if (taken.length === maxBatch || runningKeys.has(key)) left.push(call)
       else {
-        runningKeys.add(key)
+        if (key !== undefined) runningKeys.add(key)
         taken.push(call)
       }
     }
