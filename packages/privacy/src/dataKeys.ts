@@ -1,10 +1,11 @@
 // The keys of personal data: kept in Postgres, wrapped by the master key, cached in memory.
 import { foldEmail, guestOwner, userOwner } from '@paylog/domain/actor'
+import { DomainError } from '@paylog/domain/errors'
 import type { DataKeys } from '@paylog/event-store/codec/dataKeys'
 import { listen } from '@paylog/runtime/postgres/listen'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Logger } from '@paylog/runtime/telemetry/log'
-import { createCachedKeys, unavailable, waitMs } from './cachedKeys.ts'
+import { createCachedKeys, orUnavailable, unavailable, waitMs } from './cachedKeys.ts'
 import { destroyedKeysChannel, destroyKeys } from './destroyKeys.ts'
 import { createKeyCache } from './keyCache.ts'
 import { findKeys } from './keyRows.ts'
@@ -47,15 +48,21 @@ const defaultTiming = {
   /** Nothing is sealed with keys that were compared with Postgres longer ago. */
   maxAgeMs: 30_000,
 }
-/** @param options `timing` for tests */
+/**
+ * @param options `replayed`: nothing is opened or sealed before it resolves, and calls fail with `service_unavailable`; `timing` for
+ * tests
+ */
 export function createDataKeys({
   databaseUrl,
   masterKeys,
+  replayed = Promise.resolve(),
   log,
   timing: { sweepMs, maxAgeMs } = defaultTiming,
 }: {
   readonly databaseUrl: string
   readonly masterKeys: MasterKeys
+  /** After a restore of an older backup, erased keys exist until the erasures in the log have been applied. */
+  readonly replayed?: Promise<void>
   readonly log: Logger
   readonly timing?: typeof defaultTiming
 }): PersonalDataKeys {
@@ -82,8 +89,16 @@ export function createDataKeys({
     opened ??= await openLookupHash(pool, masterKeys)
     return opened
   }
-  const isReady = () => opened !== undefined && sweeper.isRecent()
+  let isReplayed = false
+  void replayed.then(() => {
+    isReplayed = true
+  })
+  const afterReplay = async () => {
+    if (!isReplayed) await orUnavailable(replayed)
+  }
+  const isReady = () => isReplayed && opened !== undefined && sweeper.isRecent()
   const prepare = async () => {
+    await replayed
     await open()
     if (!sweeper.isRecent()) await sweeper.sweep()
   }
@@ -104,6 +119,7 @@ export function createDataKeys({
       await pool.end()
     },
     async check() {
+      if (!isReplayed) throw notReplayed()
       await open()
       await pool.query('select from privacy.lookup_secret')
     },
@@ -112,15 +128,27 @@ export function createDataKeys({
     async seen(name, email) {
       await keysOf([{ name, email: foldEmail(email) }])
     },
-    find: async (subject) => findKeys(pool, await open(), nameOf(subject)),
+    async find(subject) {
+      await afterReplay()
+      return await findKeys(pool, await open(), nameOf(subject))
+    },
     async destroy(ids) {
       await destroyKeys(pool, ids)
       for (const id of ids) cache.destroyed(id)
     },
-    load,
+    async load(ids) {
+      await afterReplay()
+      await load(ids)
+    },
     known: (id) => cache.known(id),
   }
 }
+
+const notReplayed = () =>
+  new DomainError(
+    'service_unavailable',
+    'Personal data is not available: the erasures in the log have not been read yet',
+  )
 
 function nameOf(subject: Subject): { readonly name: string; readonly email?: string } {
   if ('user' in subject) return { name: userOwner(subject.user) }

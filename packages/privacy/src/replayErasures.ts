@@ -4,6 +4,7 @@ import type { LogCheckpoint } from '@paylog/domain/events'
 import { closedKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { createPool } from '@paylog/runtime/postgres/pool'
+import { keepRunning } from '@paylog/runtime/process/keepRunning'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import { destroyKeys, presentKeys } from './destroyKeys.ts'
@@ -79,6 +80,32 @@ export async function replayErasuresOf(
     await store.close()
     await pool.end()
   }
+}
+
+const pauseMs = 1_000
+
+/**
+ * Applies the erasures, again and again until it succeeds or the signal aborts.
+ * @param replay as `replayErasuresOf`
+ * @returns whether it succeeded
+ */
+export async function replayUntilDone(
+  replay: () => Promise<readonly string[]>,
+  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+): Promise<boolean> {
+  const done = new AbortController()
+  const run = async () => {
+    const destroyed = await replay()
+    if (destroyed.length > 0) log.warn({ keys: destroyed.length }, 'erased keys existed, and were destroyed again')
+    done.abort()
+  }
+  await keepRunning(run, {
+    signal: AbortSignal.any([signal, done.signal]),
+    pauseMs,
+    onError: (error) =>
+      log.warn({ err: error }, 'personal data is not served: the erasures in the log cannot be read, trying again'),
+  })
+  return done.signal.aborted
 }
 
 type Row = { readonly commit_position: string; readonly prepare_position: string; readonly event_id: string }

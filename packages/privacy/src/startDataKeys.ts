@@ -4,9 +4,8 @@ import { isDatabaseUnavailable } from '@paylog/runtime/postgres/databaseErrors'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createDataKeys, type PersonalDataKeys } from './dataKeys.ts'
-import { gatedKeys } from './gatedKeys.ts'
 import { masterKeysOf, masterKeyVariables } from './masterKeys.ts'
-import { replayErasuresOf } from './replayErasures.ts'
+import { replayErasuresOf, replayUntilDone } from './replayErasures.ts'
 
 export const dataKeyVariables = {
   /** Where the keys are. */
@@ -28,7 +27,8 @@ export async function startDataKeys(
   { log, lifecycle }: { readonly log: Logger; readonly lifecycle: Pick<Lifecycle, 'add' | 'stopping'> },
 ): Promise<PersonalDataKeys> {
   const masterKeys = masterKeysOf(config.PII_MASTER_KEY)
-  const keys = createDataKeys({ databaseUrl: config.DATABASE_URL, masterKeys, log })
+  const { promise: replayed, resolve } = Promise.withResolvers<void>()
+  const keys = createDataKeys({ databaseUrl: config.DATABASE_URL, masterKeys, replayed, log })
   lifecycle.add('keys', () => keys.close())
   await keys.start().catch((error: unknown) => {
     if (!isDatabaseUnavailable(error)) throw error
@@ -36,7 +36,9 @@ export async function startDataKeys(
   })
   const { stopping: signal } = lifecycle
   const replay = () => replayErasuresOf(config, { log, signal })
-  const gated = gatedKeys(keys, { replay, signal, log })
-  lifecycle.add('replay of erasures', () => gated.opening)
-  return gated.keys
+  const replaying = replayUntilDone(replay, { log, signal }).then((isDone) => {
+    if (isDone) resolve()
+  })
+  lifecycle.add('replay of erasures', () => replaying)
+  return keys
 }
