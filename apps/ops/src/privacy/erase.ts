@@ -1,9 +1,14 @@
 // `privacy erase`: forgets a person.
 import { randomUUIDv7 } from 'node:crypto'
-import { erasing, erasureDeed } from '@paylog/operator-routes/privacy/erasing'
-import { type EraseStep, type ErasureReport, erasePerson, type Findings, findPerson } from '@paylog/privacy/erase'
-import type { ScanProgress } from '@paylog/privacy/personTraces'
-import type { ProviderRemoval } from '@paylog/workflows/erasePerson'
+import {
+  type EraseStep,
+  type ErasureReport,
+  erasePerson,
+  erasureDeed,
+  type Findings,
+  findPerson,
+} from '@paylog/operator-routes/privacy/erase'
+import type { ScanProgress } from '@paylog/operator-routes/privacy/personTraces'
 import { auditOn, operatorMetadata, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
 import { type CliCommand, OpsError, readArguments } from '../command.ts'
 import { createProgress } from '../progress.ts'
@@ -42,9 +47,8 @@ export const privacyErase: CliCommand = {
     const onProgress = (phase: EraseStep, scan: ScanProgress | undefined) =>
       progress.show({ phase, events: scan?.events ?? 0 })
     try {
-      const dependencies = erasing(opened)
       await withInterrupt(errors, async (signal) => {
-        const person = await explained(findPerson(dependencies, subject, { signal, onProgress }))
+        const person = await explained(findPerson(opened, subject, { signal, onProgress }))
         if (values['dry-run']) {
           progress.end()
           const { findings } = person
@@ -54,7 +58,7 @@ export const privacyErase: CliCommand = {
         const metadata = operatorMetadata()
         await explained(auditOn(opened.store, reason, erasureDeed(erasureId, person), metadata))
         const request = { erasureId, metadata, signal, onProgress }
-        const done = await explained(erasePerson(dependencies, person, request))
+        const done = await explained(erasePerson(opened, person, request))
         progress.end()
         await print(values.json ? JSON.stringify({ dry_run: false, ...done }) : reportText(done))
         if (!done.is_complete) throw new OpsError(unfinishedText(done))
@@ -73,7 +77,7 @@ function findingsText(findings: Findings): string {
   return ['Nothing is changed. An erasure would remove what is personal in:', ...found(findings)].join('\n')
 }
 
-function reportText({ erasure_id, ...done }: ErasureReport<ProviderRemoval>): string {
+function reportText({ erasure_id, ...done }: ErasureReport): string {
   const first = erasure_id === null ? 'The keys had been destroyed before.' : `Erased (${erasure_id}).`
   return [`${first} It removed what was personal in:`, ...found(done)].join('\n')
 }
@@ -100,7 +104,7 @@ function listText({ count, ids }: Findings['payments'], what: string): string {
   return `${count} ${what}: ${ids.slice(0, maxShown).join(', ')}${more}`
 }
 
-function unfinishedText({ at_providers, behind, user_ids }: ErasureReport<ProviderRemoval>): string {
+function unfinishedText({ at_providers, behind, user_ids }: ErasureReport): string {
   const left = at_providers.filter(({ outcome }) => outcome !== 'deleted')
   return [
     ...left.map(

@@ -1,10 +1,9 @@
 // `privacy export`: all that is known of a person.
 import { open, rm } from 'node:fs/promises'
 import { deliveriesOfStreams } from '@paylog/deliveries/operations/deliveriesOfStreams'
-import { erasing } from '@paylog/operator-routes/privacy/erasing'
+import { findPerson, type Person } from '@paylog/operator-routes/privacy/erase'
+import { readPersonEvents } from '@paylog/operator-routes/privacy/exportPerson'
 import { personResources } from '@paylog/operator-routes/privacy/personResources'
-import { findPerson, type Person } from '@paylog/privacy/erase'
-import { readPersonEvents } from '@paylog/privacy/exportPerson'
 import { auditOn, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
 import { type CliCommand, OpsError, readArguments } from '../command.ts'
 import { createProgress } from '../progress.ts'
@@ -42,7 +41,7 @@ export const privacyExport: CliCommand = {
     try {
       await withInterrupt(errors, async (signal) => {
         const person = await explained(
-          findPerson(erasing(opened), subject, {
+          findPerson(opened, subject, {
             signal,
             onProgress: (phase, scan) => progress.show({ phase, events: scan?.events ?? 0 }),
           }),

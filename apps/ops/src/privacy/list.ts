@@ -3,7 +3,7 @@ import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { closedKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { type ErasureRecord, listErasures } from '@paylog/privacy/listErasures'
+import { type ErasureRecord, listErasures } from '@paylog/operator-routes/privacy/listErasures'
 import { Type } from 'typebox'
 import { type CliCommand, readArguments } from '../command.ts'
 

@@ -1,11 +1,10 @@
 // An erasure as a job. What it is about is in memory only: a row of a job must not hold an e-mail.
 import type { EventMetadata } from '@paylog/domain/events'
 import type { Subject } from '@paylog/privacy/dataKeys'
-import { customersOf, type EraseStep, erasePerson, findPerson } from '@paylog/privacy/erase'
-import type { ScanProgress } from '@paylog/privacy/personTraces'
 import type { JobRun, JobWork } from '../jobs/jobs.ts'
 import type { OperatorDependencies } from '../routeSchemas.ts'
-import { erasing } from './erasing.ts'
+import { customersOf, type EraseStep, erasePerson, findPerson } from './erase.ts'
+import type { ScanProgress } from './personTraces.ts'
 
 type ErasureJob = {
   readonly erasureId: string
@@ -25,11 +24,11 @@ export const erasureJob =
     const report = reportTo(onProgress, head)
     const providers = await openProviders()
     try {
-      const dependencies = erasing({ pool, store, keys, providers, now })
-      const person = await findPerson(dependencies, subject, { signal, onProgress: report })
+      const erasing = { pool, store, keys, providers, now }
+      const person = await findPerson(erasing, subject, { signal, onProgress: report })
       if (isDryRun) return { dry_run: true, ...person.findings }
       const request = { erasureId, metadata, signal, onProgress: report }
-      return { dry_run: false, ...(await erasePerson(dependencies, person, request)) }
+      return { dry_run: false, ...(await erasePerson(erasing, person, request)) }
     } finally {
       await Promise.all([...providers.values()].map((provider) => provider.close()))
     }

@@ -1,6 +1,7 @@
 // Erases a person: removes them at the providers, records the erasure, destroys their keys, and waits for everything that was
 // derived from the log.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { countDeliveries } from '@paylog/deliveries/operations/deliveriesOfStreams'
 import { erasureFold } from '@paylog/domain/erasures'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata, LogPosition } from '@paylog/domain/events'
@@ -9,31 +10,20 @@ import { providerCustomerFold } from '@paylog/domain/providerCustomer'
 import { providerNames } from '@paylog/domain/providerEvents'
 import { type EventStore, newStream } from '@paylog/event-store/eventStore'
 import { erasureStream, paymentStream, providerCustomerStream } from '@paylog/event-store/streamName'
+import type { PersonalDataKeys, Subject } from '@paylog/privacy/dataKeys'
+import { destroyKeys } from '@paylog/privacy/destroyKeys'
+import { replayErasures } from '@paylog/privacy/replayErasures'
+import type { IntendedDeed } from '@paylog/workflows/auditTrail'
+import type { Workflow } from '@paylog/workflows/context'
+import { type PersonAtProviders, type ProviderRemoval, removeAtProviders } from '@paylog/workflows/erasePerson'
 import type { Pool } from 'pg'
-import type { PersonalDataKeys, Subject } from './dataKeys.ts'
-import { destroyKeys } from './destroyKeys.ts'
 import { findTraces, idsOf, type PersonTraces, type ScanProgress } from './personTraces.ts'
-import { replayErasures } from './replayErasures.ts'
+import { readersBehind } from './readersBehind.ts'
 
-/** What could not be removed at a provider yet, or was. */
-type Removal = { readonly outcome: 'deleted' | 'unknown' | 'unavailable' | 'rejected'; readonly provider_id: string }
-
-/** Of `removeAtProviders` of the workflows. */
-type PersonAtProviders = ({ readonly user_id: string } | { readonly guest_email: string }) & {
-  readonly payment_method_ids: readonly string[]
-}
-
-export type EraseDependencies<Removed extends Removal> = {
+export type Erasing = Workflow & {
   /** Of the owner of the tables. */
   readonly pool: Pool
   readonly keys: Pick<PersonalDataKeys, 'find'>
-  readonly store: EventStore
-  readonly now: () => Date
-  /** Counts the webhook deliveries that came from these streams. */
-  readonly countDeliveries: (streams: readonly string[]) => Promise<number>
-  readonly removeAtProviders: (person: PersonAtProviders, metadata: EventMetadata) => Promise<readonly Removed[]>
-  /** The read models and subscriptions that have not handled the event at this position yet. */
-  readonly behind: (position: LogPosition) => Promise<readonly string[]>
 }
 
 export type EraseStep =
@@ -69,10 +59,10 @@ export type Findings = {
   readonly provider_customers: readonly { readonly provider_id: string; readonly provider_customer_id: string }[]
 }
 
-export type ErasureReport<Removed> = Findings & {
+export type ErasureReport = Findings & {
   /** Null when the keys had been destroyed before, so that there was nothing to record. */
   readonly erasure_id: string | null
-  readonly at_providers: readonly Removed[]
+  readonly at_providers: readonly ProviderRemoval[]
   /** What has not been emptied yet. It is, as soon as it runs. */
   readonly behind: readonly string[]
   /** Whether nothing is left to do. */
@@ -97,7 +87,7 @@ export type Person = {
  *   reason of the signal
  */
 export async function findPerson(
-  { keys, store, countDeliveries }: Pick<EraseDependencies<Removal>, 'keys' | 'store' | 'countDeliveries'>,
+  { keys, store, pool }: Erasing,
   subject: Subject,
   { signal, onProgress }: Pick<EraseRequest, 'signal' | 'onProgress'> = {},
 ): Promise<Person> {
@@ -111,32 +101,28 @@ export async function findPerson(
     { ...(signal && { signal }), onProgress: (scan) => onProgress?.('reading the log', scan) },
   )
   if (keyIds.length + traces.streams.length === 0) throw nothingKnown()
-  return { subject, keyIds, traces, findings: await findingsOf({ store, countDeliveries }, keyIds, traces) }
+  return { subject, keyIds, traces, findings: await findingsOf({ store, pool }, keyIds, traces) }
 }
 
 /**
  * Erases a person. It may be repeated: what a provider could not remove is tried again, and data that was recorded since is erased.
  * @throws DomainError `event_store_unavailable`; errors of Postgres; the reason of the signal
  */
-export async function erasePerson<Removed extends Removal>(
-  dependencies: EraseDependencies<Removed>,
-  person: Person,
-  request: EraseRequest,
-): Promise<ErasureReport<Removed>> {
-  const { pool, store } = dependencies
+export async function erasePerson(erasing: Erasing, person: Person, request: EraseRequest): Promise<ErasureReport> {
+  const { pool, store } = erasing
   const { erasureId, metadata, signal, onProgress } = request
   onProgress?.('removing at the providers', undefined)
   // Before the keys are destroyed: afterwards a guest's methods cannot be told from others.
-  const removed = await removeEverywhere(dependencies, person, metadata)
+  const removed = await removeEverywhere(erasing, person, metadata)
   signal?.throwIfAborted()
   onProgress?.('destroying the keys', undefined)
   const recorded = person.keyIds.length > 0
-  const position = recorded ? await record(dependencies, erasureId, person.keyIds, metadata) : await store.head()
+  const position = recorded ? await record(erasing, erasureId, person.keyIds, metadata) : await store.head()
   await destroyKeys(pool, person.keyIds)
   // Also what an interrupted erasure has left.
   await replayErasures(pool, store)
   onProgress?.('emptying what was derived', undefined)
-  const behind = position === undefined ? [] : await waitUntilPast(dependencies, position, request)
+  const behind = position === undefined ? [] : await waitUntilPast(erasing, position, request)
   return {
     ...person.findings,
     erasure_id: recorded ? erasureId : null,
@@ -160,7 +146,7 @@ async function requireAnonymous(store: EventStore, id: string, keyIds: readonly 
 const ownedBy = (owner: string) => new DomainError('not_found', `The payment is not anonymous: it belongs to ${owner}`)
 
 async function findingsOf(
-  { store, countDeliveries }: Pick<EraseDependencies<Removal>, 'store' | 'countDeliveries'>,
+  { store, pool }: Pick<Erasing, 'store' | 'pool'>,
   keyIds: readonly string[],
   traces: PersonTraces,
 ): Promise<Findings> {
@@ -179,7 +165,7 @@ async function findingsOf(
     addresses: listed(addresses),
     guest_tokens: guestTokens,
     other_streams: streams.length - payments.length - methods.length - addresses.length - guestTokens - customers,
-    deliveries: await countDeliveries([...streams, ...guestStreams]),
+    deliveries: await countDeliveries(pool, [...streams, ...guestStreams]),
     provider_customers: await customersOf(store, userIds),
   }
 }
@@ -201,22 +187,22 @@ export async function customersOf(
   return found
 }
 
-async function removeEverywhere<Removed extends Removal>(
-  { removeAtProviders }: Pick<EraseDependencies<Removed>, 'removeAtProviders'>,
+async function removeEverywhere(
+  workflow: Workflow,
   { subject, traces }: Person,
   metadata: EventMetadata,
-): Promise<readonly Removed[]> {
+): Promise<readonly ProviderRemoval[]> {
   const payment_method_ids = idsOf(traces, 'paymentMethod')
   const persons: PersonAtProviders[] = traces.userIds.map((user_id) => ({ user_id, payment_method_ids }))
   if ('email' in subject) persons.push({ guest_email: subject.email, payment_method_ids })
-  const removed: Removed[] = []
-  for (const person of persons) removed.push(...(await removeAtProviders(person, metadata)))
+  const removed: ProviderRemoval[] = []
+  for (const person of persons) removed.push(...(await removeAtProviders(workflow, person, metadata)))
   return removed
 }
 
 /** Before the keys are destroyed: whoever meets the event destroys them, so a crash in between leaves nothing undone. */
 async function record(
-  { store, now }: Pick<EraseDependencies<Removal>, 'store' | 'now'>,
+  { store, now }: Workflow,
   erasure_id: string,
   keyIds: readonly string[],
   metadata: EventMetadata,
@@ -234,14 +220,21 @@ async function record(
 
 /** @returns what is still behind at the end */
 async function waitUntilPast(
-  { behind }: Pick<EraseDependencies<Removal>, 'behind'>,
+  { pool, store }: Erasing,
   position: LogPosition,
   { signal, waitMs = defaultWaitMs }: EraseRequest,
 ): Promise<readonly string[]> {
   const giveUpAt = performance.now() + waitMs
   for (;;) {
-    const names = await behind(position)
+    const names = await readersBehind(pool, store, position)
     if (names.length === 0 || performance.now() >= giveUpAt || signal?.aborted) return names
     await sleep(pollMs)
   }
+}
+
+/** For the audit trail, which an erasure does not reach: never an e-mail. */
+export function erasureDeed(erasureId: string, { subject, findings }: Person): IntendedDeed {
+  const by = 'user' in subject ? 'user' : 'payment' in subject ? 'payment' : 'email'
+  const { keys, user_ids } = findings
+  return { action: 'erase_person', target: { kind: 'erasure', id: erasureId }, details: { by, keys, user_ids } }
 }
