@@ -30,7 +30,7 @@ export function parseCheckpoint(text: string): Checkpoint {
 
 /** Verifies the signature, and that the checkpoint is one of the key's log. @throws NoteError */
 export function openCheckpoint(note: string, verifier: VerifierKey): Checkpoint {
-  const checkpoint = parseCheckpoint(openNote(note, [verifier]).text)
+  const checkpoint = parseCheckpoint(openNote(note, verifier))
   if (checkpoint.origin !== verifier.name)
     throw new NoteError(`The checkpoint is one of ${checkpoint.origin}, not of ${verifier.name}`)
   return checkpoint

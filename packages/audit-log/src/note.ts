@@ -71,25 +71,16 @@ export function signNote(text: string, { name, id, key }: SigningKey): string {
 }
 
 /**
- * The text of a note, if at least one of the keys signed it.
- * @returns the names of the keys that signed it beside the text
- * @throws NoteError when no key did, when a signature of one of them is wrong, or when it is no note
+ * The text of a note that a key signed. Signatures of other keys are ignored.
+ * @throws NoteError when it is no note, the key did not sign it, or its signature is wrong
  */
-export function openNote(
-  note: string,
-  verifiers: readonly VerifierKey[],
-): { readonly text: string; readonly signers: readonly string[] } {
+export function openNote(note: string, verifier: VerifierKey): string {
   const { text, signatures } = splitNote(note)
-  const seen = new Set<VerifierKey>()
-  for (const { name, id, signature } of signatures) {
-    const verifier = verifiers.find((known) => known.name === name && known.id.equals(id))
-    if (verifier === undefined || seen.has(verifier)) continue
-    if (!verify(null, Buffer.from(text), verifier.key, signature))
-      throw new NoteError(`The signature of ${name} is wrong`)
-    seen.add(verifier)
-  }
-  if (seen.size === 0) throw new NoteError('The note has no signature of a known key')
-  return { text, signers: [...seen].map(({ name }) => name) }
+  const found = signatures.find(({ name, id }) => name === verifier.name && id.equals(verifier.id))
+  if (found === undefined) throw new NoteError('The note has no signature of a known key')
+  if (!verify(null, Buffer.from(text), verifier.key, found.signature))
+    throw new NoteError(`The signature of ${found.name} is wrong`)
+  return text
 }
 
 /** The text of a note whose signatures are not checked. @throws NoteError when it is no note */
