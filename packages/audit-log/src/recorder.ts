@@ -40,8 +40,8 @@ const pauseMs = 1_000
 const signingPollMs = 250
 /** Pause after a checkpoint could not be recorded or published. */
 const deliveryPauseMs = 10_000
-/** How often it looks for checkpoints that an earlier process left. */
-const deliveryPollMs = 60_000
+/** How often it looks for checkpoints to deliver. */
+const deliveryPollMs = 1_000
 
 type Options = {
   readonly databaseUrl: string
@@ -109,8 +109,7 @@ async function keepTree(options: RunningOptions): Promise<void> {
   const { pool, store, signing, state, log } = options
   await requireConsistentTree(pool, (await readTree(pool)).size)
   const writer = createTreeWriter(pool)
-  const signed = createWakeUps()
-  const sign = signing === undefined ? async () => {} : createSign(pool, signing, writer, signed.wake, log)
+  const sign = signing === undefined ? async () => {} : createSign(pool, signing, writer, log)
   const follow = (signal: AbortSignal) =>
     store.followRaw({
       name: treeLock,
@@ -131,7 +130,7 @@ async function keepTree(options: RunningOptions): Promise<void> {
   if (signing === undefined) return await follow(options.signal)
   const { publish, intervalMs } = signing
   const deliver = (place: Place, work: Deliver) => (signal: AbortSignal) =>
-    keepDelivering({ pool, place, deliver: work, next: signed.listen(), signal, log })
+    keepDelivering({ pool, place, deliver: work, signal, log })
   await runTogether(options.signal, [
     follow,
     (signal) => signInTime({ pool, writer, intervalMs, sign, signal }),
@@ -159,7 +158,7 @@ async function runTogether(
 }
 
 /** @returns a function that signs what is new; calls at the same time share its work */
-function createSign(pool: Pool, { key }: Signing, writer: TreeWriter, wake: () => void, log: Logger) {
+function createSign(pool: Pool, { key }: Signing, writer: TreeWriter, log: Logger) {
   let pending: Promise<void> | undefined
   const signOnce = async () => {
     const size = writer.size()
@@ -167,7 +166,6 @@ function createSign(pool: Pool, { key }: Signing, writer: TreeWriter, wake: () =
     if (result.outcome === 'signed') {
       log.debug({ size: result.size }, 'signed a checkpoint')
       writer.forgetUnsigned(result.leaves)
-      wake()
     } else if (result.outcome === 'behind') {
       log.warn(result, 'the tree has fewer leaves than the last checkpoint, and nothing is signed until it has more')
       writer.forgetUnsigned(writer.unsignedLeaves())
@@ -230,12 +228,10 @@ async function keepDelivering(options: {
   readonly pool: Pool
   readonly place: Place
   readonly deliver: Deliver
-  /** Waits for a new checkpoint. */
-  readonly next: (signal: AbortSignal) => Promise<void>
   readonly signal: AbortSignal
   readonly log: Logger
 }): Promise<void> {
-  const { pool, place, deliver, next, signal, log } = options
+  const { pool, place, deliver, signal, log } = options
   const deliverAll = async () => {
     const checkpoints = await undeliveredCheckpoints(pool, place)
     for (const checkpoint of checkpoints) {
@@ -243,7 +239,7 @@ async function keepDelivering(options: {
       await deliver(checkpoint, signal)
       await pool.query(`update audit.checkpoints set ${place} = now() where size = $1`, [checkpoint.size])
     }
-    if (checkpoints.length === 0) await next(signal)
+    if (checkpoints.length === 0) await sleep(deliveryPollMs, undefined, { signal })
   }
   await keepRunning(deliverAll, {
     signal,
@@ -251,30 +247,4 @@ async function keepDelivering(options: {
     onError: (err) =>
       log.warn({ err, place, pauseMs: deliveryPauseMs }, 'a checkpoint could not be delivered, trying again'),
   })
-}
-
-/** Wakes listeners, also those that are busy when it happens. */
-function createWakeUps(): { wake(): void; listen(): (signal: AbortSignal) => Promise<void> } {
-  const target = new EventTarget()
-  return {
-    wake: () => void target.dispatchEvent(new Event('wake')),
-    listen() {
-      let isAwake = false
-      let resolve = () => {}
-      target.addEventListener('wake', () => {
-        isAwake = true
-        resolve()
-      })
-      return async (signal) => {
-        if (!isAwake && !signal.aborted) {
-          const woken = Promise.withResolvers<void>()
-          resolve = woken.resolve
-          const end = AbortSignal.any([signal, AbortSignal.timeout(deliveryPollMs)])
-          end.addEventListener('abort', () => woken.resolve())
-          await woken.promise
-        }
-        isAwake = false
-      }
-    },
-  }
 }
