@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -107,16 +107,6 @@ t.test('the role of the service owns its database and is not a superuser', async
   ])
     await t.rejects(query(databaseUrl, statement), { code: '42501' }, statement)
   t.match(await query(superuserUrl, role), [{ rolsuper: true }])
-})
-
-t.test('a database whose service role was superuser is rejected and left untouched', async (t) => {
-  const directory = testDirectory(t)
-  mkdirSync(join(directory, 'cluster'))
-  writeFileSync(join(directory, 'password'), 'former')
-  await t.rejects(start(t, { directory, port: await freePort() }), {
-    message: `the database in ${directory} was created by an earlier version, which ran Paylog as superuser: move it away and start again`,
-  })
-  t.same(readdirSync(join(directory, 'cluster')), [], 'its files are untouched')
 })
 
 t.test('starting on a port that is in use fails with a message that names the port', async (t) => {

@@ -63,8 +63,7 @@ export type EmbeddedPostgres = {
  *
  * @param options `directory` holds the data, the passwords (readable by their owner only) and `postgres.log`; without
  *   `isDurable`, data survives a killed Postgres but not a power failure; `signal` cancels the creation of a new database
- * @throws when the port is in use, Postgres does not start, or the database was created by an earlier version, which ran the
- *   service as superuser
+ * @throws when the port is in use, or Postgres does not start
  */
 export async function startEmbeddedPostgres({
   directory,
@@ -83,10 +82,6 @@ export async function startEmbeddedPostgres({
   makeDirectory(directory, 0o700)
   await stopOrphan(directory, cluster, log)
   const program = await ownedProgram(cluster)
-  if ((await exists(cluster)) && !(await exists(join(directory, superuserPasswordFile))))
-    throw new Error(
-      `the database in ${directory} was created by an earlier version, which ran Paylog as superuser: move it away and start again`,
-    )
   const passwords = {
     // initdb reopens this file as the user that it runs as.
     [superuser]: await readOrCreatePassword(join(directory, superuserPasswordFile), program.runAs),
