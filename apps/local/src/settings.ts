@@ -59,38 +59,22 @@ export type Settings = Readonly<StaticDecode<typeof AllVariables>>
 export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const read = readVariableFiles(set, isSetting)
-  const given = { env: { SANDBOX_PROVIDER: sandboxByDefault(read.env), ...read.env }, problems: read.problems }
-  const problems = [
-    ...problemsOf(() => loadConfig(AllVariables, given.env, given.problems)),
-    ...decodeEndpoints(given.env).problems,
-    ...reconcileProblems(given.env),
-    ...providerProblems({ ...given.env, SANDBOX_WEBHOOK_SECRET: 'supplied at start' }),
-  ]
-  // Several apps read the same variable. A problem begins with the variable's name.
-  const byVariable = new Map(problems.toReversed().map((problem) => [problem.split(' ', 1)[0] ?? '', problem]))
-  // A variable whose file cannot be read is also reported as missing. Report it once.
-  for (const name of byVariable.keys()) byVariable.delete(variableOfFile(name) ?? '')
-  if (byVariable.size > 0) throw new ConfigError([...byVariable.values()].toReversed())
-  const settings = loadConfig(AllVariables, given.env)
-  const live = liveProviders(loadConfig(Type.Object(providerVariables), given.env))
-  const remaining = [...auditProblems(settings), ...demoProblems(settings, live)]
-  if (remaining.length > 0) throw new ConfigError(remaining)
+  const env = { SANDBOX_PROVIDER: sandboxByDefault(read.env), ...read.env }
+  const settings = loadConfig(AllVariables, env, [
+    ...read.problems,
+    ...decodeEndpoints(env).problems,
+    ...reconcileProblems(env),
+    ...providerProblems({ ...env, SANDBOX_WEBHOOK_SECRET: 'supplied at start' }),
+  ])
+  const live = liveProviders(loadConfig(Type.Object(providerVariables), env))
+  const problems = [...auditProblems(settings), ...demoProblems(settings, live)]
+  if (problems.length > 0) throw new ConfigError(problems)
   return settings
 }
 
 /** On where the demo credentials are allowed, off elsewhere. */
 function sandboxByDefault({ HOST, ALLOW_DEMO_CREDENTIALS }: NodeJS.ProcessEnv): string {
   return String(isLoopback(HOST ?? defaultHost) || ALLOW_DEMO_CREDENTIALS === 'true')
-}
-
-function problemsOf(load: () => unknown): readonly string[] {
-  try {
-    load()
-    return []
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems
-    throw error
-  }
 }
 
 /** The variables of the webhook endpoints, which have no fixed list. `*_FILE` variables stay as they are. */
