@@ -1,10 +1,10 @@
 // The text that `npm start` prints when everything runs.
 import { demoGuestTokens, demoSessions } from '@paylog/identity/sandboxIdentity'
+import { isLoopback } from '@paylog/runtime/http/networks'
 import type { Runtime } from '@paylog/runtime/process/runtimeFile'
 import { table } from '@paylog/runtime/process/table'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { redactedUrl } from '@paylog/webhooks/endpoints/endpointUrl'
-import { isLoopback } from './settings.ts'
 
 export type BannerOptions = {
   readonly runtime: Runtime

@@ -8,6 +8,7 @@ import { operatorVariables } from '@paylog/operator-routes/config'
 import { masterKeyVariables } from '@paylog/privacy/masterKeys'
 import { queryVariables } from '@paylog/query-routes/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
+import { isLoopback } from '@paylog/runtime/http/networks'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
 import { decodeEndpoints, isWebhookVariable, type WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { liveProviders, providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
@@ -96,13 +97,6 @@ export function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessE
 }
 
 const isSetting = (name: string) => name in AllVariables.properties || isWebhookVariable(name)
-
-/**
- * Whether only this machine can reach the host. Names other than localhost are not resolved, because they may change.
- */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
-}
 
 /**
  * Without AUTH_URL the public demo credentials, one of them an administrator's, work for everyone who can reach the

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isLoopback } from '@paylog/runtime/http/networks'
 import { replaceFile } from '@paylog/runtime/process/runtimeFile'
 import { AwsClient } from 'aws4fetch'
 import type { StoredCheckpoint } from './treeStore.ts'
@@ -48,8 +49,6 @@ function isEndpoint(text: string): boolean {
   const { protocol, hostname } = new URL(text)
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
 }
-
-const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 
 /** A file per checkpoint, and `latest`. */
 function toDirectory(directory: string): Publish {

@@ -2,6 +2,7 @@
 import { DomainError } from '@paylog/domain/errors'
 import { CaptureMethod } from '@paylog/domain/payments/events'
 import type { Provider } from '@paylog/providers/provider'
+import { isLoopback } from '@paylog/runtime/http/networks'
 import { type FieldProblem, invalidInput } from '@paylog/runtime/http/validation'
 import { type Static, Type } from 'typebox'
 
@@ -76,8 +77,6 @@ function urlProblems(field: string, text: string, origins: readonly string[]): F
   if (origins.length > 0 && !origins.includes(url.origin)) return [{ field, message: 'must be of an allowed origin' }]
   return []
 }
-
-const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127(\.\d+){3}$/.test(host)
 
 /**
  * @param providers the enabled ones

@@ -12,6 +12,14 @@ export function isProxyRange(text: string): boolean {
   return range !== undefined && range.prefix >= shortestPrefix[range.family]
 }
 
+/**
+ * Whether only this machine can reach a host, as in HOST or in a URL. Names other than localhost are not resolved, because they
+ * may change.
+ */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|::1|\[::1\]|127(\.\d{1,3}){3})$/.test(host)
+}
+
 /** Whether this is a CIDR range: `10.0.0.0/8`, `::1/128`. */
 export function isRange(text: string): boolean {
   return text.includes('/') && parseRange(text) !== undefined
