@@ -35,10 +35,8 @@ export type EraseStep =
 export type EraseRequest = {
   readonly erasureId: string
   readonly metadata: EventMetadata
-  readonly signal?: AbortSignal
-  readonly onProgress?: (step: EraseStep, scan: ScanProgress | undefined) => void
-  /** How long to wait for the read models and the worker. */
-  readonly waitMs?: number
+  readonly signal: AbortSignal
+  readonly onProgress: (step: EraseStep, scan: ScanProgress | undefined) => void
 }
 
 type Listed = { readonly count: number; readonly ids: readonly string[] }
@@ -71,7 +69,8 @@ export type ErasureReport = Findings & {
 
 /** More than a person has. */
 const maxListed = 1_000
-const defaultWaitMs = 60_000
+/** For the read models and the worker. */
+const maxWaitMs = 60_000
 const pollMs = 250
 
 export type Person = {
@@ -89,17 +88,14 @@ export type Person = {
 export async function findPerson(
   { keys, store, pool }: Erasing,
   subject: Subject,
-  { signal, onProgress }: Pick<EraseRequest, 'signal' | 'onProgress'> = {},
+  { signal, onProgress }: Pick<EraseRequest, 'signal' | 'onProgress'>,
 ): Promise<Person> {
   const keyIds = await keys.find(subject)
   if ('payment' in subject) await requireAnonymous(store, subject.payment, keyIds)
   const userId = 'user' in subject ? subject.user : undefined
   if (keyIds.length === 0 && userId === undefined) throw nothingKnown()
-  const traces = await findTraces(
-    store,
-    { keyIds, userId },
-    { ...(signal && { signal }), onProgress: (scan) => onProgress?.('reading the log', scan) },
-  )
+  const onScan = (scan: ScanProgress) => onProgress('reading the log', scan)
+  const traces = await findTraces(store, { keyIds, userId }, { signal, onProgress: onScan })
   if (keyIds.length + traces.streams.length === 0) throw nothingKnown()
   return { subject, keyIds, traces, findings: await findingsOf({ store, pool }, keyIds, traces) }
 }
@@ -111,17 +107,17 @@ export async function findPerson(
 export async function erasePerson(erasing: Erasing, person: Person, request: EraseRequest): Promise<ErasureReport> {
   const { pool, store } = erasing
   const { erasureId, metadata, signal, onProgress } = request
-  onProgress?.('removing at the providers', undefined)
+  onProgress('removing at the providers', undefined)
   // Before the keys are destroyed: afterwards a guest's methods cannot be told from others.
   const removed = await removeEverywhere(erasing, person, metadata)
-  signal?.throwIfAborted()
-  onProgress?.('destroying the keys', undefined)
+  signal.throwIfAborted()
+  onProgress('destroying the keys', undefined)
   const recorded = person.keyIds.length > 0
   const position = recorded ? await record(erasing, erasureId, person.keyIds, metadata) : await store.head()
   await destroyKeys(pool, person.keyIds)
   // Also what an interrupted erasure has left.
   await replayErasures(pool, store)
-  onProgress?.('emptying what was derived', undefined)
+  onProgress('emptying what was derived', undefined)
   const behind = position === undefined ? [] : await waitUntilPast(erasing, position, request)
   return {
     ...person.findings,
@@ -222,12 +218,12 @@ async function record(
 async function waitUntilPast(
   { pool, store }: Erasing,
   position: LogPosition,
-  { signal, waitMs = defaultWaitMs }: EraseRequest,
+  { signal }: EraseRequest,
 ): Promise<readonly string[]> {
-  const giveUpAt = performance.now() + waitMs
+  const giveUpAt = performance.now() + maxWaitMs
   for (;;) {
     const names = await readersBehind(pool, store, position)
-    if (names.length === 0 || performance.now() >= giveUpAt || signal?.aborted) return names
+    if (names.length === 0 || performance.now() >= giveUpAt || signal.aborted) return names
     await sleep(pollMs)
   }
 }

@@ -28,10 +28,7 @@ export type ScanProgress = { readonly events: number; readonly position: LogPosi
 export async function findTraces(
   store: Pick<EventStore, 'readLog'>,
   { keyIds, userId }: { readonly keyIds: readonly string[]; readonly userId: string | undefined },
-  {
-    signal,
-    onProgress,
-  }: { readonly signal?: AbortSignal; readonly onProgress?: (progress: ScanProgress) => void } = {},
+  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (progress: ScanProgress) => void },
 ): Promise<PersonTraces> {
   const ids = new Set(keyIds)
   const streams = new Set<string>()
@@ -39,9 +36,9 @@ export async function findTraces(
   const userIds = new Set(userId === undefined ? [] : [userId])
   let events = 0
   for await (const event of store.readLog({ prefixes })) {
-    signal?.throwIfAborted()
+    signal.throwIfAborted()
     events += 1
-    onProgress?.({ events, position: event.position })
+    onProgress({ events, position: event.position })
     const user = userOf(event)
     if (isOf(event, ids) || (user !== undefined && user === userId)) {
       streams.add(event.stream)
