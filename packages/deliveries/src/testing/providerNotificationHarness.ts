@@ -1,0 +1,137 @@
+// Receives notifications of fake providers, and compares the webhooks that follow for endpoints of every mode.
+import assert from 'node:assert/strict'
+import { randomUUIDv7 } from 'node:crypto'
+import type { Payment } from '@paylog/domain/payments/payment'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import { createEventStore } from '@paylog/event-store/eventStore'
+import type { Provider } from '@paylog/providers/provider'
+import { startEventStore } from '@paylog/testing/eventStore'
+import { paymentFields } from '@paylog/testing/paymentFields'
+import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
+import { outboundMessages } from '@paylog/webhooks/outbound'
+import { receiveNotification } from '@paylog/workflows/notifications'
+import { openPayment } from '@paylog/workflows/payments/openPayment'
+import type { Test } from 'tap'
+
+/** The time at which notifications are received. */
+export const now = new Date('2026-01-02T03:04:05.678Z')
+
+export type Notified = {
+  readonly provider_type: string
+  /** The provider's own time. */
+  readonly occurred_at: string
+  readonly signed: { readonly headers: Readonly<Record<string, string>>; readonly body: string }
+}
+
+/** A canonical or legacy message: its event name and its `data`. */
+type Message = readonly [event: string, data: object]
+
+/** The messages that follow from a notification, besides the raw one. */
+export type Expected = {
+  readonly canonical?: readonly Message[]
+  /** Of canonical messages; default: the notification's. */
+  readonly canonicalTime?: string
+  readonly legacy?: readonly Message[]
+}
+
+const endpointVariables = (index: number, mode: string) => ({
+  [`WEBHOOK_${index}_ENABLED`]: 'true',
+  [`WEBHOOK_${index}_URL`]: `https://example.com/${mode}`,
+  [`WEBHOOK_${index}_EVENT_MODE`]: mode,
+})
+const { endpoints } = decodeEndpoints({
+  ...endpointVariables(1, 'canonical'),
+  ...endpointVariables(2, 'raw'),
+  ...endpointVariables(3, 'both'),
+  EXTERNAL_WEBHOOK_URLS: 'https://example.com/list',
+})
+
+const payer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
+const ourMoney = { amount: 2200, currency: 'USD' }
+export const project = { id: 'shop' }
+
+/** The `data` of canonical and legacy messages about a Paylog payment: it does not depend on the notification's content. */
+export const ourData = ({ payment_id }: Payment, status: string | null) => ({
+  payment_id,
+  ...ourMoney,
+  status,
+  user: payer,
+  project,
+})
+export const ourLegacyData = ({ payment_id }: Payment, status: string) => ({
+  payment_id,
+  ...ourMoney,
+  customer_email: payer.email,
+  status,
+})
+
+export async function providerNotificationHarness(t: Test) {
+  const log = await startEventStore(t)
+  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
+  t.teardown(() => store.close())
+  const workflowOf = (provider: Provider) => ({ store, providers: new Map([[provider.id, provider]]), now: () => now })
+
+  /** The webhooks for everything recorded while `act` runs. */
+  async function messagesDuring(act: () => Promise<unknown>) {
+    const from = await store.head()
+    await act()
+    const events: Recorded[] = []
+    for await (const event of store.readLog({ prefixes: ['payment-', 'providerEvent-'], from })) events.push(event)
+    return events.flatMap((event) => outboundMessages(event, endpoints, { projectId: 'shop', projectIds: [] }))
+  }
+
+  /** The webhooks of a notification that is received twice, as providers may send it. */
+  const messagesOf = (provider: Provider, { signed }: Notified) =>
+    messagesDuring(async () => {
+      const incoming = { provider, body: Buffer.from(signed.body), headers: signed.headers, requestId: 'request-2' }
+      for (let time = 0; time < 2; time++) {
+        const { postponed } = await receiveNotification(workflowOf(provider), incoming)
+        if (postponed !== undefined) throw postponed
+      }
+    })
+
+  return {
+    messagesDuring,
+    /** A Paylog payment of 22.00 USD. */
+    async open(provider: Provider): Promise<Payment> {
+      const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'user:u1' }
+      const command = async () => ({
+        ...paymentFields,
+        payment_id: provider.newPaymentId?.() ?? randomUUIDv7(),
+        provider_id: provider.id,
+        occurred_at: now.toISOString(),
+        total_cents: ourMoney.amount,
+        currency: ourMoney.currency,
+        payer,
+        is_guest_payment: false,
+      })
+      return (await openPayment(workflowOf(provider), { earlier: null, command, metadata })).payment
+    },
+    /** Compares the webhooks of a notification byte by byte. */
+    async check(t: Test, provider: Provider, notified: Notified, expected: Expected): Promise<void> {
+      const { provider_type, occurred_at: timestamp, signed } = notified
+      const messages = await messagesOf(provider, notified)
+      const head = { provider: provider.id, timestamp }
+      const at = { ...head, timestamp: expected.canonicalTime ?? timestamp }
+      const canonical = (expected.canonical ?? []).map(([event, data]) => JSON.stringify({ event, ...at, data }))
+      const legacy = (expected.legacy ?? []).map(([event, data]) => JSON.stringify({ event, ...head, data }))
+      const name = JSON.stringify({ event: `${provider.id}:${provider_type}`, ...head })
+      const raw = `${name.slice(0, -1)},"data":${signed.body}}`
+      const to = (node: string) => messages.filter((message) => message.node === node).map(({ body }) => body)
+      t.strictSame(to('1'), canonical, `${provider_type} for a canonical endpoint`)
+      t.strictSame(to('2'), [raw], `${provider_type} for a raw endpoint`)
+      t.strictSame(to('3').sort(), [...canonical, raw].sort(), `${provider_type} for an endpoint with mode both`)
+      t.strictSame(to('legacy-1'), legacy, `${provider_type} for the legacy list`)
+      t.equal(new Set(messages.map(({ id }) => id)).size, messages.length, `${provider_type}: message ids are unique`)
+    },
+    /** Compares the webhooks of a notification about a refund or dispute, which the legacy list does not get. */
+    async checkFact(t: Test, provider: Provider, payment: Payment, notified: Notified, fact: object): Promise<void> {
+      const messages = await messagesOf(provider, notified)
+      const receivers = messages.map(({ node, mode }) => `${node} ${mode}`).sort()
+      t.strictSame(receivers, ['1 canonical', '2 raw', '3 canonical', '3 raw'], notified.provider_type)
+      const canonical = messages.find(({ node }) => node === '1')
+      assert(canonical)
+      t.match(JSON.parse(canonical.body), { data: { ...ourData(payment, 'succeeded'), ...fact } })
+    },
+  }
+}
