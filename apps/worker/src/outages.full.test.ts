@@ -1,88 +1,62 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import {
   assertAllDelivered,
   createWorkerProcessHarness,
   rawEndpointVariables,
   waitForReadiness,
 } from '@paylog/deliveries/testing/workerProcessHarness'
-import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
-import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
-import { freePort } from '@paylog/testing/processes'
+import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
-import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-
-const silent = createLog({ app: 'test', level: 'silent' })
 
 /** The URL of a server, through a proxy. */
 function through(url: string, { port }: { readonly port: number }): string {
   return url.replace(/:\d+(?=[/?])/, `:${port}`)
 }
 
-// Parallel: each test has its own log and worker and mostly waits.
-t.jobs = 2
-
-t.test('a worker survives Postgres faults', { buffered: true }, async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'paylog-worker-test-'))
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
-  const server = { directory: join(directory, 'postgres'), port: await freePort(), log: silent }
-  let postgres = await startEmbeddedPostgres(server)
-  t.teardown(() => postgres.stop())
-  const { databaseUrl } = postgres
-  const proxy = await startTcpProxy(t, server.port)
-  const endpoint = await startFakeEndpoint(t)
-  const harness = await createWorkerProcessHarness(t, rawEndpointVariables(1, endpoint.url), { databaseUrl })
-  const worker = await harness.start({ DATABASE_URL: through(databaseUrl, proxy) })
-
-  await t.test('a worker is not ready while Postgres restarts under load, and loses nothing', async (t) => {
-    const appending = harness.append(60)
-    await waitFor(() => endpoint.received.length >= 20, { what: 'traffic', timeoutMs: 30_000 })
-    await postgres.stop()
-    t.match((await waitForReadiness(worker, 503)).checks.postgres, { ok: false })
-    postgres = await startEmbeddedPostgres(server)
-    await appending
-    await waitForReadiness(worker, 200)
-    await assertAllDelivered(t, harness, endpoint)
+t.test('a worker is not ready without Postgres, event store or Redis, and loses nothing', withRedis, async (t) => {
+  const log = await startEventStore(t)
+  const redis = await startRedisServer(t)
+  const proxies = {
+    postgres: await startTcpProxy(t, Number(new URL(log.databaseUrl).port)),
+    log: await startTcpProxy(t, Number(new URL(log.connectionString).port)),
+    queue: await startTcpProxy(t, redis.port),
+  }
+  // The first attempt fails, so that retries are needed as well.
+  const endpoint = await startFakeEndpoint(t, (response, index) => response.writeHead(index === 0 ? 503 : 200).end())
+  const harness = await createWorkerProcessHarness(t, rawEndpointVariables(1, endpoint.url), log)
+  await proxies.queue.refuse()
+  const worker = await harness.start({
+    DATABASE_URL: through(log.databaseUrl, proxies.postgres),
+    EVENTSTORE_URL: through(log.connectionString, proxies.log),
+    REDIS_URL: `redis://127.0.0.1:${proxies.queue.port}`,
   })
 
-  await t.test('a worker is not ready while its Postgres connections hang, and recovers', async (t) => {
-    proxy.freezeConnections()
+  await t.test('a worker that starts without Redis sends and retries, and is ready once Redis is there', async (t) => {
+    t.match((await waitForReadiness(worker, 503)).checks, { queue: { ok: false }, postgres: { ok: true } })
     await harness.append(5)
-    await waitForReadiness(worker, 503)
-    await assertAllDelivered(t, harness, endpoint, 80_000)
+    await assertAllDelivered(t, harness, endpoint)
+    t.equal(endpoint.received.length, 6, 'one retry')
+    await proxies.queue.accept()
     await waitForReadiness(worker, 200)
   })
+
+  for (const [check, proxy] of Object.entries(proxies))
+    await t.test(`a worker is not ready while ${check} refuses connections, or says nothing`, async (t) => {
+      await proxy.refuse()
+      t.match((await waitForReadiness(worker, 503)).checks, { [check]: { ok: false } })
+      await harness.append(5)
+      await proxy.accept()
+      await waitForReadiness(worker, 200)
+      await assertAllDelivered(t, harness, endpoint)
+      proxy.freezeConnections()
+      t.match((await waitForReadiness(worker, 503)).checks, { [check]: { ok: false } })
+      await harness.append(5)
+      await assertAllDelivered(t, harness, endpoint, 60_000)
+      await waitForReadiness(worker, 200)
+    })
 
   await worker.stop()
   t.strictSame(await worker.exited, { code: 0, signal: null })
-})
-
-t.test('a worker survives event store faults', { buffered: true }, async (t) => {
-  const log = await startEventStore(t)
-  const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
-  const endpoint = await startFakeEndpoint(t)
-  const harness = await createWorkerProcessHarness(t, rawEndpointVariables(1, endpoint.url), { log })
-  const worker = await harness.start({ EVENTSTORE_URL: through(log.connectionString, proxy) })
-  await waitForReadiness(worker, 200)
-
-  await t.test('a worker is not ready while its event store connections hang', async (t) => {
-    proxy.freezeConnections()
-    await harness.append(5)
-    await waitForReadiness(worker, 503)
-    await assertAllDelivered(t, harness, endpoint, 60_000)
-    await waitForReadiness(worker, 200)
-  })
-
-  await t.test('a worker is not ready while the event store is down', async (t) => {
-    await proxy.refuse()
-    t.match((await waitForReadiness(worker, 503)).checks, { log: { ok: false }, postgres: { ok: true } })
-    await proxy.accept()
-    await waitForReadiness(worker, 200)
-    await harness.append(1)
-    await assertAllDelivered(t, harness, endpoint)
-  })
 })

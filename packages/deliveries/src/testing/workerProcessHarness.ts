@@ -1,12 +1,10 @@
 // Workers as processes on a real log. To find lost events, the tests compare a journal of the appended events with the
 // requests at the endpoints, not with the tables.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'
 import { migratePrivacy } from '@paylog/privacy/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
-import { startTestKeys } from '@paylog/testing/dataKeys'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import type { FakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startProcess, type TestProcess } from '@paylog/testing/processes'
@@ -17,8 +15,6 @@ import { notificationReceived } from './workerHarness.ts'
 
 const script = new URL('../../../../apps/worker/src/main.ts', import.meta.url)
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox' }
-const appendedAtOnce = 20
-const appendRate = { count: 10, pauseMs: 50 }
 
 type Check = { readonly ok: boolean; readonly [detail: string]: unknown }
 export type Readiness = { readonly status: number; readonly checks: Readonly<Record<string, Check>> }
@@ -32,49 +28,41 @@ export type WorkerProcessHarness = Awaited<ReturnType<typeof createWorkerProcess
 
 /**
  * @param env variables of all workers: their endpoints, and `REDIS_URL`
- * @param options `log` and `databaseUrl` replace the default servers, for tests that stop them
+ * @param log the event store and database to use; default: new ones
  */
 export async function createWorkerProcessHarness(
   t: Test,
   env: Readonly<Record<string, string>>,
-  options: {
-    readonly log?: Pick<TestEventStore, 'connectionString' | 'databaseUrl' | 'keys'>
-    readonly databaseUrl?: string
-  } = {},
+  log?: Pick<TestEventStore, 'connectionString' | 'databaseUrl' | 'keys'>,
 ) {
-  const { connectionString, ...log } = options.log ?? (await startEventStore(t))
-  const { databaseUrl = log.databaseUrl } = options
+  const { connectionString, databaseUrl, keys } = log ?? (await startEventStore(t))
   const silent = createLog({ app: 'test', level: 'silent' })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log: silent })
   t.teardown(() => pool.end())
   await migrateWebhooks(pool)
   await migratePrivacy(pool)
-  const keys = options.databaseUrl === undefined ? log.keys : await startTestKeys(t, databaseUrl)
   const store = createEventStore({ connectionString, keys })
   t.teardown(() => store.close())
   const journal: string[] = []
-
-  async function append(): Promise<void> {
-    const number = BigInt(journal.length)
-    const id = `evt_${number}`
-    journal.push(id)
-    const { type, data } = notificationReceived(number, JSON.stringify({ id }))
-    if (type !== 'ProviderEventReceived') throw new Error('not a notification')
-    await store.handle({
-      stream: providerEventStream('sandbox', id),
-      fold: { initialState: undefined, evolve: () => undefined },
-      decide: () => [{ type, data }],
-      metadata,
-    })
-  }
 
   return {
     pool,
     /** Ids of the notifications that are, or may be, in the log. */
     journal,
     async append(count: number): Promise<void> {
-      for (let left = count; left > 0; left -= appendedAtOnce)
-        await Promise.all(Array.from({ length: Math.min(left, appendedAtOnce) }, append))
+      for (let left = count; left > 0; left--) {
+        const number = BigInt(journal.length)
+        const id = `evt_${number}`
+        journal.push(id)
+        const { type, data } = notificationReceived(number, JSON.stringify({ id }))
+        if (type !== 'ProviderEventReceived') throw new Error('not a notification')
+        await store.handle({
+          stream: providerEventStream('sandbox', id),
+          fold: { initialState: undefined, evolve: () => undefined },
+          decide: () => [{ type, data }],
+          metadata,
+        })
+      }
     },
     /** @param more variables of this worker */
     async start(more: Readonly<Record<string, string>> = {}): Promise<RunningWorker> {
@@ -110,22 +98,6 @@ export async function createWorkerProcessHarness(
       return rows[0]?.count ?? 0
     },
   }
-}
-
-/** Keeps appending a few notifications until stopped or the test ends. */
-export function keepAppending(t: Test, harness: Pick<WorkerProcessHarness, 'append'>): { stop(): Promise<void> } {
-  let isOver = false
-  const appending = (async () => {
-    for (; !isOver; await sleep(appendRate.pauseMs)) await harness.append(appendRate.count)
-  })()
-  // `stop` rethrows the error.
-  appending.catch(() => undefined)
-  const stop = async () => {
-    isOver = true
-    await appending
-  }
-  t.teardown(() => stop().catch(() => undefined))
-  return { stop }
 }
 
 /** The variables of an endpoint with mode raw. */

@@ -26,7 +26,7 @@ const endpoint = (name: string, url: string, more: Variables = {}): Variables =>
 /** @param endpoints of the operator API, and of the workers without others */
 async function harness(t: Test, endpoints: Variables) {
   const api = await operatorHarness(t, { endpoints: decodeEndpoints(endpoints).endpoints })
-  const worker = await createWorkerProcessHarness(t, {}, { log: api.eventStore })
+  const worker = await createWorkerProcessHarness(t, {}, api.eventStore)
   const dataOf = async (sent: ReturnType<typeof api.get>) => {
     const response = await sent
     if (response.statusCode >= 300) throw new Error(`${response.statusCode} ${response.body}`)

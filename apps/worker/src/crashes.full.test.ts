@@ -1,0 +1,86 @@
+// Workers as processes that are killed, frozen or stopped during an attempt. `npm run campaign` does it at random, with all parts.
+import type { ServerResponse } from 'node:http'
+import {
+  assertAllDelivered,
+  createWorkerProcessHarness,
+  rawEndpointVariables,
+  type WorkerProcessHarness,
+} from '@paylog/deliveries/testing/workerProcessHarness'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+
+/** An endpoint whose first requests wait for the test, and a log whose events it receives. */
+async function withHeldRequests(t: Test, held: number) {
+  const responses: ServerResponse[] = []
+  const endpoint = await startFakeEndpoint(t, (response, index) => {
+    if (index < held) responses.push(response)
+    else response.end('ok')
+  })
+  const harness = await createWorkerProcessHarness(t, rawEndpointVariables(1, endpoint.url, { TIMEOUT: '3s' }))
+  const requested = (count: number) =>
+    waitFor(() => responses[count - 1], { what: `request ${count}`, timeoutMs: 30_000 })
+  return { endpoint, harness, requested }
+}
+
+async function onlyDelivery({ pool }: WorkerProcessHarness) {
+  const { rows } = await pool.query(
+    'select status, attempts, jsonb_array_length(attempts_made) as made, last_http_status from webhooks.all_deliveries',
+  )
+  return rows
+}
+const delivered = [{ status: 'succeeded', attempts: 1, made: 1, last_http_status: 200 }]
+
+// Parallel: each test has its own log and mostly waits.
+t.jobs = 3
+
+t.test('what a killed worker was sending is sent again with the same webhook id', { buffered: true }, async (t) => {
+  const { endpoint, harness, requested } = await withHeldRequests(t, 1)
+  const killed = await harness.start()
+  await harness.append(1)
+  await requested(1)
+  await killed.kill('SIGKILL')
+  await harness.start()
+  await assertAllDelivered(t, harness, endpoint)
+  t.equal(endpoint.received.length, 2)
+  t.strictSame(await onlyDelivery(harness), delivered, 'unrecorded attempts are not counted')
+})
+
+t.test('a stopping worker finishes the request in progress and exits with 0', { buffered: true }, async (t) => {
+  const { endpoint, harness, requested } = await withHeldRequests(t, 1)
+  const worker = await harness.start({ LOG_LEVEL: 'info' })
+  await harness.append(1)
+  const response = await requested(1)
+  const stopped = worker.stop()
+  await waitFor(() => worker.output().includes('stopping'), { what: 'the stop to begin' })
+  response.end('ok')
+  await stopped
+  t.strictSame(await worker.exited, { code: 0, signal: null })
+  t.strictSame(await onlyDelivery(harness), delivered)
+  await harness.append(5)
+  await harness.start()
+  await assertAllDelivered(t, harness, endpoint)
+  t.equal(endpoint.received.length, 6, 'its successor sends nothing twice')
+})
+
+t.test(
+  'a worker that was frozen during an attempt does not overwrite what another worker recorded',
+  { buffered: true },
+  async (t) => {
+    const { endpoint, harness, requested } = await withHeldRequests(t, 1)
+    const frozen = await harness.start()
+    await harness.append(1)
+    await requested(1)
+    process.kill(frozen.pid, 'SIGSTOP')
+    await harness.start()
+    const isDelivered = async () => (await harness.count('succeeded')) === 1
+    await waitFor(isDelivered, { what: 'the other worker', timeoutMs: 30_000 })
+    process.kill(frozen.pid, 'SIGCONT')
+    await frozen.stop()
+    t.strictSame(await frozen.exited, { code: 0, signal: null }, 'the frozen worker finished its attempt')
+    t.strictSame(await onlyDelivery(harness), delivered)
+    await harness.append(5)
+    await assertAllDelivered(t, harness, endpoint)
+    t.equal(endpoint.received.length, 7, 'only the attempt of both workers was sent twice')
+  },
+)
