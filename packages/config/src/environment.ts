@@ -83,25 +83,40 @@ export function loadConfig<T extends TObject>(
   furtherProblems: readonly string[] = [],
 ): Readonly<StaticDecode<T>> {
   const resolved = readVariableFiles(env, (name) => name in schema.properties)
-  const problems = [...resolved.problems]
+  const { values, problems } = decodeVariables(schema, resolved.env)
+  const all = [...resolved.problems, ...problems, ...furtherProblems]
+  if (all.length > 0) throw new ConfigError(withoutRepeats(all))
+  return values
+}
+
+/**
+ * Decodes variables whose problems are reported with others.
+ * @param prefix of the variables' names, which the names in the schema follow
+ * @returns one sentence per bad variable, which then has its default, and the values: complete if nothing is required
+ */
+export function decodeVariables<T extends TObject>(
+  schema: T,
+  env: Readonly<Record<string, string | undefined>>,
+  prefix = '',
+): { readonly values: Readonly<StaticDecode<T>>; readonly problems: readonly string[] } {
+  const problems: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, variable] of Object.entries(schema.properties)) {
-    const raw = resolved.env[name] === '' ? undefined : resolved.env[name]
-    const text = raw ?? defaultOf(variable)
+    const byDefault = defaultOf(variable)
+    const text = env[`${prefix}${name}`] || byDefault
     if (text === undefined) {
-      if (schema.required?.includes(name)) problems.push(`${name} is required`)
+      if (schema.required?.includes(name)) problems.push(`${prefix}${name} is required`)
       continue
     }
     try {
       values[name] = freeze(Value.Decode(variable, text))
     } catch (error) {
-      problems.push(`${name} ${error instanceof BadVariable ? error.message : 'is invalid'}`)
+      problems.push(`${prefix}${name} ${error instanceof BadVariable ? error.message : 'is invalid'}`)
+      if (byDefault !== undefined) values[name] = freeze(Value.Decode(variable, byDefault))
     }
   }
-  problems.push(...furtherProblems)
-  if (problems.length > 0) throw new ConfigError(withoutRepeats(problems))
   // The loop above went over the schema's own keys, so the cast is safe.
-  return Object.freeze(values) as Readonly<StaticDecode<T>>
+  return { values: Object.freeze(values) as Readonly<StaticDecode<T>>, problems }
 }
 
 /** Also drops "NAME is required" when there is a problem with `NAME_FILE`. */

@@ -30,12 +30,18 @@ export function text(defaultValue?: string) {
   return variable(defaultValue, (value) => value)
 }
 
-/** Text of a form. `expected` follows "must be" in the message. */
-export function matching(pattern: RegExp, expected: string) {
-  return variable(undefined, (value) => {
-    if (!pattern.test(value)) throw new BadVariable(`must be ${expected}`)
+/** What a parser returns; undefined is a mistake. `expected` follows "must be" in the message. */
+export function parsed<Value>(parse: (text: string) => Value | undefined, expected: string, defaultValue?: string) {
+  return variable(defaultValue, (text) => {
+    const value = parse(text)
+    if (value === undefined) throw new BadVariable(`must be ${expected}`)
     return value
   })
+}
+
+/** Text of a form. `expected` follows "must be" in the message. */
+export function matching(pattern: RegExp, expected: string) {
+  return parsed((text) => (pattern.test(text) ? text : undefined), expected)
 }
 
 /** One of these words. */

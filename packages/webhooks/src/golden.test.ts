@@ -2,7 +2,7 @@
 import { goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
 import { chatServices } from './chat/chatServices.ts'
-import { eventModes } from './endpoints/endpoints.ts'
+import { eventModes } from './endpoints/endpointVariables.ts'
 import { outboundMessages, plannedDeliveries } from './outbound.ts'
 import { endpointSettings, endpointsFrom } from './testing/eventFixtures.ts'
 

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { canonicalNames } from './canonicalNames.ts'
 import { chatServices } from './chat/chatServices.ts'
-import { decodeEndpoints, eventModes } from './endpoints/endpoints.ts'
+import { decodeEndpoints } from './endpoints/endpoints.ts'
+import { eventModes } from './endpoints/endpointVariables.ts'
 import { outboundMessages, plannedDeliveries } from './outbound.ts'
 import {
   applied,

@@ -1,22 +1,24 @@
 // Decodes the configured webhook endpoints from the environment.
-import { parseDurationMs } from '@paylog/domain/duration'
+import { decodeVariables } from '@paylog/config/environment'
 import { providerNames } from '@paylog/domain/providerEvents'
+import type { StaticDecode, TObject } from 'typebox'
 import { canonicalNames } from '../canonicalNames.ts'
-import { chatServices, formatByHost, type WebhookFormat } from '../chat/chatServices.ts'
+import { formatByHost, type WebhookFormat } from '../chat/chatServices.ts'
 import { isLegacyFamily } from '../notifications.ts'
-import { signingKey } from '../signing.ts'
-import { endpointUrl, endpointUrlRule } from './endpointUrl.ts'
-import { isPattern, matchesPattern } from './patterns.ts'
 import {
-  atMost,
-  createVariableReader,
-  type EndpointSuffix,
+  CommonVariables,
+  EnabledVariable,
+  EndpointVariables,
   type Environment,
-  reportUnknownVariables,
-  type VariableReader,
-} from './variables.ts'
+  type eventModes,
+  LegacyVariables,
+  maxDelayMs,
+  namesSet,
+  prefixOf,
+  uselessVariables,
+} from './endpointVariables.ts'
+import { matchesPattern } from './patterns.ts'
 
-export const eventModes = ['raw', 'canonical', 'both'] as const
 /** The kind of messages an endpoint receives; `legacy` for the endpoints of the legacy list. */
 export type EventMode = (typeof eventModes)[number] | 'legacy'
 
@@ -44,15 +46,7 @@ export type DecodedEndpoints = {
 
 type EndpointDefaults = Pick<WebhookEndpoint, 'retryScheduleMs' | 'timeoutMs'>
 
-const maxScan = 100
-const maxRetries = 20
-const maxDelayMs = 24 * 3_600_000
-const maxTimeoutMs = 5 * 60_000
-
-const formats = ['auto', 'json', ...chatServices] as const
 const urlList = 'EXTERNAL_WEBHOOK_URLS'
-const allPatterns: readonly string[] = Object.freeze(['all'])
-const patternRule = 'event patterns: all, a name such as payment.succeeded, payment.*, or with a provider stripe:*'
 
 /** Whether a variable is one of those for webhooks, which have no fixed list. */
 export const isWebhookVariable = (name: string) => /^(EXTERNAL_)?WEBHOOKS?_/.test(name)
@@ -67,111 +61,84 @@ export function withoutSigningSecrets(env: Environment): Environment {
  * for n from 1 to `WEBHOOK_SCAN_MAX`, with our additions (secrets, format, retry schedule, timeout), and the legacy list of
  * URLs. Ignores the other variables of an endpoint that is not enabled.
  */
-export function decodeEndpoints(env: Environment): DecodedEndpoints {
-  const read = createVariableReader(env)
-  const isOn = read.flag('EXTERNAL_WEBHOOKS_ENABLED', true)
-  const scanMax = read.integer('WEBHOOK_SCAN_MAX', { min: 0, max: maxScan }, 10)
-  const defaults = readDefaults(read)
+export function decodeEndpoints(given: Environment): DecodedEndpoints {
+  const env = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, value?.trim()]))
+  const problems: string[] = []
+  const decode: Decode = (schema, prefix) => {
+    const decoded = decodeVariables(schema, env, prefix)
+    problems.push(...decoded.problems)
+    return decoded.values
+  }
+  const common = decode(CommonVariables)
+  const { EXTERNAL_WEBHOOKS_ENABLED: isOn, WEBHOOK_SCAN_MAX: scanMax } = common
   const names = Array.from({ length: scanMax }, (_, index) => String(index + 1))
-  const enabled = names.filter((name) => read.flag(endpointVariable(name, 'ENABLED'), false))
-  const indexed = isOn ? enabled.map((name) => readEndpoint(read, name, defaults)) : []
-  const listed = isOn ? readLegacyEndpoints(read, defaults) : []
-  if (isOn) reportUnknownVariables(read, { scanMax, enabled })
+  const enabled = names.filter((name) => decode(EnabledVariable, prefixOf(name)).ENABLED)
+  const defaults = { retryScheduleMs: retryScheduleMs(common), timeoutMs: common.EXTERNAL_WEBHOOK_TIMEOUT }
+  const numbered = isOn ? enabled.flatMap((name) => numberedEndpoint(decode, name, defaults)) : []
+  const listed = isOn && env[urlList] ? legacyEndpoints(decode(LegacyVariables), defaults) : []
+  problems.push(
+    ...numbered.flatMap((endpoint) => missingChats(`${prefixOf(endpoint.name)}URL`, [endpoint])),
+    ...missingChats(urlList, listed),
+  )
+  if (isOn) problems.push(...uselessVariables(env, { scanMax, enabled }))
   const warnings = [
-    ...indexed.flatMap((endpoint) => unmatchedPatterns(endpointVariable(endpoint.name, 'EVENTS'), endpoint)),
+    ...numbered.flatMap((endpoint) => unmatchedPatterns(`${prefixOf(endpoint.name)}EVENTS`, endpoint)),
     ...listed.slice(0, 1).flatMap((endpoint) => unmatchedPatterns('EXTERNAL_WEBHOOK_EVENTS', endpoint)),
-    ...duplicateUrls(urlList, listed),
-    ...(isOn ? misconfiguredEndpoints(read) : []),
+    ...duplicateUrls(listed),
+    ...(isOn ? ignoredUrls(env) : []),
   ]
   return Object.freeze({
-    endpoints: Object.freeze([...indexed, ...listed]),
-    problems: Object.freeze(read.problems),
+    endpoints: Object.freeze([...numbered, ...listed]),
+    problems: Object.freeze(problems),
     warnings: Object.freeze(warnings),
   })
 }
 
-const endpointVariable = (name: string, ending: EndpointSuffix) => `WEBHOOK_${name}_${ending}`
+/** Decodes variables and keeps what is wrong with them. */
+type Decode = <Schema extends TObject>(schema: Schema, prefix?: string) => Readonly<StaticDecode<Schema>>
 
-/** Defaults of all endpoints. */
-function readDefaults(read: VariableReader): EndpointDefaults {
-  const retries = read.integer('EXTERNAL_WEBHOOK_MAX_RETRIES', { min: 0, max: maxRetries }, 3)
-  const delayMs = read.duration('EXTERNAL_WEBHOOK_RETRY_DELAY', maxDelayMs, 5_000)
-  return {
-    // The interface's backoff: the delay doubles with each retry.
-    retryScheduleMs: Object.freeze(
-      Array.from({ length: retries }, (_, attempt) => Math.min(delayMs * 2 ** attempt, maxDelayMs)),
-    ),
-    timeoutMs: read.duration('EXTERNAL_WEBHOOK_TIMEOUT', maxTimeoutMs, 10_000),
-  }
+/** The interface's backoff: the delay doubles with each retry. */
+function retryScheduleMs(common: StaticDecode<typeof CommonVariables>): readonly number[] {
+  const { EXTERNAL_WEBHOOK_MAX_RETRIES: length, EXTERNAL_WEBHOOK_RETRY_DELAY: delayMs } = common
+  return Object.freeze(Array.from({ length }, (_, retry) => Math.min(delayMs * 2 ** retry, maxDelayMs)))
 }
 
-function readEndpoint(read: VariableReader, name: string, defaults: EndpointDefaults): WebhookEndpoint {
-  const variable = (ending: EndpointSuffix) => endpointVariable(name, ending)
-  const url = readUrl(read, variable('URL'))
-  const format = formatOf(url, read.oneOf(variable('FORMAT'), formats, 'auto'))
-  checkChat(read, variable('URL'), [{ url, format }])
-  return Object.freeze({
+/** @returns nothing when its URL is missing or bad */
+function numberedEndpoint(decode: Decode, name: string, defaults: EndpointDefaults): readonly WebhookEndpoint[] {
+  const { URL: url, FORMAT, ...own } = decode(EndpointVariables, prefixOf(name))
+  // Missing after a problem.
+  if (url === undefined) return []
+  const endpoint = {
     name,
     url,
-    patterns: readPatterns(read, variable('EVENTS')),
-    mode: read.oneOf(variable('EVENT_MODE'), eventModes, 'canonical'),
-    format,
-    secrets: read.list(
-      variable('SECRET'),
-      [],
-      (text) => (signingKey(text) === undefined ? undefined : text),
-      'secrets, base64 of 24 to 64 bytes with or without whsec_',
-    ),
-    retryScheduleMs: read.list(
-      variable('RETRY_SCHEDULE'),
-      defaults.retryScheduleMs,
-      (text) => atMost(maxDelayMs, parseDurationMs(text)),
-      'at most 20 durations up to 24h, such as 5s,10s,20s',
-      maxRetries,
-    ),
-    timeoutMs: read.duration(variable('TIMEOUT'), maxTimeoutMs, defaults.timeoutMs),
-  })
+    patterns: own.EVENTS,
+    mode: own.EVENT_MODE,
+    format: FORMAT === 'auto' ? formatByHost(new URL(url)) : FORMAT,
+    secrets: own.SECRET ?? Object.freeze([]),
+    retryScheduleMs: own.RETRY_SCHEDULE ?? defaults.retryScheduleMs,
+    timeoutMs: own.TIMEOUT ?? defaults.timeoutMs,
+  }
+  return [Object.freeze(endpoint)]
 }
 
 /** The endpoints of the legacy list share patterns, retries and timeout, and are unsigned. */
-function readLegacyEndpoints(read: VariableReader, defaults: EndpointDefaults): readonly WebhookEndpoint[] {
-  if (!read.isSet(urlList)) return []
-  const urls = read.list<string>(urlList, [], endpointUrl, `http or https URLs ${endpointUrlRule}`)
-  const patterns = readPatterns(read, 'EXTERNAL_WEBHOOK_EVENTS')
-  const endpoints = urls.map((url, index): WebhookEndpoint => {
-    const format = formatOf(url, 'auto')
+function legacyEndpoints(
+  { EXTERNAL_WEBHOOK_URLS: urls = [], EXTERNAL_WEBHOOK_EVENTS: patterns }: StaticDecode<typeof LegacyVariables>,
+  defaults: EndpointDefaults,
+): readonly WebhookEndpoint[] {
+  return urls.map((url, index) => {
+    const format = formatByHost(new URL(url))
     const name = `legacy-${index + 1}`
     return Object.freeze({ name, url, patterns, mode: 'legacy', format, secrets: Object.freeze([]), ...defaults })
   })
-  checkChat(read, urlList, endpoints)
-  return endpoints
-}
-
-function readPatterns(read: VariableReader, variable: string): readonly string[] {
-  return read.list(variable, allPatterns, (text) => (isPattern(text) ? text : undefined), patternRule)
-}
-
-function readUrl(read: VariableReader, variable: string): string {
-  if (!read.isSet(variable)) read.problem(variable, 'is required for an enabled endpoint')
-  return read.read(variable, '', endpointUrl, `an http or https URL ${endpointUrlRule}`)
-}
-
-/** @param url empty when it is missing or invalid */
-function formatOf(url: string, configured: (typeof formats)[number]): WebhookFormat {
-  if (configured !== 'auto') return configured
-  return url === '' ? 'json' : formatByHost(new URL(url))
 }
 
 /** A Telegram bot can write to many chats, and each message has to name one: we take it from the URL's query. */
-function checkChat(
-  read: VariableReader,
-  variable: string,
-  endpoints: readonly Pick<WebhookEndpoint, 'url' | 'format'>[],
-): void {
+function missingChats(variable: string, endpoints: readonly WebhookEndpoint[]): readonly string[] {
   const lacksChat = endpoints.some(
-    ({ url, format }) => format === 'telegram' && url !== '' && !new URL(url).searchParams.get('chat_id'),
+    ({ url, format }) => format === 'telegram' && !new URL(url).searchParams.get('chat_id'),
   )
-  if (lacksChat) read.problem(variable, 'must name the Telegram chat with ?chat_id=')
+  return lacksChat ? [`${variable} must name the Telegram chat with ?chat_id=`] : []
 }
 
 /**
@@ -199,16 +166,16 @@ function unmatchedPatterns(variable: string, { patterns, mode }: Pick<WebhookEnd
 }
 
 /** Warns about a URL that is listed twice. */
-function duplicateUrls(variable: string, endpoints: readonly Pick<WebhookEndpoint, 'url'>[]): string[] {
-  const isRepeated = new Set(endpoints.map(({ url }) => url)).size < endpoints.length
-  return isRepeated ? [`${variable} lists a URL twice, which then receives every webhook twice`] : []
+function duplicateUrls(listed: readonly WebhookEndpoint[]): string[] {
+  const isRepeated = new Set(listed.map(({ url }) => url)).size < listed.length
+  return isRepeated ? [`${urlList} lists a URL twice, which then receives every webhook twice`] : []
 }
 
 /** Warns about endpoints that have a URL but no ENABLED variable. */
-function misconfiguredEndpoints(read: VariableReader): string[] {
-  return read.names().flatMap((variable) => {
+function ignoredUrls(env: Environment): string[] {
+  return namesSet(env).flatMap((variable) => {
     const [, number] = /^WEBHOOK_(\d+)_URL$/.exec(variable) ?? []
-    if (number === undefined || read.isSet(`WEBHOOK_${number}_ENABLED`)) return []
-    return [`${variable} is ignored because WEBHOOK_${number}_ENABLED is not set`]
+    if (number === undefined || env[`${prefixOf(number)}ENABLED`]) return []
+    return [`${variable} is ignored because ${prefixOf(number)}ENABLED is not set`]
   })
 }
