@@ -1,8 +1,9 @@
 // The outgoing webhooks in the OpenAPI document: one for each canonical name, one for raw and one for legacy messages.
 import { exampleId } from '@paylog/domain/examples'
 import { canonicalBody } from '@paylog/webhooks/canonical'
-import type { CanonicalMessage, CanonicalName } from '@paylog/webhooks/canonicalNames'
+import type { CanonicalName } from '@paylog/webhooks/canonicalNames'
 import { messageSchemas } from '@paylog/webhooks/messageSchemas'
+import type { CanonicalMessage } from '@paylog/webhooks/webhookFacts'
 
 const header = (name: string, isRequired: boolean, pattern: string, description: string) => ({
   name,
@@ -88,7 +89,7 @@ const examples: Readonly<Record<CanonicalName, Partial<CanonicalMessage>>> = {
 function exampleOf(name: CanonicalName): unknown {
   const isOfPayment = name.startsWith('payment.')
   const message: CanonicalMessage = {
-    name,
+    event: name,
     provider: 'stripe',
     timestamp,
     payment_id: isOfPayment ? exampleId : null,
@@ -98,6 +99,7 @@ function exampleOf(name: CanonicalName): unknown {
     user: { id: null, type: isOfPayment ? 'guest' : 'customer', email: 'guest@example.com' },
     project_id: null,
     owner: null,
+    is_test: false,
     ...examples[name],
   }
   return JSON.parse(canonicalBody(message, { projectId: 'default', projectIds: [] }))

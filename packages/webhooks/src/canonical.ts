@@ -2,9 +2,9 @@
 import { attentionMessage } from '@paylog/domain/payments/attention'
 import type { recordedEvents } from '@paylog/domain/recordedEvents'
 import type { Static } from 'typebox'
-import type { CanonicalMessage, CanonicalName } from './canonicalNames.ts'
-import type { ChatNotice } from './chat/chatMessage.ts'
+import type { CanonicalName } from './canonicalNames.ts'
 import { simulationMessages, testMessages, unmatchedMessages } from './unmatched.ts'
+import { type CanonicalMessage, type NamedFacts, type WebhookFacts, webhookFacts } from './webhookFacts.ts'
 
 type Schemas = typeof recordedEvents
 export type RecordedType = keyof Schemas & string
@@ -53,19 +53,14 @@ export function canonicalMessages<Type extends RecordedType>(event: EventOf<Type
   return rule?.(event) ?? []
 }
 
-function payment({ data }: Pick<PaymentFacts, 'data'>, name: CanonicalName, status: string | null): CanonicalMessage {
-  return {
-    name,
-    provider: data.provider_id,
-    timestamp: data.occurred_at,
-    payment_id: data.payment_id,
-    amount: data.amount_cents,
-    currency: data.currency,
-    status,
-    user: data.payer,
-    project_id: data.project_id,
-    owner: data.payer.id,
-  }
+function payment(
+  { data }: Pick<PaymentFacts, 'data'>,
+  event: CanonicalName,
+  status: string | null,
+  more: Partial<WebhookFacts> = {},
+): CanonicalMessage {
+  const { payment_id, payer: user, project_id } = data
+  return { event, ...webhookFacts(data, { payment_id, status, user, project_id, owner: user.id, ...more }) }
 }
 
 const statusOf = ({ data }: EventOf<'RefundRecorded' | 'PaymentDisputeRecorded'>): string =>
@@ -76,7 +71,7 @@ function refunded(event: EventOf<'RefundRecorded'>): readonly CanonicalMessage[]
   const { refund_id: id, refund_cents: amount, status, was_succeeded, reason } = event.data
   const isTold = was_succeeded ? status === 'failed' : status === 'succeeded'
   if (!isTold) return []
-  return [{ ...payment(event, 'payment.refunded', statusOf(event)), refund: { id, amount, status, reason } }]
+  return [payment(event, 'payment.refunded', statusOf(event), { refund: { id, amount, status, reason } })]
 }
 
 /** When the dispute is opened or closed. Only administrators see it in the log: the payer must not learn our deadline. */
@@ -84,7 +79,7 @@ function disputed(event: EventOf<'PaymentDisputeRecorded'>): readonly CanonicalM
   const { dispute_id: id, disputed_cents: amount, status, is_new_status, reason, evidence_due_by } = event.data
   if (!is_new_status) return []
   const dispute = { id, amount, status, reason, evidence_due_by }
-  return [{ ...payment(event, 'payment.disputed', statusOf(event)), dispute, owner: null }]
+  return [payment(event, 'payment.disputed', statusOf(event), { dispute, owner: null })]
 }
 
 /** Only for administrators, in the log too. @param status the payment's; `null` when the event does not show it */
@@ -92,7 +87,7 @@ function attentionMessages(event: AttentionEvent, status: string | null): readon
   const { attention: code } = event.data
   if (code === undefined) return []
   const attention = { code, message: attentionMessage(code) }
-  return [{ ...payment(event, 'payment.attention', status), attention, owner: null }]
+  return [payment(event, 'payment.attention', status, { attention, owner: null })]
 }
 
 /** The allowed values of `data.project.id`. */
@@ -104,19 +99,19 @@ export type Projects = {
 }
 
 /** The payload of interface §6.2. Serialised once: the stored text is the text that is signed and sent. */
-export function canonicalBody(message: CanonicalMessage, { projectId, projectIds }: Projects): string {
-  const { name, provider, timestamp, payment_id, amount, currency, status, user, project_id } = message
+export function canonicalBody(message: NamedFacts, { projectId, projectIds }: Projects): string {
+  const { event, provider, timestamp, payment_id, amount, currency, status, user, project_id } = message
   const { subscription_id, customer_id, current_period_end, refund, dispute, attention } = message
   // Anyone can create a payment without a session and set its metadata, so such payers must not choose the tenant.
   const mayName = project_id !== null && (user.id !== null || projectIds.includes(project_id))
   return JSON.stringify({
-    event: name,
+    event,
     provider,
     timestamp,
     data: {
       payment_id,
       amount,
-      currency: currency?.toUpperCase() ?? null,
+      currency,
       status,
       user: { id: user.id, type: user.type, email: user.email },
       project: { id: mayName ? project_id : projectId },
@@ -127,26 +122,6 @@ export function canonicalBody(message: CanonicalMessage, { projectId, projectIds
       dispute,
       attention,
     },
-    test: message.is_test,
+    test: message.is_test ? true : undefined,
   })
-}
-
-/** The chat notice of a canonical message. */
-export function canonicalChatNotice(message: CanonicalMessage): ChatNotice {
-  const { name, provider, timestamp, payment_id, amount, currency, status, user } = message
-  const { refund, dispute, attention } = message
-  return {
-    event: name,
-    provider,
-    timestamp,
-    amount_cents: amount,
-    currency: currency?.toUpperCase() ?? null,
-    customer: user.email ?? user.id,
-    status,
-    payment_id,
-    is_test: message.is_test === true,
-    ...(refund && { refund }),
-    ...(dispute && { dispute }),
-    ...(attention && { attention }),
-  }
 }

@@ -1,33 +1,27 @@
 // All webhook messages of one recorded event, before endpoints select theirs.
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import { canonicalBody, canonicalChatNotice, canonicalMessages, type EventOf, type Projects } from './canonical.ts'
-import type { CanonicalMessage } from './canonicalNames.ts'
-import type { ChatNotice } from './chat/chatMessage.ts'
+import { canonicalBody, canonicalMessages, type Projects } from './canonical.ts'
 import type { MessageNames } from './endpoints/patterns.ts'
 import {
-  type AppliedNotification,
-  appliedNotification,
-  chatNotice,
   legacyBody,
-  legacyName,
-  legacyStatus,
+  legacyFacts,
+  type Notification,
   notificationOf,
+  rawBody,
+  rawName,
+  receivedNotification,
+  settledNotification,
 } from './notifications.ts'
+import type { CanonicalMessage, NamedFacts } from './webhookFacts.ts'
 
 export type WebhookMessage = {
-  readonly event: string
   readonly mode: 'raw' | 'canonical' | 'legacy'
-  readonly provider: string
-  /** The payment in the webhook log; `null` for a test. */
-  readonly payment_id: string | null
-  /** The user who may see it in the log; `null` for administrators only. */
-  readonly user_id: string | null
-  readonly is_test: boolean
+  readonly facts: NamedFacts
   readonly names: MessageNames
   /** Builds the body for JSON endpoints; `null` when they get their message from another event. */
   readonly json: (() => string) | null
-  /** The notice for chat services; `null` when they get their message from another event. */
-  readonly notice: ChatNotice | null
+  /** Whether chat services get it. Otherwise they get their message from another event. */
+  readonly isForChat: boolean
 }
 
 /**
@@ -35,100 +29,48 @@ export type WebhookMessage = {
  * it once we know the payment: with the same event, or with a later one that settles it.
  */
 export function messagesOf(event: RecordedDomainEvent, projects: Projects): readonly WebhookMessage[] {
-  const canonical = canonicalMessages(event).map((message) => canonicalMessage(message, projects))
-  const notified = appliedNotification(event)
-  const settled = notified === undefined ? [] : [rawMessage(notified), ...legacyMessages(notified)]
-  if (event.type === 'ProviderEventReceived') return [receivedMessage(event.data)]
-  if (event.type === 'ProviderNotificationReceived') return [receivedMessage(notificationOf(event.data)), ...settled]
-  return [...canonical, ...settled]
+  return [
+    ...canonicalMessages(event).map((facts) => canonicalMessage(facts, projects)),
+    ...receivedMessages(event),
+    ...settledMessages(event),
+  ]
 }
 
-function canonicalMessage(message: CanonicalMessage, projects: Projects): WebhookMessage {
-  return {
-    event: message.name,
-    mode: 'canonical',
-    provider: message.provider,
-    payment_id: message.is_test ? null : message.payment_id,
-    user_id: message.owner,
-    is_test: message.is_test === true,
-    names: { plain: message.name, prefixed: null },
-    json: () => canonicalBody(message, projects),
-    notice: canonicalChatNotice(message),
+function canonicalMessage(facts: CanonicalMessage, projects: Projects): WebhookMessage {
+  const names = { plain: facts.event, prefixed: null }
+  return { mode: 'canonical', facts, names, json: () => canonicalBody(facts, projects), isForChat: true }
+}
+
+function receivedMessages(event: RecordedDomainEvent): readonly WebhookMessage[] {
+  switch (event.type) {
+    case 'ProviderEventReceived':
+      return [rawMessage(receivedNotification(event.data), { isForChat: false })]
+    case 'ProviderNotificationReceived':
+      return [rawMessage(receivedNotification(notificationOf(event.data)), { isForChat: false })]
+    default:
+      return []
   }
 }
 
-function receivedMessage(data: Received): WebhookMessage {
-  const { body } = data
-  return {
-    event: rawName(data),
-    mode: 'raw',
-    provider: data.provider_id,
-    payment_id: null,
-    user_id: null,
-    is_test: false,
-    names: namesOf(data),
-    json: body === null ? null : () => rawBody({ ...data, body }),
-    notice: null,
-  }
+function settledMessages(event: RecordedDomainEvent): readonly WebhookMessage[] {
+  const notification = settledNotification(event)
+  if (notification === undefined) return []
+  return [rawMessage(notification, { isForChat: true }), ...legacyMessages(notification)]
 }
 
-function rawMessage(notification: AppliedNotification): WebhookMessage {
+function rawMessage(notification: Notification, { isForChat }: Pick<WebhookMessage, 'isForChat'>): WebhookMessage {
   const { body } = notification
-  const event = rawName(notification)
-  return {
-    ...commonFields(notification),
-    event,
-    mode: 'raw',
-    json: body === null ? null : () => rawBody({ ...notification, body }),
-    notice: chatNotice(notification, { event, status: notification.status }),
-  }
+  const facts = { ...notification.facts, event: rawName(notification) }
+  const json = body === null ? null : () => rawBody(facts, body)
+  return { mode: 'raw', facts, names: namesOf(notification), json, isForChat }
 }
 
-function legacyMessages(notification: AppliedNotification): readonly WebhookMessage[] {
-  const event = legacyName(notification)
-  if (event === undefined) return []
-  const status = legacyStatus(event, notification)
-  const notice = chatNotice(notification, { event, status })
-  return [{ ...commonFields(notification), event, mode: 'legacy', json: () => legacyBody(event, notification), notice }]
+function legacyMessages(notification: Notification): readonly WebhookMessage[] {
+  const facts = legacyFacts(notification)
+  if (facts === undefined) return []
+  return [{ mode: 'legacy', facts, names: namesOf(notification), json: () => legacyBody(facts), isForChat: true }]
 }
 
-function commonFields(notification: AppliedNotification) {
-  const { provider_id: provider, owner: user_id, is_test } = notification
-  const payment_id = is_test ? null : notification.payment_id
-  return { provider, payment_id, user_id, is_test, names: namesOf(notification) }
-}
-
-function namesOf(data: Pick<AppliedNotification, 'provider_id' | 'provider_type' | 'generic_type'>): MessageNames {
-  return { plain: data.generic_type ?? data.provider_type, prefixed: rawName(data) }
-}
-
-type Received = Omit<EventOf<'ProviderEventReceived'>['data'], 'received_at'>
-export type RawSource = Pick<Received, 'provider_id' | 'provider_type' | 'occurred_at'> & {
-  readonly body: string
-  readonly is_test?: boolean
-}
-
-/** The event name of a raw message: `<provider>:<native type>`. */
-export function rawName({ provider_id, provider_type }: Pick<Received, 'provider_id' | 'provider_type'>): string {
-  return `${provider_id}:${provider_type}`
-}
-
-/**
- * The raw payload, with the provider's text unchanged: parsing and serialising it again would turn `0.0` into `0` and round
- * large numbers. We only replace unpaired surrogates, which cannot be encoded, and drop a byte order mark.
- */
-export function rawBody(data: RawSource): string {
-  const text = data.body.replace(/^\ufeff/, '')
-  const head = JSON.stringify({ event: rawName(data), provider: data.provider_id, timestamp: data.occurred_at })
-  const event = isJson(text) ? text.toWellFormed() : JSON.stringify(text)
-  return `${head.slice(0, -1)},"data":${event}${data.is_test === true ? ',"test":true' : ''}}`
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+function namesOf(notification: Notification): MessageNames {
+  return { plain: notification.generic_type ?? notification.provider_type, prefixed: rawName(notification) }
 }

@@ -2,7 +2,7 @@
 
 import { Nullable } from '@paylog/domain/fields'
 import { AttentionCode, DisputeStatus, Payer, RefundReason, RefundStatus } from '@paylog/domain/payments/events'
-import { type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import { type CanonicalName, canonicalNames } from './canonicalNames.ts'
 
 const Text = Nullable(Type.String())
@@ -21,12 +21,15 @@ const facts = {
   current_period_end: Type.Optional(Type.String({ format: 'date-time' })),
 }
 
-const refund = Type.Object(
+/** `data.refund` of payment.refunded. The id is ours, like that of a dispute. */
+export const RefundFacts = Type.Object(
   { id: Type.String(), amount: Amount('The refund'), status: RefundStatus, reason: RefundReason },
   { title: 'WebhookRefund' },
 )
+export type RefundFacts = Static<typeof RefundFacts>
 
-const dispute = Type.Object(
+/** `data.dispute` of payment.disputed. */
+export const DisputeFacts = Type.Object(
   {
     id: Type.String(),
     amount: Amount('What is disputed'),
@@ -36,17 +39,20 @@ const dispute = Type.Object(
   },
   { title: 'WebhookDispute' },
 )
+export type DisputeFacts = Static<typeof DisputeFacts>
 
-const attention = Type.Object(
+/** `data.attention` of payment.attention. */
+export const AttentionFacts = Type.Object(
   { code: AttentionCode, message: Type.String({ description: 'For humans; may change' }) },
   { title: 'WebhookAttention' },
 )
+export type AttentionFacts = Static<typeof AttentionFacts>
 
 /** What `data` has beside the facts. */
 const moreData: { readonly [Name in CanonicalName]?: TProperties } = {
-  'payment.refunded': { refund },
-  'payment.disputed': { dispute },
-  'payment.attention': { attention },
+  'payment.refunded': { refund: RefundFacts },
+  'payment.disputed': { dispute: DisputeFacts },
+  'payment.attention': { attention: AttentionFacts },
 }
 
 const test = Type.Optional(

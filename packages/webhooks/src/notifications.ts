@@ -1,56 +1,58 @@
-// Settled provider notifications as messages for the legacy list and for chat services.
+// Provider notifications as messages for raw endpoints, the legacy list and chat services.
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import type { EventOf } from './canonical.ts'
-import type { ChatNotice } from './chat/chatMessage.ts'
-import { invoiceId, type Unmatched } from './unmatched.ts'
+import { invoiceId, providerCustomer, type Unmatched } from './unmatched.ts'
+import { type NamedFacts, type WebhookFacts, webhookFacts } from './webhookFacts.ts'
 
-/** A settled notification: we now know which payment it is about. */
-export type AppliedNotification = {
-  readonly provider_id: string
+export type Notification = {
   /** The provider's name of the type. */
   readonly provider_type: string
   /** The name in interface section 6.1, if any. */
   readonly generic_type: string | null
-  readonly occurred_at: string
-  /** Our payment id, or the provider's id of a foreign payment. */
-  readonly payment_id: string | null
-  readonly amount_cents: number | null
-  readonly currency: string | null
-  /** The provider's status. */
-  readonly status: string | null
-  readonly customer_id: string | null
-  readonly customer_email: string | null
-  /** The user who may see it in the log. */
-  readonly owner: string | null
+  /** The status is the provider's. */
+  readonly facts: WebhookFacts
   /** The provider's text; `null` if it was already sent when it was received. */
   readonly body: string | null
-  readonly is_test: boolean
 }
 
-/** @returns undefined for an event that does not settle a notification */
-export function appliedNotification(event: RecordedDomainEvent): AppliedNotification | undefined {
+/** A notification as it came: only its text is known. */
+export function receivedNotification(
+  data: Omit<EventOf<'ProviderEventReceived'>['data'], 'received_at'>,
+): Notification {
+  const { provider_type, generic_type, body } = data
+  return { provider_type, generic_type, facts: webhookFacts({ ...data, amount_cents: null, currency: null }), body }
+}
+
+/** @returns undefined for an event that does not settle a notification: only then we know which payment it is about */
+export function settledNotification(event: RecordedDomainEvent): Notification | undefined {
   switch (event.type) {
     case 'ProviderNotificationReceived':
-      return applied(notificationOf(event.data))
+      return settled(event.data, ofOurPayment(notificationOf(event.data)))
     case 'ProviderEventApplied':
-      return applied(event.data)
+      return settled(event.data, ofOurPayment(event.data))
     case 'ProviderEventAppliedToMethod':
-      return appliedToMethod(event.data)
+      // Contains nothing about the owner of the method.
+      return settled(event.data, webhookFacts({ ...event.data, amount_cents: null, currency: null }))
     case 'ProviderEventUnmatched':
-      return { ...event.data, payment_id: externalPaymentId(event.data), owner: null, ...realNotification }
+      return settled(event.data, foreignFacts(event.data, { user: providerCustomer(event.data) }))
     case 'WebhookTestRequested':
       // A test is about the user who requested it.
-      return testNotification(event.data, { id: event.data.requested_by.id, email: event.data.requested_by.email })
+      return testNotification(event.data, event.data.requested_by)
     case 'WebhookSimulationRequested':
-      return testNotification(event.data, { id: event.data.customer_id, email: event.data.customer_email })
+      return testNotification(event.data, providerCustomer(event.data))
     default:
       return undefined
   }
 }
 
 /** A real notification, whose text was sent when it was received. */
-const realNotification = { body: null, is_test: false } as const
+function settled(
+  { provider_type, generic_type }: Pick<Notification, 'provider_type' | 'generic_type'>,
+  facts: WebhookFacts,
+): Notification {
+  return { provider_type, generic_type, facts, body: null }
+}
 
 /** A notification in its payment's stream, with the names that other notifications have for its fields. */
 export function notificationOf(data: EventOf<'ProviderNotificationReceived'>['data']) {
@@ -59,57 +61,58 @@ export function notificationOf(data: EventOf<'ProviderNotificationReceived'>['da
   return { ...rest, occurred_at, amount_cents, currency, status }
 }
 
-function applied(data: EventOf<'ProviderEventApplied'>['data']): AppliedNotification {
-  const { payer, is_foreign_intent } = data
-  const unknownOwner = { customer_id: null, customer_email: null, owner: null, ...realNotification }
+function ofOurPayment(data: EventOf<'ProviderEventApplied'>['data']): WebhookFacts {
+  const { payer: user, payment_id, status, is_foreign_intent } = data
   // The intent only contains our payment's id, so it must not be reported as that payment.
-  if (is_foreign_intent) return { ...data, ...unknownOwner, payment_id: externalPaymentId(data) }
-  return { ...data, customer_id: payer.id, customer_email: payer.email, owner: payer.id, ...realNotification }
+  if (is_foreign_intent) return foreignFacts(data)
+  return webhookFacts(data, { payment_id, status, user, owner: user.id })
 }
-
-/** Contains nothing about the owner of the method. */
-function appliedToMethod(data: EventOf<'ProviderEventAppliedToMethod'>['data']): AppliedNotification {
-  const { provider_id, provider_type, generic_type, occurred_at } = data
-  const unknown = { payment_id: null, amount_cents: null, currency: null, status: null }
-  const unknownOwner = { customer_id: null, customer_email: null, owner: null }
-  return { provider_id, provider_type, generic_type, occurred_at, ...unknown, ...unknownOwner, ...realNotification }
-}
-
-type Customer = { readonly id: string | null; readonly email: string | null }
 
 /** @returns undefined when a canonical message was requested instead of a notification */
-function testNotification(data: WebhookTestFacts, { id, email }: Customer): AppliedNotification | undefined {
-  const { provider_type, requested_by } = data
+function testNotification(data: WebhookTestFacts, user: WebhookFacts['user']): Notification | undefined {
+  const { provider_type, generic_type, requested_by, body } = data
   if (data.canonical_name !== null || provider_type === null) return undefined
-  const payment_id = externalPaymentId(data)
-  const requested = { customer_id: id, customer_email: email, owner: requested_by.id, is_test: true }
-  return { ...data, provider_type, payment_id, ...requested }
-}
-
-/** The provider's id of the payment, if the notification is about one. */
-function externalPaymentId(data: Pick<Unmatched, 'generic_type' | 'object_id' | 'subscription'>): string | null {
-  const [family] = (data.generic_type ?? '').split('.')
-  if (family === 'payment_intent') return data.object_id
-  return family === 'invoice' ? invoiceId(data) : null
-}
-
-/** The chat notice of a notification. @param options name and status, which differ by mode */
-export function chatNotice(
-  notification: AppliedNotification,
-  { event, status }: { readonly event: string; readonly status: string | null },
-): ChatNotice {
-  const { provider_id, occurred_at, payment_id, amount_cents, currency, customer_id, customer_email, is_test } =
-    notification
   return {
-    event,
-    provider: provider_id,
-    timestamp: occurred_at,
-    amount_cents,
-    currency: currency?.toUpperCase() ?? null,
-    customer: customer_email ?? customer_id,
-    status,
-    payment_id,
-    is_test,
+    provider_type,
+    generic_type,
+    body,
+    facts: foreignFacts(data, { user, owner: requested_by.id, is_test: true }),
+  }
+}
+
+/** Facts with the provider's id of the payment, if the notification is about one. */
+function foreignFacts(
+  data: Omit<Unmatched, 'customer_id' | 'customer_email'>,
+  known: Partial<WebhookFacts> = {},
+): WebhookFacts {
+  const [family] = (data.generic_type ?? '').split('.')
+  const ofInvoice = family === 'invoice' ? invoiceId(data) : null
+  const payment_id = family === 'payment_intent' ? data.object_id : ofInvoice
+  return webhookFacts(data, { payment_id, status: data.status, ...known })
+}
+
+/** The event name of a raw message: `<provider>:<native type>`. */
+export function rawName({ provider_type, facts }: Notification): string {
+  return `${facts.provider}:${provider_type}`
+}
+
+/**
+ * The raw payload, with the provider's text unchanged: parsing and serialising it again would turn `0.0` into `0` and round
+ * large numbers. We only replace unpaired surrogates, which cannot be encoded, and drop a byte order mark.
+ */
+export function rawBody({ event, provider, timestamp, is_test }: NamedFacts, body: string): string {
+  const text = body.replace(/^\ufeff/, '')
+  const head = JSON.stringify({ event, provider, timestamp })
+  const data = isJson(text) ? text.toWellFormed() : JSON.stringify(text)
+  return `${head.slice(0, -1)},"data":${data}${is_test ? ',"test":true' : ''}}`
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -138,29 +141,15 @@ export function isLegacyFamily(name: string): boolean {
   return families.has(family)
 }
 
-/** @returns the generic name, or undefined if the legacy list does not have it */
-export function legacyName({ generic_type }: AppliedNotification): string | undefined {
-  return generic_type !== null && isLegacyFamily(generic_type) ? generic_type : undefined
-}
-
-export function legacyStatus(name: string, { status }: AppliedNotification): string | null {
-  return paymentStatuses.get(name) ?? status
+/** @returns the facts for the legacy list under the generic name; undefined if the list does not have it */
+export function legacyFacts({ generic_type: event, facts }: Notification): NamedFacts | undefined {
+  if (event === null || !isLegacyFamily(event)) return undefined
+  return { ...facts, event, status: paymentStatuses.get(event) ?? facts.status }
 }
 
 /** The payload of interface §6.2. Serialised once, like the canonical one. */
-export function legacyBody(name: string, notification: AppliedNotification): string {
-  const { provider_id, occurred_at, payment_id, amount_cents, currency, customer_email, is_test } = notification
-  return JSON.stringify({
-    event: name,
-    provider: provider_id,
-    timestamp: occurred_at,
-    data: {
-      payment_id,
-      amount: amount_cents,
-      currency: currency?.toUpperCase() ?? null,
-      customer_email,
-      status: legacyStatus(name, notification),
-    },
-    test: is_test ? true : undefined,
-  })
+export function legacyBody(facts: NamedFacts): string {
+  const { event, provider, timestamp, payment_id, amount, currency, user, status, is_test } = facts
+  const data = { payment_id, amount, currency, customer_email: user.email, status }
+  return JSON.stringify({ event, provider, timestamp, data, test: is_test ? true : undefined })
 }

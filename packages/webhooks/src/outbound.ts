@@ -22,11 +22,18 @@ export type SourceEvent = RecordedDomainEvent & {
 }
 
 /** One webhook for one endpoint. */
-export type Outbound = Omit<WebhookMessage, 'names' | 'json' | 'notice'> & {
+export type Outbound = Pick<WebhookMessage, 'mode'> & {
   /** The `webhook-id`: always the same for the same event, name and endpoint. */
   readonly id: string
   /** The endpoint's name. */
   readonly node: string
+  readonly event: string
+  readonly provider: string
+  /** The payment in the webhook log; `null` for a test. */
+  readonly payment_id: string | null
+  /** The user who may see it in the log; `null` for administrators only. */
+  readonly user_id: string | null
+  readonly is_test: boolean
   /** The exact text that is signed and sent: JSON, well-formed Unicode, without NUL. */
   readonly body: string
   /** The keys of the personal data in it: when one of them is destroyed, the body has to go as well. */
@@ -66,7 +73,7 @@ export function plannedDeliveries(
   return messagesOf(event, { projectId: '', projectIds: [] }).flatMap((message) =>
     receiversOf(message, endpoints).map(({ endpoint }) => ({
       node: endpoint.name,
-      event: message.event,
+      event: message.facts.event,
       mode: message.mode,
     })),
   )
@@ -86,9 +93,12 @@ function accepts({ mode, patterns }: WebhookEndpoint, message: WebhookMessage): 
 }
 
 /** @returns `null` when endpoints of this format get their message from another event */
-function writerFor({ format, url }: WebhookEndpoint, { json, notice }: WebhookMessage): (() => string) | null {
+function writerFor(
+  { format, url }: WebhookEndpoint,
+  { json, facts, isForChat }: WebhookMessage,
+): (() => string) | null {
   if (format === 'json') return json
-  return notice && (() => chatBody(format, notice, new URL(url)))
+  return isForChat ? () => chatBody(format, facts, new URL(url)) : null
 }
 
 function once(write: () => string): () => string {
@@ -116,13 +126,13 @@ function idSource(source: SourceEvent, { mode }: WebhookMessage, { format }: Web
 }
 
 function toOutbound(source: SourceEvent, message: WebhookMessage, endpoint: WebhookEndpoint, body: string): Outbound {
-  const { event, mode, provider, payment_id, user_id, is_test } = message
+  const { event, provider, payment_id, owner, is_test } = message.facts
   const { correlationId, causationId, traceparent } = source.metadata
   return {
     id: uuidv5(JSON.stringify([...idSource(source, message, endpoint), event, endpoint.name]), namespace),
     node: endpoint.name,
     event,
-    mode,
+    mode: message.mode,
     provider,
     body,
     key_ids: source.sealed[sealedPartIn(message, endpoint)] ?? [],
@@ -131,8 +141,8 @@ function toOutbound(source: SourceEvent, message: WebhookMessage, endpoint: Webh
     source_event_id: source.id,
     correlation_id: correlationId,
     causation_id: causationId,
-    payment_id,
-    user_id,
+    payment_id: is_test ? null : payment_id,
+    user_id: owner,
     is_test,
     ...(traceparent !== undefined && { traceparent }),
   }

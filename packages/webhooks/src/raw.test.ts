@@ -1,17 +1,9 @@
 import t from 'tap'
-import { rawBody, rawName } from './eventMessages.ts'
+import { type DataOf, endpointSettings, messagesTo, received } from './testing/eventFixtures.ts'
 
-const occurred_at = '2026-01-02T03:04:05.000Z'
-const received = (body: string, native: { readonly provider_id?: string; readonly provider_type?: string } = {}) => ({
-  provider_id: 'sandbox',
-  provider_event_id: 'evt_1',
-  provider_type: 'payment_intent.succeeded',
-  generic_type: 'payment_intent.succeeded',
-  occurred_at,
-  received_at: '2026-01-02T03:04:06.000Z',
-  body,
-  ...native,
-})
+/** The body for a raw endpoint. */
+const bodyFor = (body: string, more: Partial<DataOf<'ProviderEventReceived'>> = {}) =>
+  messagesTo(received({ body, ...more }), endpointSettings(1, 'raw'))[0]?.body ?? ''
 
 /** Bodies that parsing and serialising would change. */
 const events = [
@@ -39,28 +31,25 @@ t.test(
   "a raw body contains each provider's event byte for byte, with the provider's name [6.2-raw-names]",
   async (t) => {
     for (const [provider_id, provider_type, body] of events) {
-      const data = received(body, { provider_id, provider_type })
-      const name = `${provider_id}:${provider_type}`
-      t.equal(rawName(data), name)
-      const head = `{"event":"${name}","provider":"${provider_id}","timestamp":"${occurred_at}","data":`
-      t.equal(rawBody(data), `${head}${body}}`)
-      t.same(JSON.parse(rawBody(data)).data, JSON.parse(body))
+      const head = `{"event":"${provider_id}:${provider_type}","provider":"${provider_id}"`
+      const text = `${head},"timestamp":"2026-01-02T03:04:05.000Z","data":${body}}`
+      t.equal(bodyFor(body, { provider_id, provider_type }), text)
     }
   },
 )
 
 t.test('a raw body does not contain a byte order mark', async (t) => {
-  t.equal(rawBody(received('\ufeff{"a":1.0}')), rawBody(received('{"a":1.0}')))
+  t.equal(bodyFor('\ufeff{"a":1.0}'), bodyFor('{"a":1.0}'))
 })
 
 t.test('a notification that is not JSON is sent as a JSON string', async (t) => {
   for (const text of ['a=1&b="2"', '', '{"half":', '\ufeff'])
-    t.equal(JSON.parse(rawBody(received(text))).data, text.replace('\ufeff', ''))
+    t.equal(JSON.parse(bodyFor(text)).data, text.replace('\ufeff', ''))
 })
 
 t.test('a raw body is well-formed JSON without NUL for any notification text', async (t) => {
   for (const text of ['{"a":"\ud800"}', '\ud800', '{"a":"\0"}', '\0{}', '{"\udc00":[]}']) {
-    const body = rawBody(received(text))
+    const body = bodyFor(text)
     t.ok(body.isWellFormed(), JSON.stringify(text))
     t.notOk(body.includes('\0'))
     t.doesNotThrow(() => JSON.parse(body))

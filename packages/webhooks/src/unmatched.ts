@@ -4,7 +4,8 @@ import { attentionMessage } from '@paylog/domain/payments/attention'
 import type { providerNotificationEvents } from '@paylog/domain/providerEvents'
 import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import type { Static } from 'typebox'
-import { type CanonicalMessage, type CanonicalName, canonicalName } from './canonicalNames.ts'
+import { type CanonicalName, canonicalName } from './canonicalNames.ts'
+import { type CanonicalMessage, type WebhookFacts, webhookFacts } from './webhookFacts.ts'
 
 /** The fields of a notification about a foreign object. */
 export type Unmatched = Omit<
@@ -72,7 +73,7 @@ function messageByName(name: CanonicalName, data: WebhookTestFacts): readonly Ca
     case 'payment.refunded':
     case 'payment.disputed':
     case 'payment.attention':
-      return payment(data, name, statusAfter[name]).map((message) => ({ ...message, ...factsOf(name, data) }))
+      return payment(data, name, statusAfter[name], factsOf(name, data))
     case 'subscription.created':
     case 'subscription.updated':
     case 'membership.activated':
@@ -116,8 +117,13 @@ function factsOf(
 }
 
 /** A foreign payment has the provider's id instead of ours. */
-function payment(data: Unmatched, name: CanonicalName, status: string | null): readonly CanonicalMessage[] {
-  return [{ ...message(data, name, status), payment_id: data.object_id, ...customerId(data.customer_id) }]
+function payment(
+  data: Unmatched,
+  name: CanonicalName,
+  status: string | null,
+  more: Partial<WebhookFacts> = {},
+): readonly CanonicalMessage[] {
+  return [message(data, name, { payment_id: data.object_id, status, ...more })]
 }
 
 /** The membership message for a subscription update, if the notification reports a changed status. */
@@ -130,8 +136,10 @@ function membershipChange(data: Unmatched): readonly CanonicalMessage[] {
 const isIn = (statuses: ReadonlySet<string>, { status }: Unmatched) => status !== null && statuses.has(status)
 
 function subscription(data: Unmatched, name: CanonicalName, status: string | null): CanonicalMessage {
-  const id = data.subscription?.subscription_id ?? data.object_id
-  return { ...message(data, name, status), ...subscriptionFacts(data, id), ...customerId(data.customer_id) }
+  return message(data, name, {
+    status,
+    ...subscriptionFacts(data, data.subscription?.subscription_id ?? data.object_id),
+  })
 }
 
 function invoice(data: Unmatched, name: CanonicalName): readonly CanonicalMessage[] {
@@ -140,12 +148,8 @@ function invoice(data: Unmatched, name: CanonicalName): readonly CanonicalMessag
 }
 
 function invoiceMessage(data: Unmatched, name: CanonicalName): CanonicalMessage {
-  return {
-    ...message(data, name, data.status),
-    payment_id: invoiceId(data),
-    ...subscriptionFacts(data, data.subscription?.subscription_id ?? null),
-    ...customerId(data.customer_id),
-  }
+  const ofSubscription = subscriptionFacts(data, data.subscription?.subscription_id ?? null)
+  return message(data, name, { payment_id: invoiceId(data), status: data.status, ...ofSubscription })
 }
 
 /** The id of the invoice; `null` when the provider reports only the subscription. */
@@ -162,26 +166,21 @@ function subscriptionFacts({ subscription }: Unmatched, subscription_id: string 
 }
 
 function customer(data: Unmatched, name: CanonicalName, status: string | null): CanonicalMessage {
-  const id = data.object_id ?? data.customer_id
-  return { ...message({ ...data, customer_id: id }, name, status), ...customerId(id) }
+  return message({ ...data, customer_id: data.object_id ?? data.customer_id }, name, { status })
 }
 
-const customerId = (id: string | null) => (id === null ? {} : { customer_id: id })
+function message(data: Unmatched, event: CanonicalName, known: Partial<WebhookFacts>): CanonicalMessage {
+  const { customer_id } = data
+  const ofCustomer = customer_id === null ? {} : { customer_id }
+  return { event, ...webhookFacts(data, { user: providerCustomer(data), ...ofCustomer, ...known }) }
+}
 
-function message(data: Unmatched, name: CanonicalName, status: string | null): CanonicalMessage {
-  return {
-    name,
-    provider: data.provider_id,
-    timestamp: data.occurred_at,
-    payment_id: null,
-    amount: data.amount_cents,
-    currency: data.currency,
-    status,
-    // The provider's customer, who is not one of our users and has a separate type.
-    user: { id: data.customer_id, type: 'customer', email: data.customer_email },
-    project_id: null,
-    owner: null,
-  }
+/** The provider's customer, who is not one of our users and has a separate type. */
+export function providerCustomer({
+  customer_id: id,
+  customer_email: email,
+}: Pick<Unmatched, 'customer_id' | 'customer_email'>) {
+  return { id, type: 'customer', email }
 }
 
 /** The canonical messages of a simulation, whose user is the provider's customer. */

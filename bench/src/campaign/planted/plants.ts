@@ -182,9 +182,9 @@ export const plants: readonly Plant[] = [
   {
     name: 'webhook amount in major units',
     rules: ['wrong amount'],
-    file: 'packages/webhooks/src/canonical.ts',
-    text: 'amount: data.amount_cents,',
-    replacement: 'amount: data.amount_cents / 100,',
+    file: 'packages/webhooks/src/webhookFacts.ts',
+    text: 'provider, timestamp, amount, currency:',
+    replacement: 'provider, timestamp, amount: amount === null ? null : amount / 100, currency:',
   },
   {
     name: 'line missing in the export',

@@ -102,7 +102,7 @@ async function recordTest(workflow: Workflow, request: RecordTest) {
     plan: { canonical_events: [], deliveries: [] },
   }
   const plan = {
-    canonical_events: canonicalMessages({ type, data }).map(({ name }) => name),
+    canonical_events: canonicalMessages({ type, data }).map((message) => message.event),
     deliveries: [...plannedDeliveries({ type, data }, endpoints)],
   }
   const event = { type, data: { ...data, plan } }

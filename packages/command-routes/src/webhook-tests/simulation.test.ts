@@ -52,8 +52,8 @@ for (const provider of providers) {
   t.test(`every canonical name can be simulated for ${provider} [4.9-families]`, async (t) => {
     for (const name of canonicalNames) {
       const messages = meaning(provider, name, { id: 'object-1', ...money[provider] })
-      t.ok(messages.map((message) => String(message.name)).includes(name), name)
-      const message = messages.find((each) => each.name === name)
+      t.ok(messages.map((message) => String(message.event)).includes(name), name)
+      const message = messages.find((each) => each.event === name)
       t.hasStrict(message, { provider, user: { type: 'customer' }, owner: 'user-1', is_test: true }, name)
       if (name.startsWith('payment.')) {
         const currency = provider in currencies ? currencies[provider] : 'EUR'
@@ -83,7 +83,7 @@ for (const provider of providers) {
 
 t.test('a generic name has the canonical meaning of its notification', async (t) => {
   const names = (provider: string, event: string, payload: Payload = {}) =>
-    meaning(provider, event, { id: 'object-1', ...money[provider], ...payload }).map(({ name }) => name)
+    meaning(provider, event, { id: 'object-1', ...money[provider], ...payload }).map((message) => message.event)
   for (const provider of providers) {
     t.same(names(provider, 'payment_intent.succeeded'), ['payment.succeeded'], provider)
     t.same(names(provider, 'payment_intent.failed'), ['payment.failed'], provider)
@@ -156,7 +156,7 @@ t.test("a malformed name and another provider's name are rejected", async (t) =>
 
 t.test('a failed payment with the status canceled is reported as canceled', async (t) => {
   const canceled = { ...money.stripe, status: 'canceled' }
-  matchList(t, meaning('stripe', 'payment.failed', canceled), [{ name: 'payment.failed', status: 'canceled' }])
+  matchList(t, meaning('stripe', 'payment.failed', canceled), [{ event: 'payment.failed', status: 'canceled' }])
 })
 
 const ours = { id: 'pi_1', amount: 2599, currency: 'eur', status: 'succeeded', customer: 'cus_1' }
@@ -176,7 +176,7 @@ for (const [shape, [payload, amount, currency]] of Object.entries(shapes))
         for (const event of ['payment.succeeded', 'payment_intent.succeeded'])
           matchList(t, meaning(provider, event, payload), [
             {
-              name: 'payment.succeeded',
+              event: 'payment.succeeded',
               provider,
               amount,
               currency,

@@ -32,7 +32,7 @@ t.test(
     for (const name of canonicalNames) {
       const messages = meaning(name)
       t.same(
-        messages.map((message) => message.name),
+        messages.map((message) => message.event),
         [name],
       )
       t.hasStrict(messages[0], { provider: 'sandbox', user: ann, owner: 'user-1', is_test: true }, name)
@@ -76,7 +76,7 @@ t.test('test_data fields appear in the message [4.10-data]', async (t) => {
   const expected = { payment_id: 'order-17', amount: 2599, currency: 'EUR' }
   matchList(t, meaning('payment.succeeded', given), [{ ...expected, status: 'succeeded' }])
   matchList(t, meaning('payment.failed', given), [{ ...expected, status: 'canceled' }])
-  matchList(t, meaning('payment_intent.succeeded', given), [{ ...expected, name: 'payment.succeeded' }])
+  matchList(t, meaning('payment_intent.succeeded', given), [{ ...expected, event: 'payment.succeeded' }])
   matchList(t, meaning('payment.succeeded', { amount: 0 }), [{ amount: 0, currency: 'USD' }])
   const { body } = tested('payment_intent.succeeded', { ...given, note: 'as it came', amount: 5 })
   t.hasStrict(JSON.parse(body ?? ''), { data: { object: { ...given, note: 'as it came', amount: 5 } } })

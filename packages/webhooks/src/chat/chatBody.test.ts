@@ -1,30 +1,9 @@
 import t from 'tap'
-import type { ChatNotice } from './chatMessage.ts'
+import { bareFacts, customerNamed, paymentFacts } from '../testing/eventFixtures.ts'
+import type { NamedFacts } from '../webhookFacts.ts'
 import { type ChatService, chatBody } from './chatServices.ts'
 
-const chatNotice: ChatNotice = {
-  event: 'payment.succeeded',
-  provider: 'stripe',
-  timestamp: '2026-01-02T03:04:05.678Z',
-  amount_cents: 2200,
-  currency: 'USD',
-  customer: 'ann_b@example.com',
-  status: 'succeeded',
-  payment_id: 'pi_<1>',
-  is_test: false,
-}
-/** Only the event is known. */
-const bare: ChatNotice = {
-  event: 'stripe:customer.created',
-  provider: 'stripe',
-  timestamp: '2026-01-02T03:04:05.678Z',
-  amount_cents: null,
-  currency: null,
-  customer: null,
-  status: null,
-  payment_id: null,
-  is_test: false,
-}
+const facts: NamedFacts = { ...paymentFacts, ...customerNamed('ann_b@example.com'), payment_id: 'pi_<1>' }
 const hostile = '<!channel> *b* _i_ `c` ~s~ [x](https://evil.example) @here & "q" # {{DATE(2026-01-02T03:04:05Z)}}'
 
 const urls: { readonly [Service in ChatService]: string } = {
@@ -35,9 +14,9 @@ const urls: { readonly [Service in ChatService]: string } = {
   mattermost: 'https://chat.example.com/hooks/abc',
   telegram: 'https://api.telegram.org/bot1:abc/sendMessage?chat_id=-1001',
 }
-const body = (service: ChatService, overrides: Partial<ChatNotice> = {}, url = urls[service]): unknown =>
-  JSON.parse(chatBody(service, { ...chatNotice, ...overrides }, new URL(url)))
-const lines = (service: ChatService, notice: ChatNotice) => JSON.stringify(body(service, notice))
+const body = (service: ChatService, more: Partial<NamedFacts> = {}, url = urls[service]): unknown =>
+  JSON.parse(chatBody(service, { ...facts, ...more }, new URL(url)))
+const lines = (service: ChatService, more: Partial<NamedFacts> = {}) => JSON.stringify(body(service, more))
 
 const plain = (text: string) => ({ type: 'plain_text', text, emoji: false })
 
@@ -60,7 +39,7 @@ t.test('a Slack webhook gets blocks of plain text [6.2-slack]', async (t) => {
       },
     ],
   })
-  t.same(body('slack', { ...bare, customer: hostile, provider: '', timestamp: '' }), {
+  t.same(body('slack', { ...bareFacts, ...customerNamed(hostile), provider: '', timestamp: '' }), {
     text: 'Customer created',
     mrkdwn: false,
     blocks: [
@@ -90,7 +69,7 @@ for (const kind of ['workflows', 'triggers']) {
       time: '2026-01-02 03:04:05 UTC',
       provider: 'stripe',
     })
-    t.same(body('slack', { ...bare, timestamp: 'soon', provider: '' }, url), {
+    t.same(body('slack', { ...bareFacts, timestamp: 'soon', provider: '' }, url), {
       title: 'Customer created',
       event: 'stripe:customer.created',
       amount: '',
@@ -104,7 +83,7 @@ for (const kind of ['workflows', 'triggers']) {
 }
 
 t.test('Discord gets an embed without mentions [6.2-discord]', async (t) => {
-  t.same(body('discord', { is_test: true, event: 'payment.failed', customer: hostile, status: '1. - + :x:' }), {
+  t.same(body('discord', { is_test: true, event: 'payment.failed', ...customerNamed(hostile), status: '1. - + :x:' }), {
     embeds: [
       {
         title: 'Test: Payment failed',
@@ -170,13 +149,13 @@ t.test('Teams gets an adaptive card, for workflows and connectors [6.2-teams]', 
       },
     ],
   }
-  t.same(body('teams', { is_test: true, customer: hostile }), card)
-  t.same(body('teams', { is_test: true, customer: hostile }, 'https://a.webhook.office.com/webhookb2/1'), card)
+  t.same(body('teams', { is_test: true, ...customerNamed(hostile) }), card)
+  t.same(body('teams', { is_test: true, ...customerNamed(hostile) }, 'https://a.webhook.office.com/webhookb2/1'), card)
 })
 
 t.test('Google Chat gets a card whose texts are escaped HTML [6.2-google-chat]', async (t) => {
   const widget = (topLabel: string, text: string) => ({ decoratedText: { topLabel, text, wrapText: true } })
-  t.same(body('google-chat', { is_test: true, customer: `<users/all> <a href="x">${"'"}` }), {
+  t.same(body('google-chat', { is_test: true, ...customerNamed(`<users/all> <a href="x">${"'"}`) }), {
     cardsV2: [
       {
         cardId: '1',
@@ -198,14 +177,14 @@ t.test('Google Chat gets a card whose texts are escaped HTML [6.2-google-chat]',
       },
     ],
   })
-  t.same(body('google-chat', { ...bare, timestamp: '', provider: '' }), {
+  t.same(body('google-chat', { ...bareFacts, timestamp: '', provider: '' }), {
     cardsV2: [{ cardId: '1', card: { header: { title: 'Customer created' } } }],
   })
 })
 
 t.test('Mattermost gets an attachment without mentions, links or markup [6.2-mattermost]', async (t) => {
   const field = (title: string, value: string) => ({ title, value, short: true })
-  t.same(body('mattermost', { is_test: true, customer: hostile, status: 'a@b @all,@x-@y WWW.evil.example' }), {
+  t.same(body('mattermost', { is_test: true, ...customerNamed(hostile), status: 'a@b @all,@x-@y WWW.evil.example' }), {
     text: 'Test: Payment succeeded',
     attachments: [
       {
@@ -226,11 +205,11 @@ t.test('Mattermost gets an attachment without mentions, links or markup [6.2-mat
     ],
   })
   // A combining mark, which matches \p{L} in a case-insensitive regular expression.
-  t.match(lines('mattermost', { ...chatNotice, status: '\u0345@here' }), '\u0345@\u200bhere')
+  t.match(lines('mattermost', { status: '\u0345@here' }), '\u0345@\u200bhere')
 })
 
 t.test('Telegram gets HTML with the chat_id of the URL [6.2-telegram]', async (t) => {
-  t.same(body('telegram', { is_test: true, customer: '</code><b>&amp; @someone /start' }), {
+  t.same(body('telegram', { is_test: true, ...customerNamed('</code><b>&amp; @someone /start') }), {
     chat_id: '-1001',
     text: [
       '<b>Test: Payment succeeded</b>',
@@ -244,7 +223,7 @@ t.test('Telegram gets HTML with the chat_id of the URL [6.2-telegram]', async (t
     parse_mode: 'HTML',
     link_preview_options: { is_disabled: true },
   })
-  t.same(body('telegram', bare, 'https://api.telegram.org/bot1:abc/sendMessage'), {
+  t.same(body('telegram', bareFacts, 'https://api.telegram.org/bot1:abc/sendMessage'), {
     text: '<b>Customer created</b>\nTime: <code>2026-01-02 03:04:05 UTC</code>\nProvider: <code>stripe</code>',
     parse_mode: 'HTML',
     link_preview_options: { is_disabled: true },
@@ -253,6 +232,6 @@ t.test('Telegram gets HTML with the chat_id of the URL [6.2-telegram]', async (t
 
 for (const service of ['slack', 'teams', 'google-chat', 'telegram'] as const) {
   t.test(`${service} shows an ordinary e-mail address unchanged`, async (t) => {
-    t.match(lines(service, chatNotice), 'ann_b@example.com')
+    t.match(lines(service), 'ann_b@example.com')
   })
 }

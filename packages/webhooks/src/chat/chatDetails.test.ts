@@ -7,29 +7,21 @@ import {
   disputeRecorded,
   endpointSettings,
   messagesTo,
+  paymentFacts,
   refundRecorded,
   tested,
 } from '../testing/eventFixtures.ts'
-import { type ChatNotice, chatFields, chatMessage } from './chatMessage.ts'
+import type { NamedFacts } from '../webhookFacts.ts'
+import { chatFields, chatMessage } from './chatMessage.ts'
 import { type ChatService, chatBody } from './chatServices.ts'
 
-const common = {
-  provider: 'stripe',
-  timestamp: '2026-01-02T03:04:05.678Z',
-  amount_cents: 2200,
-  currency: 'USD',
-  customer: 'ann@example.com',
-  status: 'succeeded',
-  payment_id: 'pay_1',
-  is_test: false,
-}
-const refunded = (more: Partial<ChatNotice['refund']> = {}): ChatNotice => ({
-  ...common,
+const refunded = (more: Partial<NamedFacts['refund']> = {}): NamedFacts => ({
+  ...paymentFacts,
   event: 'payment.refunded',
   refund: { id: 'refund-1', amount: 700, status: 'succeeded', reason: 'requested_by_customer', ...more },
 })
-const disputed = (more: Partial<ChatNotice['dispute']> = {}): ChatNotice => ({
-  ...common,
+const disputed = (more: Partial<NamedFacts['dispute']> = {}): NamedFacts => ({
+  ...paymentFacts,
   event: 'payment.disputed',
   dispute: {
     id: 'dispute-1',
@@ -40,13 +32,13 @@ const disputed = (more: Partial<ChatNotice['dispute']> = {}): ChatNotice => ({
     ...more,
   },
 })
-const attention: ChatNotice = {
-  ...common,
+const attention: NamedFacts = {
+  ...paymentFacts,
   event: 'payment.attention',
   attention: { code: 'unrequested_charge', message: 'The payer was charged more than once' },
 }
 
-const table: readonly (readonly [notice: ChatNotice, title: string, tone: string, details: string])[] = [
+const table: readonly (readonly [facts: NamedFacts, title: string, tone: string, details: string])[] = [
   [refunded(), 'Payment refunded', 'neutral', 'Refunded 7.00 USD (requested by customer)'],
   [refunded({ reason: 'other' }), 'Payment refunded', 'neutral', 'Refunded 7.00 USD'],
   [refunded({ amount: null, reason: 'other' }), 'Payment refunded', 'neutral', 'Refunded an unknown amount'],
@@ -67,9 +59,9 @@ const table: readonly (readonly [notice: ChatNotice, title: string, tone: string
   [disputed({ status: 'lost' }), 'Dispute lost', 'bad', 'The dispute over 22.00 USD was lost'],
   [attention, 'Payment needs attention', 'bad', 'The payer was charged more than once'],
 ]
-for (const [notice, title, tone, details] of table)
+for (const [facts, title, tone, details] of table)
   t.test(`a chat message has the sentence "${details}" before its other facts`, async (t) => {
-    const message = chatMessage(notice)
+    const message = chatMessage(facts)
     t.hasStrict(message, { title, tone, details })
     t.strictSame(
       chatFields(message).map(({ name }) => name),

@@ -1,25 +1,13 @@
 // The title and the sentence of a chat message about a refund, a dispute, or what needs attention.
 import { currencyExponent } from '@paylog/domain/currency'
-import type { AttentionFacts, DisputeFacts, RefundFacts } from '../canonicalNames.ts'
-
-/** The facts that only messages of one canonical name have. */
-export type ChatFacts = {
-  readonly refund?: RefundFacts
-  readonly dispute?: DisputeFacts
-  readonly attention?: AttentionFacts
-}
+import type { DisputeFacts, RefundFacts } from '../messageSchemas.ts'
+import type { NamedFacts } from '../webhookFacts.ts'
 
 /**
  * The event whose words are the title. A failed refund and a closed dispute have the name of the first message about them,
  * and a canceled payment is sent as payment.failed, because there is no canonical name for it.
  */
-export function titledEvent({
-  event,
-  status,
-  refund,
-  dispute,
-  attention,
-}: ChatFacts & { readonly event: string; readonly status: string | null }): string {
+export function titledEvent({ event, status, refund, dispute, attention }: NamedFacts): string {
   if (refund) return refund.status === 'failed' ? 'refund.failed' : event
   if (dispute) return dispute.status === 'open' ? event : `dispute.${dispute.status}`
   if (attention) return 'payment.needs.attention'
@@ -27,12 +15,7 @@ export function titledEvent({
 }
 
 /** @returns untrusted text, because the provider words the reason of a dispute; null for other messages */
-export function detailsText({
-  refund,
-  dispute,
-  attention,
-  currency,
-}: ChatFacts & { readonly currency: string | null }): string | null {
+export function detailsText({ refund, dispute, attention, currency }: NamedFacts): string | null {
   if (refund) return refundText(refund, currency)
   if (dispute) return disputeText(dispute, currency)
   return attention?.message ?? null

@@ -1,20 +1,10 @@
 import t from 'tap'
-import { type ChatNotice, chatFields, chatMessage } from './chatMessage.ts'
+import { customerNamed, paymentFacts } from '../testing/eventFixtures.ts'
+import type { NamedFacts } from '../webhookFacts.ts'
+import { chatFields, chatMessage } from './chatMessage.ts'
 
-const chatNotice: ChatNotice = {
-  event: 'payment.succeeded',
-  provider: 'stripe',
-  timestamp: '2026-01-02T03:04:05.678Z',
-  amount_cents: 2200,
-  currency: 'USD',
-  customer: 'ann@example.com',
-  status: 'succeeded',
-  payment_id: 'pay_1',
-  is_test: false,
-}
-const messageFor = (overrides: Partial<ChatNotice>) => chatMessage({ ...chatNotice, ...overrides })
-const facts = (overrides: Partial<ChatNotice>) =>
-  chatFields(messageFor(overrides)).map(({ name, text }) => `${name}: ${text}`)
+const messageFor = (more: Partial<NamedFacts>) => chatMessage({ ...paymentFacts, ...more })
+const facts = (more: Partial<NamedFacts>) => chatFields(messageFor(more)).map(({ name, text }) => `${name}: ${text}`)
 
 const titles = {
   'payment.succeeded': 'Payment succeeded',
@@ -60,7 +50,7 @@ t.test('a chat message lists all known facts in order', async (t) => {
     'Amount: 22.00 USD',
     'Customer: ann@example.com',
     'Status: succeeded',
-    'Payment: pay_1',
+    `Payment: ${paymentFacts.payment_id}`,
     'Time: 2026-01-02 03:04:05 UTC',
     'Provider: stripe',
   ])
@@ -69,9 +59,9 @@ t.test('a chat message lists all known facts in order', async (t) => {
 t.test('a chat message omits unknown facts', async (t) => {
   t.same(
     facts({
-      amount_cents: null,
+      amount: null,
       currency: null,
-      customer: null,
+      ...customerNamed(null),
       status: ' \u0000\u200b ',
       payment_id: null,
       timestamp: 'long ago',
@@ -92,21 +82,21 @@ const amounts = [
   [2200, null, '22.00'],
   [2200, '<b>', '22.00'],
 ] as const
-for (const [amount_cents, currency, text] of amounts) {
-  t.test(`chat amount: ${amount_cents} minor units of ${currency} are ${text}`, async (t) => {
-    t.equal(messageFor({ amount_cents, currency }).amount, text)
+for (const [amount, currency, text] of amounts) {
+  t.test(`chat amount: ${amount} minor units of ${currency} are ${text}`, async (t) => {
+    t.equal(messageFor({ amount, currency }).amount, text)
   })
 }
 
 t.test('untrusted text becomes one line of visible characters', async (t) => {
-  t.equal(messageFor({ customer: ' a\r\n\tb\u202egnp.exe\u2028c\u0000 ' }).customer, 'a b gnp.exe c')
+  t.equal(messageFor(customerNamed(' a\r\n\tb\u202egnp.exe\u2028c\u0000 ')).customer, 'a b gnp.exe c')
   t.equal(messageFor({ status: 'half \ud83d' }).status, 'half \ufffd')
 })
 
 t.test('long text is cut without splitting a character', async (t) => {
-  t.equal(messageFor({ customer: 'x'.repeat(320) }).customer, 'x'.repeat(320))
-  t.equal(messageFor({ customer: 'x'.repeat(321) }).customer, `${'x'.repeat(319)}…`)
-  t.equal(messageFor({ customer: '😀'.repeat(161) }).customer, `${'😀'.repeat(159)}…`)
+  t.equal(messageFor(customerNamed('x'.repeat(320))).customer, 'x'.repeat(320))
+  t.equal(messageFor(customerNamed('x'.repeat(321))).customer, `${'x'.repeat(319)}…`)
+  t.equal(messageFor(customerNamed('😀'.repeat(161))).customer, `${'😀'.repeat(159)}…`)
   t.equal(messageFor({ event: 'x'.repeat(500) }).title, `X${'x'.repeat(119)}`)
   t.equal(messageFor({ event: `a${'𝓍'.repeat(500)}`, is_test: true }).title, `Test: A${'𝓍'.repeat(59)}`)
 })

@@ -1,25 +1,8 @@
 // Turns an event into the texts of a chat message, before a chat service lays it out.
-import { amountText, type ChatFacts, detailsText, timeText, titledEvent } from './chatDetails.ts'
+import type { NamedFacts } from '../webhookFacts.ts'
+import { amountText, detailsText, timeText, titledEvent } from './chatDetails.ts'
 
-/** The facts of a chat message; `null` means unknown. Every text may be untrusted input. */
-export type ChatNotice = ChatFacts & {
-  /** The event's name as sent: `payment.succeeded`, `stripe:invoice.paid`. */
-  readonly event: string
-  readonly provider: string
-  /** Time of the event, ISO 8601. */
-  readonly timestamp: string
-  readonly amount_cents: number | null
-  /** Upper case. */
-  readonly currency: string | null
-  /** An e-mail if known, else an id. */
-  readonly customer: string | null
-  readonly status: string | null
-  /** Our payment id, or the provider's id of a foreign payment. */
-  readonly payment_id: string | null
-  readonly is_test: boolean
-}
-
-/** The texts of a notice. Unknown facts are undefined. */
+/** The texts of a message. Unknown facts are undefined. */
 export type ChatMessage = {
   /** Only letters, digits and single spaces, plus the colon of `Test: `, so that no service sees markup in it. */
   readonly title: string
@@ -60,28 +43,29 @@ const badWords =
   /\b(failed|cancell?ed|declined|denied|deleted|expired|unpaid|voided|suspended|disputed|lost|attention)\b/
 const goodWords = /\b(succeeded|activated|extended|paid|completed|captured|active|won)\b/
 
-/** Converts a notice to texts. */
-export function chatMessage(chatNotice: ChatNotice): ChatMessage {
-  const words = titleWords(titledEvent(chatNotice))
-  const time = new Date(chatNotice.timestamp)
+/** Converts facts to texts. */
+export function chatMessage(facts: NamedFacts): ChatMessage {
+  const { event, provider, timestamp, payment_id, amount, currency, status, user, is_test } = facts
+  const words = titleWords(titledEvent(facts))
+  const time = new Date(timestamp)
   return {
-    title: `${chatNotice.is_test ? 'Test: ' : ''}${words}`,
+    title: `${is_test ? 'Test: ' : ''}${words}`,
     tone: badWords.test(words.toLowerCase()) ? 'bad' : goodWords.test(words.toLowerCase()) ? 'good' : 'neutral',
-    amount: chatNotice.amount_cents === null ? undefined : amountText(chatNotice.amount_cents, chatNotice.currency),
-    details: oneLine(detailsText(chatNotice)),
-    customer: oneLine(chatNotice.customer),
-    status: oneLine(chatNotice.status),
-    payment: oneLine(chatNotice.payment_id),
+    amount: amount === null ? undefined : amountText(amount, currency),
+    details: oneLine(detailsText(facts)),
+    customer: oneLine(user.email ?? user.id),
+    status: oneLine(status),
+    payment: oneLine(payment_id),
     time: Number.isNaN(time.getTime()) ? undefined : time,
-    provider: oneLine(chatNotice.provider),
-    event: oneLine(chatNotice.event) ?? '',
+    provider: oneLine(provider),
+    event: oneLine(event) ?? '',
   }
 }
 
 /** The known facts, most important first. */
 export function chatFields(message: ChatMessage): readonly ChatField[] {
   const { details, amount, customer, status, payment, time, provider } = message
-  const facts = [
+  const fields = [
     { name: 'Details', text: details },
     { name: 'Amount', text: amount },
     { name: 'Customer', text: customer },
@@ -90,7 +74,7 @@ export function chatFields(message: ChatMessage): readonly ChatField[] {
     { name: 'Time', text: time === undefined ? undefined : timeText(time) },
     { name: 'Provider', text: provider },
   ] as const
-  return facts.flatMap(({ name, text }) => (text === undefined ? [] : [{ name, text }]))
+  return fields.flatMap(({ name, text }) => (text === undefined ? [] : [{ name, text }]))
 }
 
 /** `stripe:payment_intent.succeeded` as "Payment intent succeeded". */

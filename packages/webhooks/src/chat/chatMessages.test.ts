@@ -4,16 +4,18 @@ import {
   applied,
   appliedToMethod,
   canonicalOnly,
+  customerNamed,
   endpointSettings,
   messagesTo,
   ourPayment,
   payment_id,
+  paymentFacts,
   received,
   simulated,
   tested,
   unmatched,
 } from '../testing/eventFixtures.ts'
-import type { ChatNotice } from './chatMessage.ts'
+import type { NamedFacts } from '../webhookFacts.ts'
 import { chatBody } from './chatServices.ts'
 
 const slack = 'https://hooks.slack.com/services/T0/B0/x'
@@ -22,30 +24,29 @@ const messagesFor = (event: RecordedDomainEvent, mode: string) =>
     ? messagesTo(event, { EXTERNAL_WEBHOOK_URLS: slack })
     : messagesTo(event, endpointSettings(1, mode, { URL: slack }))
 
-const common = { provider: 'stripe', amount_cents: 2200, currency: 'USD', status: 'succeeded', is_test: false }
-const ours = { ...common, timestamp: '2026-01-02T03:04:05.678Z', customer: 'ann@example.com', payment_id }
-const theirs = { ...common, timestamp: '2026-01-02T03:04:05.000Z', customer: 'bo@example.com', payment_id: 'pi_1' }
+const ours = paymentFacts
+const theirs = {
+  ...paymentFacts,
+  timestamp: '2026-01-02T03:04:05.000Z',
+  ...customerNamed('bo@example.com'),
+  payment_id: 'pi_1',
+}
 const intent = 'stripe:payment_intent.succeeded'
 
-const table: readonly (readonly [string, RecordedDomainEvent, string, readonly ChatNotice[]])[] = [
-  [
-    'our payment',
-    { type: 'PaymentSucceeded', data: ourPayment },
-    'canonical',
-    [{ ...ours, event: 'payment.succeeded' }],
-  ],
+const table: readonly (readonly [string, RecordedDomainEvent, string, readonly NamedFacts[]])[] = [
+  ['our payment', { type: 'PaymentSucceeded', data: ourPayment }, 'canonical', [ours]],
   [
     'an anonymous payment',
     { type: 'PaymentSucceeded', data: { ...ourPayment, payer: { id: null, type: 'guest', email: null } } },
     'canonical',
-    [{ ...ours, event: 'payment.succeeded', customer: null }],
+    [{ ...ours, ...customerNamed(null) }],
   ],
-  ['a foreign payment', unmatched(), 'canonical', [{ ...theirs, event: 'payment.succeeded' }]],
+  ['a foreign payment', unmatched(), 'canonical', [theirs]],
   [
     "a foreign payment with the provider's status",
     unmatched({ status: 'requires_capture', customer_email: null }),
     'raw',
-    [{ ...theirs, event: intent, customer: 'cus_1', status: 'requires_capture' }],
+    [{ ...theirs, event: intent, ...customerNamed('cus_1'), status: 'requires_capture' }],
   ],
   [
     'a foreign payment for the legacy list',
@@ -57,20 +58,20 @@ const table: readonly (readonly [string, RecordedDomainEvent, string, readonly C
     'a notification about our payment',
     applied({ status: 'paid' }),
     'raw',
-    [{ ...theirs, event: intent, customer: 'ann@example.com', payment_id, status: 'paid' }],
+    [{ ...theirs, event: intent, ...customerNamed('ann@example.com'), payment_id, status: 'paid' }],
   ],
   ['a received notification', received(), 'raw', []],
   [
     'a notification about our payment for the legacy list',
     applied({ status: 'paid' }),
     'legacy',
-    [{ ...theirs, event: 'payment_intent.succeeded', customer: 'ann@example.com', payment_id }],
+    [{ ...theirs, event: 'payment_intent.succeeded', ...customerNamed('ann@example.com'), payment_id }],
   ],
   [
     'a notification that only names our payment',
     applied({ is_foreign_intent: true }),
     'raw',
-    [{ ...theirs, event: intent, customer: null }],
+    [{ ...theirs, event: intent, ...customerNamed(null) }],
   ],
   [
     'a notification about our payment method',
@@ -80,10 +81,10 @@ const table: readonly (readonly [string, RecordedDomainEvent, string, readonly C
       {
         ...theirs,
         event: 'stripe:payment_method.automatically_updated',
-        amount_cents: null,
+        amount: null,
         currency: null,
         status: null,
-        customer: null,
+        ...customerNamed(null),
         payment_id: null,
       },
     ],
@@ -97,7 +98,7 @@ const table: readonly (readonly [string, RecordedDomainEvent, string, readonly C
         ...ours,
         event: 'payment.failed',
         status: 'failed',
-        customer: 'cy@example.com',
+        ...customerNamed('cy@example.com'),
         payment_id: 'pi_1',
         is_test: true,
       },
@@ -108,22 +109,22 @@ const table: readonly (readonly [string, RecordedDomainEvent, string, readonly C
     simulated(),
     'both',
     [
-      { ...ours, event: 'payment.succeeded', customer: 'bo@example.com', payment_id: 'pi_1', is_test: true },
-      { ...ours, event: intent, customer: 'bo@example.com', payment_id: 'pi_1', is_test: true },
+      { ...ours, ...customerNamed('bo@example.com'), payment_id: 'pi_1', is_test: true },
+      { ...ours, event: intent, ...customerNamed('bo@example.com'), payment_id: 'pi_1', is_test: true },
     ],
   ],
 ]
 
-for (const [name, event, mode, notices] of table)
+for (const [name, event, mode, expected] of table)
   t.test(`a ${mode} chat endpoint gets the expected messages for ${name} [6.2-chat-fields]`, async (t) => {
     const messages = messagesFor(event, mode)
     t.strictSame(
       messages.map(({ body }) => body),
-      notices.map((notice) => chatBody('slack', notice, new URL(slack))),
+      expected.map((facts) => chatBody('slack', facts, new URL(slack))),
     )
     t.strictSame(
       messages.map(({ event: name }) => name),
-      notices.map(({ event: name }) => name),
+      expected.map(({ event: name }) => name),
     )
   })
 
@@ -144,9 +145,8 @@ t.test('each chat service gets its own body format, which may depend on the URL 
     { type: 'PaymentSucceeded', data: ourPayment },
     ...formats.map((format, index) => endpointSettings(index + 1, 'canonical', { URL: url(format), FORMAT: format })),
   )
-  const notice = { ...ours, event: 'payment.succeeded' }
   t.strictSame(
     messages.map(({ body }) => body),
-    formats.map((format) => chatBody(format, notice, new URL(url(format)))),
+    formats.map((format) => chatBody(format, ours, new URL(url(format)))),
   )
 })

@@ -1,6 +1,7 @@
 // The supported chat services, and how to recognise and use them.
+import type { NamedFacts } from '../webhookFacts.ts'
 import { type ChatAdapter, isHostOf } from './chatAdapter.ts'
-import { type ChatNotice, chatMessage } from './chatMessage.ts'
+import { chatMessage } from './chatMessage.ts'
 import { discord } from './discord.ts'
 import { googleChat } from './googleChat.ts'
 import { mattermost } from './mattermost.ts'
@@ -31,6 +32,6 @@ export function formatByHost(url: URL): WebhookFormat {
 }
 
 /** The JSON body for a chat service. @param url the endpoint's URL, which has parameters for some services */
-export function chatBody(service: ChatService, chatNotice: ChatNotice, url: URL): string {
-  return JSON.stringify(chatAdapters[service].message(chatMessage(chatNotice), url))
+export function chatBody(service: ChatService, facts: NamedFacts, url: URL): string {
+  return JSON.stringify(chatAdapters[service].message(chatMessage(facts), url))
 }

@@ -1,7 +1,8 @@
 // Random untrusted text: the chat bodies stay within the services' limits, are well-formed and contain no foreign markup.
 import fc from 'fast-check'
 import t from 'tap'
-import type { ChatNotice } from './chatMessage.ts'
+import { bareFacts, customerNamed } from '../testing/eventFixtures.ts'
+import type { NamedFacts } from '../webhookFacts.ts'
 import { type ChatService, chatBody, chatServices } from './chatServices.ts'
 
 const urls: { readonly [Service in ChatService]: string } = {
@@ -63,17 +64,16 @@ const facts = fc.record({
   event: anyText,
   provider: anyText,
   timestamp: fc.oneof(anyText, fc.constant('2026-01-02T03:04:05.678Z')),
-  amount_cents: fc.option(fc.integer({ min: -999_999_999_999, max: 999_999_999_999 })),
+  amount: fc.option(fc.integer({ min: -999_999_999_999, max: 999_999_999_999 })),
   currency: fc.option(fc.oneof(anyText, fc.constant('USD'))),
-  customer: fc.option(anyText),
+  user: fc.option(anyText).map((email) => customerNamed(email).user),
   status: fc.option(anyText),
   payment_id: fc.option(anyText),
   is_test: fc.boolean(),
 })
-const chatNotices: fc.Arbitrary<ChatNotice> = fc.oneof(
-  facts,
-  fc.tuple(facts, dispute).map(([notice, about]) => ({ ...notice, dispute: about })),
-)
+const anyFacts: fc.Arbitrary<NamedFacts> = fc
+  .tuple(facts, fc.option(dispute, { nil: undefined }))
+  .map(([known, dispute]) => ({ ...bareFacts, ...known, ...(dispute && { dispute }) }))
 
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value]
@@ -83,8 +83,8 @@ function textsOf(value: unknown): string[] {
 /** @param holds gets the body, and every text in it */
 function check(service: ChatService, holds: (body: string, texts: readonly string[]) => boolean, url = urls[service]) {
   fc.assert(
-    fc.property(chatNotices, (notice) => {
-      const body = chatBody(service, notice, new URL(url))
+    fc.property(anyFacts, (facts) => {
+      const body = chatBody(service, facts, new URL(url))
       return holds(body, textsOf(JSON.parse(body)))
     }),
     { numRuns: 300 },
@@ -96,14 +96,14 @@ for (const service of chatServices) {
     `${service}: a body with random text is well-formed, within the size limit, and marked if it is a test`,
     async () => {
       fc.assert(
-        fc.property(chatNotices, (notice) => {
-          const body = chatBody(service, notice, new URL(urls[service]))
+        fc.property(anyFacts, (facts) => {
+          const body = chatBody(service, facts, new URL(urls[service]))
           const texts = textsOf(JSON.parse(body))
           return (
             body.isWellFormed() &&
             Buffer.byteLength(body) <= maxBytes[service] &&
             texts.every((text) => text !== '' && text.isWellFormed() && !/[\0\u202e\u2028]/.test(text)) &&
-            texts.some((text) => text.includes('Test: ')) === notice.is_test
+            texts.some((text) => text.includes('Test: ')) === facts.is_test
           )
         }),
         { numRuns: 300 },

@@ -2,6 +2,7 @@
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { decodeEndpoints, type WebhookEndpoint } from '../endpoints/endpoints.ts'
 import { type Outbound, outboundMessages, type SourceEvent } from '../outbound.ts'
+import { type NamedFacts, webhookFacts } from '../webhookFacts.ts'
 
 export type DataOf<Type extends RecordedDomainEvent['type']> = Extract<RecordedDomainEvent, { type: Type }>['data']
 
@@ -75,6 +76,24 @@ export const ignored = (more: Partial<DataOf<'ProviderEventIgnored'>> = {}): Rec
   type: 'ProviderEventIgnored',
   data: { ...ourPayment, reported_status: 'failed', reason: 'final', ...more },
 })
+
+/** Facts of a message, of which only the event is known. */
+export const bareFacts: NamedFacts = {
+  ...webhookFacts({ provider_id: 'stripe', occurred_at, amount_cents: null, currency: null }),
+  event: 'stripe:customer.created',
+}
+/** Facts of a message about a payment. */
+export const paymentFacts: NamedFacts = {
+  ...bareFacts,
+  event: 'payment.succeeded',
+  amount: 2200,
+  currency: 'USD',
+  user: payer,
+  status: 'succeeded',
+  payment_id,
+}
+/** The field of facts that name only a customer's e-mail. */
+export const customerNamed = (email: string | null) => ({ user: { id: null, type: 'customer', email } })
 
 const paymentNotification = {
   provider_id: 'stripe',
