@@ -1,6 +1,7 @@
 import { createBacklogCheck, readBacklog } from '@paylog/deliveries/backlog'
 import { concurrencyPerEndpoint } from '@paylog/deliveries/send/lanes'
-import { batchOf, createWorkerHarness } from '@paylog/deliveries/testing/workerHarness'
+import { batchOf } from '@paylog/deliveries/testing/paymentFixture'
+import { createWorkerHarness } from '@paylog/deliveries/testing/workerHarness'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import t, { type Test } from 'tap'
 import { startHeartbeat } from './heartbeat.ts'

@@ -1,10 +1,5 @@
-import {
-  batchOf,
-  createWorkerHarness,
-  onQueue,
-  queueKinds,
-  type WorkerHarness,
-} from '@paylog/deliveries/testing/workerHarness'
+import { batchOf } from '@paylog/deliveries/testing/paymentFixture'
+import { createWorkerHarness, onQueue, queueKinds, type WorkerHarness } from '@paylog/deliveries/testing/workerHarness'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'

@@ -1,7 +1,8 @@
 import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import type { MappedBatch } from '../tables/recordDeliveries.ts'
-import { createWorkerHarness, noErasures, notificationReceived, type WorkerHarness } from '../testing/workerHarness.ts'
+import { notificationReceived } from '../testing/paymentFixture.ts'
+import { createWorkerHarness, noErasures, type WorkerHarness } from '../testing/workerHarness.ts'
 import { createDispatcher } from './dispatcher.ts'
 
 const rawEndpoint = {

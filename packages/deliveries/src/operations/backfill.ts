@@ -56,23 +56,21 @@ export async function backfill(
 ): Promise<BackfillResult> {
   const { endpoint, projects, notBefore, isDryRun, now, signal, onProgress } = options
   const buildErased = createErasedBodies({ store, projects })
-  const forget = (found: readonly Outbound[]) => withoutErased(pool, found, (message) => buildErased(endpoint, message))
+  const build = (message: Outbound) => buildErased(endpoint, message)
   const from = options.from && (await store.checkpointBefore(options.from))
   let done: BackfillResult = { events: 0, tooOld: 0, missing: 0, present: 0, position: undefined }
-  for await (const { events, tooOld, messages: mapped, since, position } of backfillSlices(
-    store,
-    { from, notBefore, signal },
-    (event) => outboundMessages(event, [endpoint], projects),
+  for await (const slice of backfillSlices(store, { from, notBefore, signal }, (event) =>
+    outboundMessages(event, [endpoint], projects),
   )) {
-    const messages = await forget(mapped)
-    const missing = isDryRun
-      ? await countMissing(pool, messages, since)
-      : await insertMissing(pool, { messages, since, at: now() }, forget)
+    const { events, tooOld, position } = slice
+    const { missing, present } = await (isDryRun
+      ? countMissing(pool, slice, build)
+      : insertMissing(pool, slice, { build, at: now() }))
     done = {
       events: done.events + events,
       tooOld: done.tooOld + tooOld,
       missing: done.missing + missing,
-      present: done.present + messages.length - missing,
+      present: done.present + present,
       position,
     }
     onProgress(done)
@@ -120,17 +118,52 @@ async function* backfillSlices(
   if (events > 0 && since !== undefined && position !== undefined) yield { events, tooOld, messages, since, position }
 }
 
+/** @returns undefined when nothing is left of a message whose personal data was erased */
+type BuildBody = (message: Outbound) => Promise<string | undefined>
+
+type MessageCounts = Pick<BackfillResult, 'missing' | 'present'>
+
 /**
- * The messages without what was erased since their events were read, or is still known to this process.
- * @param build from `createErasedBodies`; messages that have nothing left are missing in the result
+ * Inserts the deliveries that are missing. The worker, and other backfills, insert nothing meanwhile. Otherwise it could insert
+ * and finish a delivery while this statement, with an older snapshot, inserts it too.
  */
-async function withoutErased(
+function insertMissing(
   pool: Pool,
+  { messages, since }: BackfillSlice,
+  { build, at }: { readonly build: BuildBody; readonly at: Date },
+): Promise<MessageCounts> {
+  const text = insertNewSql({ rows: '$1', at: '$2::timestamptz', worker: 'null' }, firstDay(since))
+  return inTransaction(pool, async (client) => {
+    // A worker waits for this lock before it takes its snapshot, or destroys a key.
+    await client.query('lock table webhooks.checkpoints in share row exclusive mode')
+    const left = await withoutErased(client, messages, build)
+    const { rowCount } = await client.query({ text, values: [newRows(left), at] })
+    const missing = rowCount ?? 0
+    return { missing, present: left.length - missing }
+  })
+}
+
+async function countMissing(pool: Pool, { messages, since }: BackfillSlice, build: BuildBody): Promise<MessageCounts> {
+  const left = await withoutErased(pool, messages, build)
+  const { rows } = await pool.query<{ missing: number }>(
+    `select count(*)::int as missing from unnest($1::uuid[]) as m (id) where ${isMissing('m.id', firstDay(since))}`,
+    [left.map(({ id }) => id)],
+  )
+  const missing = rows[0]?.missing ?? 0
+  return { missing, present: left.length - missing }
+}
+
+/** The messages without what was erased since their events were read, or is still known to this process. */
+async function withoutErased(
+  db: Pick<Pool, 'query'>,
   messages: readonly Outbound[],
-  build: (message: Outbound) => Promise<string | undefined>,
+  build: BuildBody,
 ): Promise<readonly Outbound[]> {
-  const erased = await erasedKeys(pool, messages)
-  if (erased.size === 0) return messages
+  const keyIds = [...new Set(messages.flatMap(({ key_ids }) => key_ids))]
+  const { rows } = await db.query<{ id: string }>('select id from webhooks.erased_keys where id = any($1::uuid[])', [
+    keyIds,
+  ])
+  const erased = new Set(rows.map(({ id }) => id))
   const found: Outbound[] = []
   for (const message of messages) {
     const isErased = message.key_ids.some((id) => erased.has(id))
@@ -138,56 +171,4 @@ async function withoutErased(
     if (body !== undefined) found.push(isErased ? { ...message, body, key_ids: [] } : message)
   }
   return found
-}
-
-async function erasedKeys(db: Pick<Pool, 'query'>, messages: readonly Outbound[]): Promise<ReadonlySet<string>> {
-  const ids = [...new Set(messages.flatMap(({ key_ids }) => key_ids))]
-  const { rows } = await db.query<{ id: string }>('select id from webhooks.erased_keys where id = any($1::uuid[])', [
-    ids,
-  ])
-  return new Set(rows.map(({ id }) => id))
-}
-
-type MissingSlice = { readonly messages: readonly Outbound[]; readonly since: Date; readonly at: Date }
-
-/**
- * The worker, and other backfills, insert nothing meanwhile. Otherwise it could insert and finish a delivery while this
- * statement, with an older snapshot, inserts it too.
- * @param forget removes from the messages what was erased
- * @returns how many of the deliveries were missing and are inserted now
- */
-async function insertMissing(
-  pool: Pool,
-  slice: MissingSlice,
-  forget: (messages: readonly Outbound[]) => Promise<readonly Outbound[]>,
-): Promise<number> {
-  let { messages } = slice
-  while (messages.length > 0) {
-    const inserted = await tryInsertMissing(pool, { ...slice, messages })
-    if (inserted !== 'erased') return inserted
-    messages = await forget(messages)
-  }
-  return 0
-}
-
-/** @returns `erased`, with nothing inserted, when keys of these messages have been destroyed meanwhile */
-function tryInsertMissing(pool: Pool, { messages, since, at }: MissingSlice): Promise<number | 'erased'> {
-  const text = insertNewSql({ rows: '$1', at: '$2::timestamptz', worker: 'null' }, firstDay(since))
-  return inTransaction(pool, async (client) => {
-    // A worker waits for this lock before it takes its snapshot, or destroys a key.
-    await client.query('lock table webhooks.checkpoints in share row exclusive mode')
-    if ((await erasedKeys(client, messages)).size > 0) return 'erased'
-    const { rowCount } = await client.query({ text, values: [newRows(messages), at] })
-    return rowCount ?? 0
-  })
-}
-
-/** @returns how many of the deliveries are missing */
-async function countMissing(pool: Pool, messages: readonly Outbound[], since: Date): Promise<number> {
-  if (messages.length === 0) return 0
-  const { rows } = await pool.query<{ missing: number }>(
-    `select count(*)::int as missing from unnest($1::uuid[]) as m (id) where ${isMissing('m.id', firstDay(since))}`,
-    [messages.map(({ id }) => id)],
-  )
-  return rows[0]?.missing ?? 0
 }

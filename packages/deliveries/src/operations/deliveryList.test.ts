@@ -1,5 +1,6 @@
 import t from 'tap'
-import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
+import { batchOf } from '../testing/paymentFixture.ts'
+import { createWorkerHarness } from '../testing/workerHarness.ts'
 import { deliveriesOfStreams, ofStreamsSql } from './deliveryList.ts'
 
 const twoEndpoints = {

@@ -1,7 +1,8 @@
 import { testCycles } from '@paylog/testing/testEnvironment'
 import t from 'tap'
 import type { AttemptResult } from '../tables/results.ts'
-import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
+import { batchOf } from '../testing/paymentFixture.ts'
+import { createWorkerHarness } from '../testing/workerHarness.ts'
 import { enableEndpoint, redeliver } from './redelivery.ts'
 
 const rounds = testCycles(10)
@@ -24,15 +25,6 @@ for (const [name, [response, command]] of Object.entries(cases))
     await dispatcher.start()
     await dispatcher.handle(batchOf(100))
     await pool.query(`insert into webhooks.nodes (name) values ('1')`)
-    /** Like the sender, which records again in a new series of retries. */
-    const finishAll = async (results: readonly AttemptResult[]): Promise<void> => {
-      const recorded = await Promise.all(results.map(deliveries.finish))
-      const again = results.flatMap((result, index) => {
-        const seriesStart = recorded[index]?.seriesStart ?? result.seriesStart
-        return seriesStart === result.seriesStart ? [] : [{ ...result, seriesStart }]
-      })
-      if (again.length > 0) await finishAll(again)
-    }
     for (let round = 0; round < rounds; round++) {
       const { rows } = await pool.query<{ id: string; attempts: number; series_start: number }>(
         'select id, attempts, series_start from webhooks.deliveries order by random()',
@@ -51,7 +43,7 @@ for (const [name, [response, command]] of Object.entries(cases))
         }),
       )
       const ids = rows.map(({ id }) => id)
-      await Promise.all([finishAll(results), command(pool, ids, at)])
+      await Promise.all([...results.map(deliveries.finish), command(pool, ids, at)])
     }
     const { rows } = await pool.query<{ attempts: number }>('select distinct attempts from webhooks.deliveries')
     t.strictSame(rows, [{ attempts: rounds }])

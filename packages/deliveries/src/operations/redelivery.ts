@@ -57,39 +57,33 @@ export type Redelivered = {
  * @param ids unknown ids are missing in the result
  */
 export async function redeliver(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
-  const { rows } = await pool.query<Redelivered>(redeliverSql('true'), [ids, at])
-  return rows
-}
-
-/** Like `redeliver`, but skips deliveries that are no longer failed: another operator may have redelivered them. */
-export async function redeliverFailed(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
-  const { rows } = await pool.query<Redelivered>(redeliverSql('last_error is not null', 'false'), [ids, at])
+  const { rows } = await pool.query<Redelivered>(redeliverSql, [ids, at])
   return rows
 }
 
 const isHeld = 'exists (select from webhooks.nodes n where n.name = d.node and n.disabled_at is not null) as is_held'
 const kept = `${sourceColumns}, attempts, attempts_made, last_attempt_at, last_http_status, last_error`
 
-/**
- * Finished deliveries move back to the work list. Locks in the same order as the worker, which prevents deadlocks.
- * @param finished which of the finished ones
- * @param pending which of the pending ones
- */
-const redeliverSql = (finished: string, pending = 'true') => `
-with wanted as (
-  select id from webhooks.deliveries where id = any($1::uuid[]) and ${pending} order by id for update
-), again as (
-  update webhooks.deliveries d set series_start = attempts, next_attempt_at = $2
-  from wanted where d.id = wanted.id
-  returning d.id, d.node
-), finished as (
-  delete from webhooks.finished_deliveries where id = any($1::uuid[]) and ${finished} returning *
+/** Finished deliveries move back to the work list. @param finished which of them */
+const movedSql = (finished: string) => `
+finished as (
+  delete from webhooks.finished_deliveries where ${finished} returning *
 ), moved as (
   insert into webhooks.deliveries (${kept}, series_start, next_attempt_at)
   select ${kept}, attempts, $2 from finished
   on conflict (id) do nothing
   returning id, node
-)
+)`
+
+// Locks in the same order as the worker, which prevents deadlocks.
+const redeliverSql = `
+with wanted as (
+  select id from webhooks.deliveries where id = any($1::uuid[]) order by id for update
+), again as (
+  update webhooks.deliveries d set series_start = attempts, next_attempt_at = $2
+  from wanted where d.id = wanted.id
+  returning d.id, d.node
+), ${movedSql('id = any($1::uuid[])')}
 select id, node, ${isHeld} from (select * from again union all select * from moved) as d`
 
 /** Finds the existing ones of these deliveries without changing them. Same result as `redeliver`. */
@@ -133,20 +127,19 @@ left join webhooks.finished_deliveries d on d.last_error is not null and d.node 
 where n.name = $1
 group by n.name`
 
-/** The ids of the deliveries that failed first. */
-export async function failedIds(pool: Pool, { node, since, until }: FailedRange, limit: number): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>(
-    `select id from webhooks.finished_deliveries where ${failedRange} order by last_attempt_at, id limit $4`,
-    [node, since ?? null, until, limit],
-  )
-  return rows.map(({ id }) => id)
-}
-
-const failedRange = `
-  last_error is not null and node = $1 and last_attempt_at >= coalesce($2::timestamptz, '-infinity') and last_attempt_at <= $3`
-
 /** Deliveries that one statement sends again. */
 export const redeliveryBatch = 500
+
+// In the order in which they failed. Another operator may have redelivered one meanwhile.
+const redeliverFailedSql = `
+with ${movedSql(`last_error is not null and id = any (array(
+    select id from webhooks.finished_deliveries
+    where last_error is not null and node = $1 and last_attempt_at >= coalesce($3::timestamptz, '-infinity')
+      and last_attempt_at <= $4
+    order by last_attempt_at, id
+    limit ${redeliveryBatch}
+  ))`)}
+select id, node, ${isHeld} from moved as d`
 
 /**
  * Sends all failed deliveries of an endpoint again, batch by batch: it may be stopped after each, and repeated.
@@ -155,13 +148,13 @@ export const redeliveryBatch = 500
  */
 export async function* redeliverAllFailed(
   pool: Pool,
-  range: FailedRange,
+  { node, since, until }: FailedRange,
   now: () => Date,
 ): AsyncGenerator<readonly Redelivered[], void> {
   for (;;) {
     // Redelivered ones no longer count as failed, so that the next batch is always the first.
-    const ids = await failedIds(pool, range, redeliveryBatch)
-    if (ids.length === 0) return
-    yield await redeliverFailed(pool, ids, now())
+    const { rows } = await pool.query<Redelivered>(redeliverFailedSql, [node, now(), since ?? null, until])
+    if (rows.length === 0) return
+    yield rows
   }
 }

@@ -3,7 +3,8 @@ import type { Recorded } from '@paylog/event-store/codec/codec'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { batchOf, createWorkerHarness, type WorkerHarness } from '../testing/workerHarness.ts'
+import { batchOf } from '../testing/paymentFixture.ts'
+import { createWorkerHarness, type WorkerHarness } from '../testing/workerHarness.ts'
 import { concurrencyPerEndpoint } from './lanes.ts'
 
 const endpointVariables = (url: string, more: Readonly<Record<string, string>> = {}) => ({
@@ -12,8 +13,9 @@ const endpointVariables = (url: string, more: Readonly<Record<string, string>> =
   ...more,
 })
 const pendingCount = async ({ pool }: WorkerHarness) => (await pool.query('select from webhooks.deliveries')).rowCount
+/** Of endpoint 1. */
 const claimedCount = async ({ pool }: WorkerHarness) =>
-  (await pool.query('select from webhooks.deliveries where claimed_by is not null')).rowCount
+  (await pool.query("select from webhooks.deliveries where claimed_by is not null and node = '1'")).rowCount
 const allDelivered = (harness: WorkerHarness, timeoutMs = 20_000) =>
   waitFor(async () => (await pendingCount(harness)) === 0, { what: 'all deliveries', timeoutMs })
 

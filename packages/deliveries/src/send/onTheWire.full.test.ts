@@ -6,8 +6,9 @@ import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import type { ClaimedDelivery } from '../tables/claims.ts'
+import { batchOf, notificationReceived } from '../testing/paymentFixture.ts'
 import { tcpEndpoint } from '../testing/webhookPoster.ts'
-import { batchOf, createWorkerHarness, notificationReceived, type WorkerHarness } from '../testing/workerHarness.ts'
+import { createWorkerHarness, type WorkerHarness } from '../testing/workerHarness.ts'
 
 const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const nextSecret = `whsec_${Buffer.alloc(32, 2).toString('base64')}`
@@ -87,7 +88,7 @@ t.test('each attempt has a new time and signature, and the same id and body', as
   const endpoint = await recordingEndpoint(t, 500)
   let time = Date.now()
   const env = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_SECRET: secret }
-  const harness = await createWorkerHarness(t, 'postgres', env, undefined, { now: () => new Date(time) })
+  const harness = await createWorkerHarness(t, 'postgres', env, { now: () => new Date(time) })
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(1))
   const { node, delivery } = await storedDelivery(harness)
@@ -128,7 +129,7 @@ t.test(
       WEBHOOK_1_SECRET: secret,
     }
     const log = createLog({ app: 'test', level: 'trace' }, { write: (line) => lines.push(line) })
-    const harness = await createWorkerHarness(t, 'postgres', env, undefined, { log })
+    const harness = await createWorkerHarness(t, 'postgres', env, { log })
     await harness.dispatcher.start()
     await harness.dispatcher.handle(batchOf(1))
     const { node, delivery } = await storedDelivery(harness)

@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
+import { batchOf } from '../testing/paymentFixture.ts'
+import { createWorkerHarness } from '../testing/workerHarness.ts'
 
 t.test('a process whose lease has ended does not send a delivery twice concurrently', async (t) => {
   const responses: ServerResponse[] = []

@@ -58,10 +58,11 @@ export function createSender(deps: {
     return { endpoint, delivery, at, ms: Math.round(performance.now() - before), post: result }
   }
 
-  async function record(made: MadeAttempt, seriesStart = made.delivery.series_start): Promise<Date | undefined> {
+  async function record(made: MadeAttempt): Promise<Date | undefined> {
     const { endpoint, delivery, at, ms, post } = made
     const { httpStatus, error, responseBody } = post
     const attempt = delivery.attempts + 1
+    const seriesStart = delivery.series_start
     const pauseMs =
       error === null || error === 'erased'
         ? undefined
@@ -78,19 +79,18 @@ export function createSender(deps: {
       responseBody,
       ...outcome,
     }
-    const recorded = await deliveries.finish(result)
+    // Once more, because a redelivery may have come in between.
+    const recorded = (await deliveries.finish(result)) ?? (await deliveries.finish(result))
     if (recorded === undefined) return undefined
-    // Redelivered meanwhile: this attempt is the first of the new schedule.
-    if (recorded.seriesStart !== seriesStart) return await record(made, recorded.seriesStart)
-    onRecorded?.(result)
-    logAttempt(log, made, { ...outcome, ...recorded })
-    return outcome.disablesNode ? undefined : (outcome.nextAttemptAt ?? undefined)
+    onRecorded?.({ ...result, ...recorded })
+    logAttempt(log, made, recorded)
+    return outcome.disablesNode ? undefined : (recorded.nextAttemptAt ?? undefined)
   }
 
   return {
     post: (endpoint, delivery, signal) =>
       inAttemptSpan(endpoint.name, delivery, () => post(endpoint, delivery, signal)),
-    record: (made) => record(made),
+    record,
   }
 }
 

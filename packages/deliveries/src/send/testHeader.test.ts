@@ -3,8 +3,9 @@ import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { redeliver } from '../operations/redelivery.ts'
+import { batchOf } from '../testing/paymentFixture.ts'
 import { webhookTestBatch } from '../testing/webhookTestFixture.ts'
-import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
+import { createWorkerHarness } from '../testing/workerHarness.ts'
 
 t.test(
   'every attempt of a webhook test has the header webhook-test: true in every format, and real deliveries do not [10.4-test-header]',

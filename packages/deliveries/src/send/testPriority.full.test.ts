@@ -4,18 +4,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
+import { batchOf } from '../testing/paymentFixture.ts'
 import { webhookTestBatch } from '../testing/webhookTestFixture.ts'
-import { batchOf, createWorkerHarness, onQueue, type QueueKind, queueKinds } from '../testing/workerHarness.ts'
+import { createWorkerHarness } from '../testing/workerHarness.ts'
 import { beginning } from './lanes.ts'
 
 /** An endpoint that responds to real deliveries at once, and leaves the requests of webhook tests open. */
-async function slowForTests(t: Test, kind: QueueKind) {
+async function slowForTests(t: Test) {
   const open: ServerResponse[] = []
   const endpoint = await startFakeEndpoint(t, (response, _, { headers }) => {
     if (headers['webhook-test'] === 'true') open.push(response)
     else response.end('ok')
   })
-  const harness = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+  const harness = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
   await harness.dispatcher.start()
   t.teardown(() => {
     for (const response of open) response.end()
@@ -24,43 +25,37 @@ async function slowForTests(t: Test, kind: QueueKind) {
   return { harness, open, real }
 }
 
-for (const kind of queueKinds) {
-  t.test(
-    `real deliveries overtake hundreds of tests at a slow endpoint on ${kind} [10.4-tests-last]`,
-    onQueue(kind),
-    async (t) => {
-      const { harness, open, real } = await slowForTests(t, kind)
-      await harness.work()
-      await harness.dispatcher.handle(webhookTestBatch(300))
-      await waitFor(() => open.length >= 10, { what: 'the first tests' })
-      await sleep(3_000)
-      await harness.dispatcher.handle(batchOf(3, 301n))
-      await waitFor(() => real() === 3, { what: 'the real deliveries' })
-      t.equal(open.length, 10, 'the other tests wait in the table')
-      for (const response of open.splice(0)) response.end('ok')
-      await waitFor(async () => (await pendingTests(harness)) === 290, { what: 'the first tests to end' })
-      await waitFor(() => open.length === 10, { what: 'the next tests' })
-    },
-  )
+t.test('real deliveries overtake hundreds of tests at a slow endpoint [10.4-tests-last]', async (t) => {
+  const { harness, open, real } = await slowForTests(t)
+  await harness.work()
+  await harness.dispatcher.handle(webhookTestBatch(300))
+  await waitFor(() => open.length >= 10, { what: 'the first tests' })
+  await sleep(3_000)
+  await harness.dispatcher.handle(batchOf(3, 301n))
+  await waitFor(() => real() === 3, { what: 'the real deliveries' })
+  t.equal(open.length, 10, 'the other tests wait in the table')
+  for (const response of open.splice(0)) response.end('ok')
+  await waitFor(async () => (await pendingTests(harness)) === 290, { what: 'the first tests to end' })
+  await waitFor(() => open.length === 10, { what: 'the next tests' })
+})
 
-  t.test(`real deliveries overtake tests that were recorded before them on ${kind}`, onQueue(kind), async (t) => {
-    const order: (string | undefined)[] = []
-    const endpoint = await startFakeEndpoint(t, (response, _, { headers }) => {
-      order.push(headers['webhook-test'] === 'true' ? 'test' : 'real')
-      response.end('ok')
-    })
-    const harness = await createWorkerHarness(t, kind, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
-    await harness.dispatcher.start()
-    await harness.dispatcher.handle(webhookTestBatch(5))
-    for (let commit = 6n; commit < 306n; commit += 100n) await harness.dispatcher.handle(batchOf(100, commit))
-    await harness.work()
-    await waitFor(() => order.length === 305, { what: 'all deliveries' })
-    t.ok(order.indexOf('test') >= 150, `the first test is number ${order.indexOf('test')}`)
+t.test('real deliveries overtake tests that were recorded before them', async (t) => {
+  const order: (string | undefined)[] = []
+  const endpoint = await startFakeEndpoint(t, (response, _, { headers }) => {
+    order.push(headers['webhook-test'] === 'true' ? 'test' : 'real')
+    response.end('ok')
   })
-}
+  const harness = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+  await harness.dispatcher.start()
+  await harness.dispatcher.handle(webhookTestBatch(5))
+  for (let commit = 6n; commit < 306n; commit += 100n) await harness.dispatcher.handle(batchOf(100, commit))
+  await harness.work()
+  await waitFor(() => order.length === 305, { what: 'all deliveries' })
+  t.ok(order.indexOf('test') >= 150, `the first test is number ${order.indexOf('test')}`)
+})
 
 t.test('claimTests takes the tests of all users in turn, a few at a time for all workers', async (t) => {
-  const { harness } = await slowForTests(t, 'postgres')
+  const { harness } = await slowForTests(t)
   await harness.dispatcher.handle(webhookTestBatch(40, { userId: 'ada' }))
   await harness.dispatcher.handle(webhookTestBatch(1, { userId: 'grace', firstCommit: 41n }))
   const claim = () =>

@@ -2,7 +2,8 @@ import { matchList } from '@paylog/testing/assertions'
 import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import { StaleCheckpointError } from '../subscriptions/checkpoint.ts'
-import { batchOf, createWorkerHarness } from '../testing/workerHarness.ts'
+import { batchOf } from '../testing/paymentFixture.ts'
+import { createWorkerHarness } from '../testing/workerHarness.ts'
 import type { AttemptResult } from './results.ts'
 
 const twoEndpoints = {
@@ -134,38 +135,6 @@ t.test('concurrent results are recorded together, each with its own values', asy
     t.match(await harness.row(id), { status, attempts: 1, last_http_status: httpStatus, last_error: error })
     matchList(t, await harness.attempts(id), [{ ms, response_body: responseBody }])
   }
-})
-
-t.test('of two simultaneous results of one attempt, one is recorded and the next attempt follows it', async (t) => {
-  const [deliveryId = ''] = await newDeliveries(3)
-  const ends = await Promise.all([
-    harness.deliveries.finish({ deliveryId, ...failed }),
-    harness.deliveries.finish({ deliveryId, ...delivered }),
-    harness.deliveries.finish({ deliveryId, ...delivered, attempt: 2 }),
-  ])
-  t.strictSame(
-    ends.map((end) => end !== undefined),
-    [true, false, true],
-  )
-  matchList(t, await harness.attempts(deliveryId), [{ http_status: 500 }, { http_status: 200 }])
-  t.match(await harness.row(deliveryId), { status: 'succeeded', attempts: 2 })
-})
-
-t.test('a row that the database rejects does not fail the others of its batch', async (t) => {
-  const ids = await newDeliveries(5)
-  const tooLate = new Date(8.64e15)
-  const results = await Promise.allSettled(
-    ids.map((deliveryId, index) =>
-      harness.deliveries.finish({ deliveryId, ...delivered, ...(index === 3 ? { at: tooLate } : {}) }),
-    ),
-  )
-  t.strictSame(
-    results.map(({ status }) => status),
-    ids.map((_, index) => (index === 3 ? 'rejected' : 'fulfilled')),
-  )
-  t.match(await harness.row(ids[3] ?? ''), { status: 'pending', attempts: 0 })
-  t.strictSame(await harness.attempts(ids[3] ?? ''), [])
-  t.match(await harness.row(ids[4] ?? ''), { status: 'succeeded' })
 })
 
 t.test('simultaneous 410 responses report each paused endpoint once', async (t) => {

@@ -40,8 +40,7 @@ export function createDeliveries(pool: Pool, worker: string) {
     finish: batched({
       maxBatch: 100,
       slowAfterMs: 250,
-      keyOf: ({ deliveryId }: AttemptResult) => deliveryId,
-      run: (results) => recordResults(pool, worker, results),
+      run: (results: readonly AttemptResult[]) => recordResults(pool, worker, results),
     }),
   }
 }

@@ -23,52 +23,31 @@ export type AttemptResult = {
 export type RecordedResult = {
   /** Whether this result paused the endpoint. */
   readonly disabledNode: boolean
-  /** The present series of retries. If it is another one than the result's, nothing was recorded. */
-  readonly seriesStart: number
+  /** As recorded: a redelivery that came meanwhile is not delayed by a failed attempt. */
+  readonly nextAttemptAt: Date | null
 }
 
 /**
  * Records the results of attempts, each of a different delivery.
  * @param worker the worker that made the attempts
- * @returns for each, in their order; `undefined`, with nothing changed, when the attempt was recorded before, or another worker
- *   has claimed the delivery meanwhile because this one was presumed dead
+ * @returns for each, in their order; `undefined`, with nothing changed, when the attempt was recorded before, another worker
+ *   has claimed the delivery meanwhile because this one was presumed dead, or a redelivery committed while the statement waited
+ *   for it: repeat it once
  */
 export async function recordResults(
   pool: Pool,
   worker: string,
   results: readonly AttemptResult[],
 ): Promise<readonly (RecordedResult | undefined)[]> {
-  const { rows } = await pool.query<{ place: number; disabled_node: boolean }>({
+  const { rows } = await pool.query<{ place: number; disabled_node: boolean; next_attempt_at: Date | null }>({
     name: 'record-results',
     text: resultsSql,
     values: [JSON.stringify(results.map(resultRow).toSorted(byId)), worker],
   })
   const recorded: (RecordedResult | undefined)[] = results.map(() => undefined)
-  for (const { place, disabled_node: disabledNode } of rows)
-    recorded[place] = { disabledNode, seriesStart: results[place]?.seriesStart ?? 0 }
-  if (rows.length < results.length) {
-    for (const { place, series_start: seriesStart } of await findNewSeries(pool, worker, results, recorded))
-      recorded[place] = { disabledNode: false, seriesStart }
-  }
+  for (const { place, disabled_node: disabledNode, next_attempt_at: nextAttemptAt } of rows)
+    recorded[place] = { disabledNode, nextAttemptAt }
   return recorded
-}
-
-/**
- * The attempts that were not recorded because a redelivery started a new series of retries meanwhile. A query after the
- * statement that records, because that one may have waited for the redelivery and has an older snapshot.
- */
-async function findNewSeries(
-  pool: Pool,
-  worker: string,
-  results: readonly AttemptResult[],
-  recorded: readonly unknown[],
-): Promise<readonly { readonly place: number; readonly series_start: number }[]> {
-  const missing = results.map(resultRow).filter(({ place }) => recorded[place] === undefined)
-  const { rows } = await pool.query<{ place: number; series_start: number }>(newSeriesSql, [
-    JSON.stringify(missing),
-    worker,
-  ])
-  return rows
 }
 
 function resultRow(result: AttemptResult, place: number) {
@@ -95,6 +74,9 @@ const byId = (one: { readonly id: string }, other: { readonly id: string }) =>
 const matches = `d.id = any (array[g.id]) and d.attempts = g.attempt - 1
     and (d.claimed_by is null or d.claimed_by = $2)`
 
+/** Whether a result is the last of its delivery. Without a success it is not if a redelivery began another series meanwhile. */
+const isLast = 'g.next_attempt_at is null and (g.error is null or d.series_start = g.series_start)'
+
 /** The endpoint may have echoed what was erased while the request ran. */
 const made = (attempt: string) => `jsonb_build_array(case when body is null
     then jsonb_set(${attempt}, '{4}', 'null') else ${attempt} end)`
@@ -105,7 +87,7 @@ with given as materialized (
     at timestamptz, http_status integer, error text, made jsonb, disables boolean, series_start integer)
 ), finished as (
   delete from webhooks.deliveries d using given g
-  where ${matches} and d.series_start = g.series_start and g.next_attempt_at is null
+  where ${matches} and ${isLast}
   returning d.*, g.place, g.attempt, g.made, g.at, g.http_status, g.error
 ), kept as (
   insert into webhooks.finished_deliveries (${sourceColumns}, attempts, attempts_made, last_attempt_at, last_http_status,
@@ -114,11 +96,12 @@ with given as materialized (
 ), retried as (
   update webhooks.deliveries d
   set attempts = g.attempt, attempts_made = d.attempts_made || ${made('g.made')}, last_attempt_at = g.at,
-    last_http_status = g.http_status, last_error = g.error, next_attempt_at = g.next_attempt_at, claimed_by = null,
-    claimed_until = null
+    last_http_status = g.http_status, last_error = g.error, claimed_by = null, claimed_until = null,
+    next_attempt_at = case when d.series_start = g.series_start then g.next_attempt_at else d.next_attempt_at end,
+    series_start = case when d.series_start = g.series_start then d.series_start else g.attempt end
   from given g
-  where ${matches} and d.series_start = g.series_start and g.next_attempt_at is not null
-  returning g.place, g.disables, d.node, g.at
+  where ${matches} and not (${isLast})
+  returning g.place, g.disables, d.node, g.at, d.next_attempt_at
 ), disabling as (
   select distinct on (node) place, node, at from retried where disables order by node, place
 ), disabled as (
@@ -127,11 +110,6 @@ with given as materialized (
   on conflict (name) do update set disabled_at = excluded.disabled_at where n.disabled_at is null
   returning name
 )
-select place, false as disabled_node from finished
+select place, false as disabled_node, null as next_attempt_at from finished
 union all
-select place, place in (select place from disabling join disabled on name = node) from retried`
-
-const newSeriesSql = `
-select g.place, d.series_start
-from json_to_recordset($1::json) as g (place integer, id uuid, attempt integer, series_start integer)
-join webhooks.deliveries d on ${matches} and d.series_start <> g.series_start`
+select place, place in (select place from disabling join disabled on name = node), next_attempt_at from retried`

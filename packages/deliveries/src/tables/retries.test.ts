@@ -89,7 +89,7 @@ t.test('a redelivered delivery has its whole retry schedule again, and its attem
   t.equal(new Set(harness.endpoint.received.map((webhook) => webhook.id)).size, 1)
 })
 
-t.test('an attempt in progress during a redelivery counts as the first of the new schedule', async (t) => {
+t.test('an attempt that fails during a redelivery is counted, and followed at once by the new schedule', async (t) => {
   const responses: ServerResponse[] = []
   const held = await startFakeEndpoint(t, (response) => responses.push(response))
   const harness = await createFakeClockHarness(t, [], { WEBHOOK_1_URL: held.url, WEBHOOK_1_RETRY_SCHEDULE: '5s' })
@@ -108,8 +108,10 @@ t.test('an attempt in progress during a redelivery counts as the first of the ne
   t.equal(await fail(first), 5_000)
   const [second] = await harness.worker.claim('1', 1)
   // The last attempt of the old schedule.
-  t.equal(await fail(second, () => sendAgain(harness, id)), 5_000)
+  t.equal(await fail(second, () => sendAgain(harness, id)), 0)
   const [third] = await harness.worker.claim('1', 1)
-  t.equal(await fail(third), undefined)
-  t.match(await harness.worker.row(id), { status: 'failed', attempts: 3 })
+  t.equal(await fail(third), 5_000)
+  const [fourth] = await harness.worker.claim('1', 1)
+  t.equal(await fail(fourth), undefined)
+  t.match(await harness.worker.row(id), { status: 'failed', attempts: 4 })
 })

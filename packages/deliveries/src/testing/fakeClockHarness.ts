@@ -3,7 +3,8 @@ import { createLog } from '@paylog/runtime/telemetry/log'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import type { Test } from 'tap'
 import type { ClaimedDelivery } from '../tables/claims.ts'
-import { batchOf, createWorkerHarness } from './workerHarness.ts'
+import { batchOf } from './paymentFixture.ts'
+import { createWorkerHarness } from './workerHarness.ts'
 
 export type EndpointResponse = { readonly status: number; readonly retryAfter?: string }
 
@@ -28,7 +29,7 @@ export async function createFakeClockHarness(
     response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end()
   })
   const variables = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, ...env }
-  const harness = await createWorkerHarness(t, 'postgres', variables, undefined, {
+  const harness = await createWorkerHarness(t, 'postgres', variables, {
     now: () => new Date(settings.time),
     random: () => settings.share,
     log: createLog({ app: 'test', level: 'info' }, { write: (line) => lines.push(line) }),

@@ -1,6 +1,7 @@
 // Sample events of payments and notifications, and payments recorded in a real log.
 
 import { randomUUID } from 'node:crypto'
+import type { LogCheckpoint } from '@paylog/domain/events'
 import type { NonStatusEvent } from '@paylog/domain/payments/duplicates'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
@@ -139,10 +140,18 @@ export const eventSamples: Samples = {
 
 let position = 0n
 
-/** An event at the end of the log. @param options `at` by Paylog's clock */
+/**
+ * An event as read from the log.
+ * @param options `at` by Paylog's clock; without `position` it is at the end of the log
+ */
 export function recordedEvent<Type extends FollowedEvent['type']>(
   type: Type,
-  options: { readonly stream?: string; readonly at?: Date; readonly data?: Partial<DataOf<Type>> } = {},
+  options: {
+    readonly stream?: string
+    readonly at?: Date
+    readonly data?: Partial<DataOf<Type>>
+    readonly position?: LogCheckpoint
+  } = {},
 ): Recorded {
   position++
   const at = options.at?.toISOString() ?? occurred_at
@@ -156,11 +165,28 @@ export function recordedEvent<Type extends FollowedEvent['type']>(
     id: randomUUID(),
     stream: options.stream ?? `payment-${facts.payment_id}`,
     revision: position,
-    position: positionAt(position),
+    position: options.position ?? positionAt(position),
     created: new Date(at),
     metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous', schema: 1 },
     sealed: {},
   }
+}
+
+/** A batch of successes of new payments, at consecutive positions. */
+export function batchOf(count: number, firstCommit = 1n) {
+  const events = Array.from({ length: count }, (_, index) => {
+    const payment_id = randomUUID()
+    const place = { stream: `payment-${payment_id}`, position: positionAt(firstCommit + BigInt(index)) }
+    return { ...recordedEvent('PaymentSucceeded', { ...place, data: { payment_id } }), revision: 2n }
+  })
+  return { events, position: positionAt(firstCommit + BigInt(count) - 1n) }
+}
+
+/** A notification, which raw endpoints receive. */
+export function notificationReceived(commit: bigint, body: string): Recorded {
+  const provider_event_id = `evt_${commit}`
+  const place = { stream: `providerEvent-fake:${provider_event_id}`, position: positionAt(commit, commit - 1n) }
+  return { ...recordedEvent('ProviderEventReceived', { ...place, data: { provider_event_id, body } }), revision: 0n }
 }
 
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }

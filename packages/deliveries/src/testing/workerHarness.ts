@@ -1,9 +1,7 @@
 // The worker's components in this process, on a database and a queue for one test, fed with batches by the test.
 
 import { randomUUID } from 'node:crypto'
-import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
-import { positionAt } from '@paylog/testing/positionAt'
 import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
@@ -27,7 +25,7 @@ const redisServerUrl = process.env.REDIS_TEST_URL
 const closeTimeoutMs = 2_000
 const worker = randomUUID()
 /** A logical Redis database for these tests alone. Without REDIS_TEST_URL the tests that need it are skipped. */
-export const redisTestUrl = redisServerUrl && new URL('/2', redisServerUrl).href
+const redisTestUrl = redisServerUrl && new URL('/2', redisServerUrl).href
 
 /** Test options for this kind of queue. */
 export function onQueue(kind: QueueKind) {
@@ -39,15 +37,11 @@ export type WorkerHarness = Awaited<ReturnType<typeof createWorkerHarness>>
 /** The test's own time, jitter and log. */
 type WorkerHarnessOptions = { readonly now?: () => Date; readonly random?: () => number; readonly log?: Logger }
 
-/**
- * @param env the WEBHOOK_ variables of the endpoints
- * @param redis a Redis server other than the default
- */
+/** @param env the WEBHOOK_ variables of the endpoints */
 export async function createWorkerHarness(
   t: Test,
   kind: QueueKind,
   env: Readonly<Record<string, string>>,
-  redis = redisTestUrl,
   {
     now = () => new Date(),
     random = Math.random,
@@ -57,7 +51,7 @@ export async function createWorkerHarness(
   const { endpoints, problems } = decodeEndpoints(env)
   if (problems.length > 0) throw new Error(problems.join())
   const { databaseUrl, pool } = await workerDatabase(t, { max: 4, log })
-  const redisUrl = kind === 'redis' ? redis : undefined
+  const redisUrl = kind === 'redis' ? redisTestUrl : undefined
   const openStore = async () =>
     await openQueueStore({ databaseUrl, redisUrl, installation: await installationId(pool), log })
   const { store, close } = await openStore()
@@ -175,61 +169,3 @@ async function attemptRows(pool: Pool, id: string): Promise<AttemptRow[]> {
 
 /** For a dispatcher that meets no erasure. */
 export const noErasures: Erasures = { apply: async () => undefined, withoutKeys: async (events) => events }
-
-/** A recorded success of a new payment. */
-function paymentSucceeded(commit: bigint): Recorded {
-  const payment_id = randomUUID()
-  return {
-    type: 'PaymentSucceeded',
-    data: {
-      payment_id,
-      occurred_at: '2026-01-02T03:04:05.000Z',
-      provider_id: 'sandbox',
-      amount_cents: 2200,
-      currency: 'USD',
-      payer: { id: 'user-1', type: 'customer', email: 'ann@example.com' },
-      project_id: null,
-      provider_time: '2026-01-02T03:04:05.000Z',
-      provider_event_id: null,
-      provider_payment_id: null,
-    },
-    id: randomUUID(),
-    stream: `payment-${payment_id}`,
-    revision: 2n,
-    position: positionAt(commit),
-    created: new Date('2026-01-02T03:04:05.000Z'),
-    metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
-    sealed: {},
-  }
-}
-
-/** A batch of recorded successes at consecutive positions. */
-export function batchOf(count: number, firstCommit = 1n) {
-  const events = Array.from({ length: count }, (_, index) => paymentSucceeded(firstCommit + BigInt(index)))
-  const last = firstCommit + BigInt(count) - 1n
-  return { events, position: positionAt(last) }
-}
-
-/** A recorded notification, which raw endpoints receive. */
-export function notificationReceived(commit: bigint, body: string): Recorded {
-  const provider_event_id = `evt_${commit}`
-  return {
-    type: 'ProviderEventReceived',
-    data: {
-      provider_id: 'sandbox',
-      provider_event_id,
-      provider_type: 'customer.created',
-      generic_type: 'customer.created',
-      occurred_at: '2026-01-02T03:04:05.000Z',
-      received_at: '2026-01-02T03:04:05.000Z',
-      body,
-    },
-    id: randomUUID(),
-    stream: `providerEvent-sandbox:${provider_event_id}`,
-    revision: 0n,
-    position: positionAt(commit, commit - 1n),
-    created: new Date('2026-01-02T03:04:05.000Z'),
-    metadata: { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox', schema: 1 },
-    sealed: {},
-  }
-}

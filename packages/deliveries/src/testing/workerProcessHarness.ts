@@ -11,7 +11,7 @@ import { startProcess, type TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { migrateWebhooks } from '../migrate.ts'
-import { notificationReceived } from './workerHarness.ts'
+import { notificationReceived } from './paymentFixture.ts'
 
 const script = new URL('../../../../apps/worker/src/main.ts', import.meta.url)
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox' }
@@ -57,7 +57,7 @@ export async function createWorkerProcessHarness(
         const { type, data } = notificationReceived(number, JSON.stringify({ id }))
         if (type !== 'ProviderEventReceived') throw new Error('not a notification')
         await store.handle({
-          stream: providerEventStream('sandbox', id),
+          stream: providerEventStream('fake', id),
           fold: { initialState: undefined, evolve: () => undefined },
           decide: () => [{ type, data }],
           metadata,

@@ -13,7 +13,6 @@ function database(limits: { maxBatch?: number; slowAfterMs?: number } = {}) {
         const results = items.map((item) => item.toUpperCase())
         statements.push({ items, end: (error) => (error === undefined ? resolve(results) : reject(error)) })
       }),
-    keyOf: (item) => item.slice(0, 1),
     maxBatch: 100,
     slowAfterMs: 60_000,
     ...limits,
@@ -70,59 +69,24 @@ t.test('batches respect the maximum size, and one runs at a time', async (t) => 
 
 t.test('a statement that hangs delays the others only briefly', async (t) => {
   const { statements, call, batches } = database({ slowAfterMs: 500 })
-  const stuck = call('a1')
+  const stuck = call('a')
   await nextTicks()
-  const others = [call('b'), call('a2')]
+  const others = [call('b')]
   await nextTicks()
   t.equal(statements.length, 1)
   await waitFor(() => statements.length === 2, { what: 'the next statement' })
-  t.strictSame(batches()[1], ['b'], 'the key of the hanging call stays blocked')
+  t.strictSame(batches()[1], ['b'])
   const last = call('c')
   await nextTicks()
   statements[0]?.end()
-  t.equal(await stuck, 'A1')
+  t.equal(await stuck, 'A')
   await nextTicks()
   t.equal(statements.length, 2, 'the late end of the first statement starts no other')
   statements[1]?.end()
   await nextTicks()
-  t.strictSame(batches()[2], ['a2', 'c'])
+  t.strictSame(batches()[2], ['c'])
   statements[2]?.end()
-  t.strictSame(await Promise.all([...others, last]), ['B', 'A2', 'C'])
-})
-
-t.test('items with the same key run one after the other, in their order', async (t) => {
-  const { statements, call, batches } = database()
-  const calls = [call('a1'), call('a2'), call('b1'), call('a3')]
-  await nextTicks()
-  t.strictSame(batches(), [['a1', 'b1']])
-  statements[0]?.end()
-  await nextTicks()
-  t.strictSame(batches().slice(1), [['a2']])
-  statements[1]?.end()
-  await nextTicks()
-  statements[2]?.end()
-  t.strictSame(await Promise.all(calls), ['A1', 'A2', 'B1', 'A3'])
-})
-
-t.test('one bad item fails alone, and the other items of its batch succeed', async (t) => {
-  const seen: string[][] = []
-  const call = batched({
-    async run(items: readonly string[]) {
-      seen.push([...items])
-      if (items.includes('bad')) throw failure('22P02')
-      return items.map((item) => item.toUpperCase())
-    },
-    keyOf: (item) => item,
-    maxBatch: 100,
-    slowAfterMs: 60_000,
-  })
-  const results = await Promise.allSettled(['a', 'b', 'bad', 'c', 'd'].map(call))
-  t.strictSame(
-    results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed')),
-    ['A', 'B', 'failed', 'C', 'D'],
-  )
-  t.ok(seen.length <= 7, `${seen.length} statements`)
-  t.equal(await call('e'), 'E')
+  t.strictSame(await Promise.all([...others, last]), ['B', 'C'])
 })
 
 t.test('a lost connection fails the whole batch, and the next call runs', async (t) => {

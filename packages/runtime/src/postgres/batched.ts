@@ -6,25 +6,18 @@ type PendingCall<Item, Result> = {
   readonly reject: (error: unknown) => void
 }
 
-type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
-
 /**
  * Combines many calls into one. A call that finds the database idle runs at once. The others wait until the running
  * statement ends, never for a fixed time, so the batch size follows the load and a single call is not delayed.
- *
- * When one item makes a statement fail, the others succeed without it.
  */
 export function batched<Item, Result>(options: {
   /** Runs one statement for all items. @returns a result for each, in their order */
-  readonly run: RunBatch<Item, Result>
-  /** Items with the same key never share a statement, and keep their order. Without it, all may share one. */
-  readonly keyOf?: (item: Item) => string
+  readonly run: (items: readonly Item[]) => Promise<readonly Result[]>
   readonly maxBatch: number
   /** A statement that takes longer waits for a lock or a dead connection: the next one starts beside it. */
   readonly slowAfterMs: number
 }): (item: Item) => Promise<Result> {
-  const { run, keyOf = () => undefined, maxBatch, slowAfterMs } = options
-  const runningKeys = new Set<string | undefined>()
+  const { run, maxBatch, slowAfterMs } = options
   let waiting: PendingCall<Item, Result>[] = []
   let isPlanned = false
   let isBusy = false
@@ -37,9 +30,9 @@ export function batched<Item, Result>(options: {
   }
 
   function start(): void {
+    const calls = waiting.slice(0, maxBatch)
+    waiting = waiting.slice(maxBatch)
     isPlanned = false
-    const calls = take()
-    if (calls.length === 0) return
     isBusy = true
     let isBlocking = true
     const proceed = () => {
@@ -48,27 +41,19 @@ export function batched<Item, Result>(options: {
       plan()
     }
     const timer = setTimeout(proceed, slowAfterMs)
-    const done = () => {
+    void settle(calls).finally(() => {
       clearTimeout(timer)
-      for (const { item } of calls) runningKeys.delete(keyOf(item))
       proceed()
-    }
-    settle(calls, run).then(done, done)
+    })
   }
 
-  function take(): readonly PendingCall<Item, Result>[] {
-    const taken: PendingCall<Item, Result>[] = []
-    const left: PendingCall<Item, Result>[] = []
-    for (const call of waiting) {
-      const key = keyOf(call.item)
-      if (taken.length === maxBatch || runningKeys.has(key)) left.push(call)
-      else {
-        if (key !== undefined) runningKeys.add(key)
-        taken.push(call)
-      }
+  async function settle(calls: readonly PendingCall<Item, Result>[]): Promise<void> {
+    try {
+      const results = await run(calls.map(({ item }) => item))
+      for (const [index, result] of results.entries()) calls[index]?.resolve(result)
+    } catch (error) {
+      for (const { reject } of calls) reject(error)
     }
-    waiting = left
-    return taken
   }
 
   return (item) => {
@@ -77,28 +62,4 @@ export function batched<Item, Result>(options: {
     plan()
     return promise
   }
-}
-
-async function settle<Item, Result>(
-  calls: readonly PendingCall<Item, Result>[],
-  run: RunBatch<Item, Result>,
-): Promise<void> {
-  try {
-    const results = await run(calls.map(({ item }) => item))
-    for (const [index, result] of results.entries()) calls[index]?.resolve(result)
-  } catch (error) {
-    const half = Math.ceil(calls.length / 2)
-    if (calls.length > 1 && isAboutContent(error)) {
-      await settle(calls.slice(0, half), run)
-      await settle(calls.slice(half), run)
-    } else for (const { reject } of calls) reject(error)
-  }
-}
-
-/**
- * Whether the items caused the error, by the class of its SQLSTATE: data, integrity, deadlock, limit. Other errors (lost
- * connection, full disk, timeout) would also fail the parts.
- */
-function isAboutContent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && /^(22|23|40|54)...$/.test(String(error.code))
 }
