@@ -3,7 +3,7 @@ import { goldenSamples } from '@paylog/testing/goldenSamples'
 import t from 'tap'
 import { chatServices } from './chat/chatServices.ts'
 import { eventModes } from './endpoints/endpointVariables.ts'
-import { outboundMessages, plannedDeliveries } from './outbound.ts'
+import { outboundMessages } from './outbound.ts'
 import { endpointSettings, endpointsFrom } from './testing/eventFixtures.ts'
 
 const chatEndpoints = chatServices.map((format) => ['both', format] as const)
@@ -34,25 +34,23 @@ const deliveredTypes: readonly string[] = [
   'WebhookTestRequested',
 ]
 
-t.test('only golden samples of public event types lead to webhooks, as planned [6.2-all-events]', async (t) => {
-  const delivered = new Set<string>()
-  for (const { name, event, metadata } of goldenSamples()) {
-    const source = {
-      ...event,
-      id: '0190a000-0000-7000-8000-0000000000ff',
-      stream: 'golden-1',
-      revision: 1n,
-      metadata,
-      sealed: {},
+t.test(
+  'only golden samples of public event types, none of methods or addresses, lead to webhooks [6.2-all-events 6.2-methods-raw]',
+  async (t) => {
+    const delivered = new Set<string>()
+    for (const { name, event, metadata } of goldenSamples()) {
+      const source = {
+        ...event,
+        id: '0190a000-0000-7000-8000-0000000000ff',
+        stream: 'golden-1',
+        revision: 1n,
+        metadata,
+        sealed: {},
+      }
+      const messages = outboundMessages(source, endpoints, { projectId: 'shop', projectIds: [] })
+      for (const { body } of messages) t.type(JSON.parse(body), 'object', name)
+      if (messages.length > 0) delivered.add(event.type)
     }
-    const messages = outboundMessages(source, endpoints, { projectId: 'shop', projectIds: [] })
-    for (const { body } of messages) t.type(JSON.parse(body), 'object', name)
-    t.same(
-      messages.map(({ node, event, mode }) => ({ node, event, mode })),
-      plannedDeliveries(event, endpoints),
-      name,
-    )
-    if (messages.length > 0) delivered.add(event.type)
-  }
-  t.same([...delivered].toSorted(), deliveredTypes)
-})
+    t.same([...delivered].toSorted(), deliveredTypes)
+  },
+)
