@@ -20,10 +20,10 @@ const activeStatuses: ReadonlySet<string> = new Set(['active', 'trialing'])
 const waitingStatuses: ReadonlySet<string> = new Set(['paused', 'suspended', 'unpaid', 'incomplete'])
 
 const rules: Readonly<Record<string, Translation>> = {
-  'payment_intent.created': (data) => payment(data, 'payment.created', 'pending'),
-  'payment_intent.succeeded': (data) => payment(data, 'payment.succeeded', 'succeeded'),
-  'payment_intent.failed': (data) => payment(data, 'payment.failed', 'failed'),
-  'payment_intent.canceled': (data) => payment(data, 'payment.failed', 'canceled'),
+  'payment_intent.created': (data) => [payment(data, 'payment.created', 'pending')],
+  'payment_intent.succeeded': (data) => [payment(data, 'payment.succeeded', 'succeeded')],
+  'payment_intent.failed': (data) => [payment(data, 'payment.failed', 'failed')],
+  'payment_intent.canceled': (data) => [payment(data, 'payment.failed', 'canceled')],
   'subscription.created': (data) => [
     subscription(data, 'subscription.created', data.status),
     subscription(data, isIn(activeStatuses, data) ? 'membership.activated' : 'membership.pending', data.status),
@@ -61,58 +61,42 @@ function translatedMessages(data: Unmatched): readonly CanonicalMessage[] {
   return translations.get(data.generic_type)?.(data) ?? []
 }
 
-/** The message of a requested canonical name. */
-function messageByName(name: CanonicalName, data: WebhookTestFacts): readonly CanonicalMessage[] {
+/** The message of a requested canonical name. The id of a refund or dispute is that of the test, because ids are ours. */
+function messageByName(name: CanonicalName, data: WebhookTestFacts): CanonicalMessage {
+  const { webhook_test_id: id, amount_cents: amount, status } = data
   switch (name) {
     case 'payment.created':
       return payment(data, name, 'pending')
     case 'payment.succeeded':
       return payment(data, name, 'succeeded')
     case 'payment.failed':
-      return payment(data, name, data.status === 'canceled' ? 'canceled' : 'failed')
-    case 'payment.refunded':
-    case 'payment.disputed':
-    case 'payment.attention':
-      return payment(data, name, statusAfter[name], factsOf(name, data))
+      return payment(data, name, status === 'canceled' ? 'canceled' : 'failed')
+    case 'payment.refunded': {
+      const refund = { id, amount, status: status === 'failed' ? status : 'succeeded', reason: 'other' } as const
+      return payment(data, name, 'succeeded', { refund })
+    }
+    case 'payment.disputed': {
+      const disputed = status === 'won' || status === 'lost' ? status : 'open'
+      const dispute = { id, amount, status: disputed, reason: null, evidence_due_by: null } as const
+      return payment(data, name, 'succeeded', { dispute })
+    }
+    case 'payment.attention': {
+      const code = 'amount_mismatch'
+      return payment(data, name, null, { attention: { code, message: attentionMessage(code) } })
+    }
     case 'subscription.created':
     case 'subscription.updated':
     case 'membership.activated':
-      return [subscription(data, name, data.status)]
+      return subscription(data, name, status)
     case 'subscription.cancelled':
     case 'membership.cancelled':
-      return [subscription(data, name, data.status ?? 'canceled')]
+      return subscription(data, name, status ?? 'canceled')
     case 'membership.extended':
     case 'membership.pending':
-      return [invoiceMessage(data, name)]
+      return invoiceMessage(data, name)
     case 'customer.created':
     case 'customer.updated':
-      return [customer(data, name, data.status)]
-  }
-}
-
-/** The status of the payment, as in messages about our payments. */
-const statusAfter = {
-  'payment.refunded': 'succeeded',
-  'payment.disputed': 'succeeded',
-  'payment.attention': null,
-} as const
-
-/** What a test or simulation adds for these names. The id is that of the test, because ids are ours. */
-function factsOf(
-  name: keyof typeof statusAfter,
-  { webhook_test_id: id, amount_cents: amount, status }: WebhookTestFacts,
-) {
-  switch (name) {
-    case 'payment.refunded':
-      return { refund: { id, amount, status: status === 'failed' ? status : 'succeeded', reason: 'other' } } as const
-    case 'payment.disputed': {
-      const isClosed = status === 'won' || status === 'lost'
-      return {
-        dispute: { id, amount, status: isClosed ? status : 'open', reason: null, evidence_due_by: null },
-      } as const
-    }
-    case 'payment.attention':
-      return { attention: { code: 'amount_mismatch', message: attentionMessage('amount_mismatch') } } as const
+      return customer(data, name, status)
   }
 }
 
@@ -122,8 +106,8 @@ function payment(
   name: CanonicalName,
   status: string | null,
   more: Partial<WebhookFacts> = {},
-): readonly CanonicalMessage[] {
-  return [message(data, name, { payment_id: data.object_id, status, ...more })]
+): CanonicalMessage {
+  return message(data, name, { payment_id: data.object_id, status, ...more })
 }
 
 /** The membership message for a subscription update, if the notification reports a changed status. */
@@ -186,7 +170,7 @@ export function providerCustomer({
 /** The canonical messages of a simulation, whose user is the provider's customer. */
 export function simulationMessages(facts: WebhookTestFacts): readonly CanonicalMessage[] {
   const name = canonicalName(facts.canonical_name)
-  const messages = name === undefined ? translated(facts) : messageByName(name, facts)
+  const messages = name === undefined ? translated(facts) : [messageByName(name, facts)]
   return messages.map((message) => ({ ...message, owner: facts.requested_by.id, is_test: true }))
 }
 
