@@ -35,7 +35,7 @@ export async function findMissing(
 }
 
 async function hasRevision(log: RawClient, stream: string, revision: bigint): Promise<boolean> {
-  const page = await readStreamPage(log, stream, revision, 1)
-  // The events of a stream that was closed cannot be read.
-  return page === 'closed' || page.events[0]?.revision === revision
+  const [next] = (await readStreamPage(log, stream, revision, 1)).events
+  // The stream may hide its events from readers.
+  return next === undefined || next.revision === revision
 }

@@ -3,11 +3,11 @@ import type { Writable } from 'node:stream'
 import { restartTree } from '@paylog/audit-log/treeWriter'
 import type { LogCheckpoint } from '@paylog/domain/events'
 import { withoutCredentials } from '@paylog/event-store/connection/connectionString'
-import { type CopyProgress, type CopyResult, copyLog } from '@paylog/event-store/copy-log/copyLog'
+import { type CopyResult, copyLog } from '@paylog/event-store/copy-log/copyLog'
 import { NIL } from 'uuid'
 import { type CliCommand, OpsError, readArguments, UsageError } from '../command.ts'
 import { opsPool, type Pool } from '../database.ts'
-import { type CliProgress, type CliProgressOutput, createProgress } from '../progress.ts'
+import { createExportProgress } from './export.ts'
 
 export const streamsCopy: CliCommand = {
   usage: '--from esdb://… --to esdb://… [--checkpoints postgres://…] [--json]',
@@ -38,7 +38,7 @@ export const streamsCopy: CliCommand = {
       values.checkpoints === undefined
         ? undefined
         : await openCheckpoints(values.checkpoints, to, errors).catch(throwDatabaseError)
-    const progress = createCopyProgress(errors)
+    const progress = createExportProgress(errors)
     try {
       const positions = checkpoints?.positions
       const result = await copyLog({ from, to, ...(positions && { positions }), onProgress: progress.show })
@@ -80,7 +80,6 @@ function summary(result: CopyResult, moves: readonly MovedCheckpoint[] | undefin
     events: result.events,
     copied: result.copied,
     already_there: result.alreadyThere,
-    made_by_server: result.madeByServer,
     system_events_left_out: result.systemEventsLeftOut,
     recorded_since: result.recordedSince,
     source_position: result.end?.source.commit.toString() ?? null,
@@ -90,12 +89,9 @@ function summary(result: CopyResult, moves: readonly MovedCheckpoint[] | undefin
 }
 
 function copySummaryText(result: CopyResult, moves: readonly MovedCheckpoint[] | undefined): string {
-  const { events, copied, alreadyThere, madeByServer, systemEventsLeftOut, end } = result
+  const { events, copied, alreadyThere, systemEventsLeftOut, end } = result
   const lines = [
     `${events} events, ${copied} copied and ${alreadyThere} already there, are the same in both logs.`,
-    madeByServer > 0
-      ? `${madeByServer} of them, about deleted streams, were created by the servers and have other ids.`
-      : '',
     `Events of system streams, not copied: ${systemEventsLeftOut}.`,
     end
       ? `The last event is at position ${end.source.commit} of the source and ${end.target.commit} of the target.`
@@ -230,16 +226,4 @@ async function moveAll(
   } finally {
     client.release()
   }
-}
-
-const titles = { survey: 'Reading', copy: 'Copying', verification: 'Comparing' } as const
-
-export function createCopyProgress(output: CliProgressOutput, now?: () => number): CliProgress<CopyProgress> {
-  return createProgress(output, copyProgressText, now)
-}
-
-function copyProgressText({ phase, events, of, position }: CopyProgress, elapsedMs: number): string {
-  const rate = elapsedMs > 0 ? `, ${Math.round((events * 1_000) / elapsedMs)}/s` : ''
-  const total = of === undefined ? '' : ` of ${of}`
-  return `${titles[phase]}: ${events}${total} events${rate}, at position ${position.commit}`
 }

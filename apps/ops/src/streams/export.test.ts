@@ -25,9 +25,6 @@ await append('product-1', { type: 'ProductAdded', metadata: '' }, { type: 'Produ
 await append('$mine-1', { type: 'PaymentInitiated' })
 await append('payment-2-3', { type: 'PaymentSucceeded', data: '{"text":"\xc3\xbc"}' }, { type: 'ProductAdded' })
 await append('address-1', { type: 'AddressAdded' })
-await append('address-2', { type: 'AddressAdded' })
-await harness.softDelete('address-1')
-await harness.closeForGood('address-2')
 
 const dayMs = 86_400_000
 const firstDay = Date.parse('2026-01-01T00:00:00Z')
@@ -87,22 +84,11 @@ t.test('an export has JSON as recorded on one line, and everything else in base6
   for (const file of [path, manifestOf(path)]) t.equal(statSync(file).mode & 0o777, 0o600)
 })
 
-t.test('an export has deleted streams and tombstones, but no system streams', async (t) => {
+t.test('an export has no system streams', async (t) => {
   const path = newPath()
   await exportTo(path)
-  const events = linesOf(path)
-    .map((line): { stream: string; type: string; revision: string } => JSON.parse(line))
-    // Of the exports before.
-    .filter(({ stream }) => !stream.startsWith('auditTrail-'))
-  t.same(
-    events.filter(({ stream }) => stream.includes('address')).map(({ stream, type }) => `${stream} ${type}`),
-    ['address-1 AddressAdded', 'address-2 AddressAdded', 'address-2 $streamDeleted'],
-  )
-  t.equal(events.at(-1)?.revision, '9223372036854775807')
-  t.same(
-    events.filter(({ stream }) => stream.startsWith('$')),
-    [],
-  )
+  t.ok((await rows()).some(({ stream }) => stream === '$mine-1'))
+  t.notMatch(linesOf(path), /"stream":"\$/)
 })
 
 t.test('every filter alone, every two and all four together select the matching events', async (t) => {

@@ -40,7 +40,6 @@ export const streamsExport: CliCommand = {
     '',
     'Events are exported as recorded, also those that this program cannot read: JSON unchanged, anything else in base64 as',
     'data_base64 or metadata_base64. System streams (their names begin with $) and stream metadata are not exported.',
-    'Tombstones are, and so are the events of deleted streams while the log still has them.',
     '',
     'The same filters over the same part of the log always give the same bytes; with --until also after the log has grown.',
     'The manifest names the signed checkpoint of the log that covers the export, if there is one yet (DATABASE_URL).',
@@ -180,7 +179,7 @@ export type ExportProgress =
   /** Reading backwards from the end of the log to find where the export ends. */
   | { readonly phase: 'looking'; readonly events: number }
   | {
-      readonly phase: 'exporting' | 'comparing' | 'verifying'
+      readonly phase: keyof typeof titles
       /** Written, or compared. */
       readonly events: number
       /** In the log. */
@@ -189,7 +188,12 @@ export type ExportProgress =
       readonly head: bigint
     }
 
-const titles = { exporting: 'Exporting', comparing: 'Comparing', verifying: 'Verifying' } as const
+const titles = {
+  exporting: 'Exporting',
+  copying: 'Copying',
+  comparing: 'Comparing',
+  verifying: 'Verifying',
+} as const
 
 export function createExportProgress(output: CliProgressOutput, now?: () => number): CliProgress<ExportProgress> {
   const bar = createProgressBar(output)

@@ -6,7 +6,7 @@ import type { ExportedLine } from '@paylog/event-store/export/exportedLines'
 import { filtersText, type Manifest } from '@paylog/event-store/export/manifest'
 import { type ExportSelection, isSelected } from '@paylog/event-store/export/selection'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
-import { readEventAt, readRetention } from '@paylog/event-store/read/reads'
+import { readEventAt } from '@paylog/event-store/read/reads'
 import type { ExportProof } from './exportProof.ts'
 
 /** The identity of an event. */
@@ -45,12 +45,6 @@ export type ExportDifference =
       readonly line: number
       readonly event: EventName | null
       readonly in_log: boolean
-      readonly reason: string
-    }
-  | {
-      readonly kind: 'no_longer_in_log'
-      readonly line: number
-      readonly event: EventName
       readonly reason: string
     }
 
@@ -144,8 +138,6 @@ function differenceText(difference: ExportDifference): string {
       return `${eventText(difference.event)} is missing from the file`
     case 'extra':
       return `line ${difference.line}: ${difference.event === null ? 'This' : eventText(difference.event)} ${difference.reason}`
-    case 'no_longer_in_log':
-      return `line ${difference.line}: ${eventText(difference.event)} is no longer in the log: ${difference.reason}`
   }
 }
 
@@ -159,13 +151,7 @@ const eventText = ({ stream, revision, type, id, position }: EventName) =>
 
 type ExportExtent = { readonly selection: ExportSelection; readonly head: LogPosition | undefined }
 
-type Explanation = Extract<ExportDifference, { kind: 'extra' | 'no_longer_in_log' }>
-
-const goneReasons = {
-  closed: 'its stream was tombstoned',
-  deleted: 'its stream was deleted',
-  truncated: 'its stream was truncated, or has a limit on the number or age of its events',
-} as const
+type Explanation = Extract<ExportDifference, { kind: 'extra' }>
 
 /** Looks up in the log why a line has no event there. @throws LogUnusableError */
 export async function explainExtra(log: RawClient, line: ExportedLine, covered: ExportExtent): Promise<Explanation> {
@@ -174,10 +160,7 @@ export async function explainExtra(log: RawClient, line: ExportedLine, covered: 
   if (event === null || event.stream === '')
     return { kind: 'extra', ...place, in_log: false, reason: 'is not an event' }
   const inLog = await reasonInLog(log, event, covered)
-  if (inLog !== undefined) return { kind: 'extra', ...place, in_log: true, reason: inLog }
-  const retention = await readRetention(log, { stream: event.stream, revision: BigInt(event.revision) })
-  if (retention === 'kept') return { kind: 'extra', ...place, in_log: false, reason: 'is not in the log' }
-  return { kind: 'no_longer_in_log', line: line.number, event, reason: goneReasons[retention] }
+  return { kind: 'extra', ...place, in_log: inLog !== undefined, reason: inLog ?? 'is not in the log' }
 }
 
 /** Why an event of the log does not belong at this place of the file. */

@@ -76,7 +76,6 @@ function createReaders(output: Writable) {
 async function* eventsOf(log: RawClient, stream: string, from: bigint, limit: number): AsyncGenerator<RawEvent, void> {
   for (let [next, remaining] = [from, limit]; remaining > 0; ) {
     const page = await readStreamPage(log, stream, next, Math.min(remaining, pageSize))
-    if (page === 'closed') throw new OpsError(`${stream} was tombstoned: its events can no longer be read.`)
     yield* page.events
     const last = page.events.at(-1)
     if (last === undefined || page.isLast) return

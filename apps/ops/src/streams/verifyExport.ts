@@ -45,9 +45,8 @@ export const streamsVerifyExport: CliCommand = {
     '  --json      one object: whether the export is valid, its differences, and what its checkpoint proves',
     '',
     'Reads the part of the log that FILE.manifest.json names again, with the same filters, and compares line by line.',
-    `Up to ${maxListed} differences are listed: changed, missing, extra and misplaced lines, and those that the log no longer has`,
-    'because their stream was deleted or truncated. The end of an export without --until is only in the manifest,',
-    'so that the output also shows how far the log has grown since.',
+    `Up to ${maxListed} differences are listed: changed, missing, extra and misplaced lines. The end of an export without`,
+    '--until is only in the manifest, so that the output also shows how far the log has grown since.',
     '',
     'Without filters (--until counts as none), the tree of the log is recomputed from the lines alone and compared with the signed',
     'checkpoint in the manifest. Events after a smaller checkpoint, and exports with filters, are compared with the log only.',
@@ -140,7 +139,7 @@ async function verify(log: RawClient, verification: Verification): Promise<Expor
       // Only printed differences are explained, because an explanation costs calls to the server.
       if (differences.isFull() && known + unknown >= minLookedUp) return differences.count()
       const difference = await explainExtra(log, line, { selection, head })
-      if (difference.kind === 'no_longer_in_log' || difference.in_log) known++
+      if (difference.in_log) known++
       else unknown++
       differences.note(() => difference)
     },

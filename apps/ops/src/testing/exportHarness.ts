@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRawClient } from '@paylog/event-store/connection/calls'
-import { appendRaw, deleteRaw, tombstoneRaw } from '@paylog/event-store/copy-log/copyEvents'
+import { appendRaw } from '@paylog/event-store/copy-log/appendRaw'
 import { type Manifest, manifestOf } from '@paylog/event-store/export/manifest'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -89,8 +89,6 @@ export async function exportHarness(t: Test) {
     environment,
     append,
     newPath,
-    softDelete: (stream: string) => deleteRaw(raw, stream, 0n),
-    closeForGood: (stream: string) => tombstoneRaw(raw, stream),
     /** The rows of the log table. */
     rows: async () => (await pool.query<RecordedRow>('select * from event_store.events order by position')).rows,
     sql: (statement: string, values: readonly unknown[] = []) => pool.query(statement, [...values]),

@@ -1,21 +1,13 @@
 // Interrupted copies, and a target that changes events.
 import t from 'tap'
-import {
-  copyTestLog,
-  fillLog,
-  inDatabase,
-  logContents,
-  numberedEvent,
-  startLogs,
-  withoutIds,
-} from '../testing/copyLogHarness.ts'
+import { copyTestLog, fillLog, inDatabase, logContents, numberedEvent, startLogs } from '../testing/copyLogHarness.ts'
 
 t.test('a copy survives a killed target without gaps or duplicates', async (t) => {
   const { source, target } = await startLogs(t)
   await fillLog(source, 60)
   const restarts: Promise<void>[] = []
   const result = await copyTestLog(source, target, ({ phase, events }) => {
-    if (phase === 'copy' && (events === 30 || events === 80)) {
+    if (phase === 'copying' && (events === 30 || events === 80)) {
       restarts.push(target.store.kill().then(() => target.store.start()))
     }
   })
@@ -28,11 +20,9 @@ t.test('a copy survives a killed target without gaps or duplicates', async (t) =
 t.test('an interrupted copy is continued by the next one', async (t) => {
   const { source, target } = await startLogs(t)
   await fillLog(source, 20)
-  await source.client.deleteStream('filled-3')
-  await fillLog(source, 10)
   const interruption = new Error('interrupted by the test')
   const interrupted = copyTestLog(source, target, ({ phase, events }) => {
-    if (phase === 'copy' && events === 31) throw interruption
+    if (phase === 'copying' && events === 31) throw interruption
   })
   await t.rejects(interrupted, interruption)
   const there = (await logContents(target)).length
@@ -40,7 +30,7 @@ t.test('an interrupted copy is continued by the next one', async (t) => {
   const result = await copyTestLog(source, target)
   t.match(result, { alreadyThere: there, recordedSince: 0 })
   t.equal(result.copied + there, result.events)
-  t.same(withoutIds(await logContents(target)), withoutIds(await logContents(source)))
+  t.same(await logContents(target), await logContents(source))
 })
 
 t.test('verification detects a target that stores other data than it received', async (t) => {
@@ -66,7 +56,7 @@ t.test('events recorded in the source during a copy are counted, and copied the 
   await fillLog(source, 5)
   let later: Promise<unknown> | undefined
   const result = await copyTestLog(source, target, ({ phase }) => {
-    if (phase === 'copy')
+    if (phase === 'copying')
       later ??= Promise.all([fillLog(source, 2), source.client.appendToStream('$system', numberedEvent(1))])
   })
   await later

@@ -1,4 +1,4 @@
-// Copies that are rejected before anything is written.
+// Copies that are rejected.
 import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import {
@@ -8,8 +8,9 @@ import {
   numberedEvent,
   rawEventFixture,
   startLogs,
+  type TestLog,
 } from '../testing/copyLogHarness.ts'
-import { appendRaw } from './copyEvents.ts'
+import { appendRaw } from './appendRaw.ts'
 import { copyLog } from './copyLog.ts'
 
 t.test('a copy to a target with other events fails and leaves it unchanged', async (t) => {
@@ -35,19 +36,38 @@ t.test('a copy to a target with more events than the source fails', async (t) =>
   })
 })
 
-t.test('a copy of a scavenged source fails before anything is written', async (t) => {
+t.test('a copy of a scavenged source fails at the first gap', async (t) => {
   const { source, target } = await startLogs(t)
-  await source.client.appendToStream('whole-1', numberedEvent(0))
   await source.client.appendToStream('part-1', [numberedEvent(0), numberedEvent(1), numberedEvent(2), numberedEvent(3)])
   for (const missing of [2, 0]) {
     await inDatabase(source, (database) =>
       database.query(`delete from event_store.events where stream = 'part-1' and revision = $1`, [missing]),
     )
     await t.rejects(copyTestLog(source, target), {
-      name: 'NotCopyableError',
-      message: new RegExp(`no revision ${missing} of part-1, only part-1@${missing + 1}`),
+      name: 'LogDifferenceError',
+      message:
+        missing === 2
+          ? /^the target rejects part-1@3 .*: earlier events of its stream are missing/
+          : /^The logs differ in place, id, data: the source has part-1@1 /,
     })
-    t.same(await logContents(target), [])
+    t.equal((await logContents(target)).length, 2)
+  }
+})
+
+t.test('a copy of a stream with metadata, or of a deleted one, is rejected by name', async (t) => {
+  const changes: Readonly<Record<string, (client: TestLog['client']) => Promise<unknown>>> = {
+    '$$one-1@0': (client) => client.setStreamMetadata('one-1', { maxCount: 2 }),
+    '$$two-1@0': (client) => client.deleteStream('two-1'),
+    [`three-1@${2n ** 63n - 1n}`]: (client) => client.tombstoneStream('three-1'),
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    const { source, target } = await startLogs(t)
+    for (const stream of ['one-1', 'two-1', 'three-1']) await source.client.appendToStream(stream, numberedEvent(0))
+    await change(source.client)
+    await t.rejects(copyTestLog(source, target), {
+      name: 'NotCopyableError',
+      message: `the source has ${name} `,
+    })
   }
 })
 

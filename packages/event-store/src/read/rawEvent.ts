@@ -18,29 +18,16 @@ export type RawEvent = {
 
 /** The revision of a tombstone, which closes a stream for good. */
 export const tombstoneRevision = 2n ** 63n - 1n
-export const metadataType = '$metadata'
 
 /** Streams of the server, and the metadata of all streams. */
 export const isSystemStream = (stream: string) => stream.startsWith('$')
 
-/** Whether a stream is copied: user streams and their metadata are, the server's system streams are not. */
-export function isCopiedStream(stream: string): boolean {
-  return !isSystemStream(originalStreamOf(stream) ?? stream)
-}
-
-export const metastreamOf = (stream: string) => `$$${stream}`
-
-/** The stream that a metastream describes; undefined for any other stream. */
-export function originalStreamOf(stream: string): string | undefined {
-  return stream.startsWith('$$') ? stream.slice(2) : undefined
-}
-
-export const isTombstone = ({ revision }: RawEvent) => revision === tombstoneRevision
+/** Whether the stream has the metadata of a stream that is none of the server's. */
+export const isMetadataOfUserStream = (stream: string) => stream.startsWith('$$') && !isSystemStream(stream.slice(2))
 
 /** Describes an event in messages. */
 export function describeEvent({ stream, revision, type, id, position }: RawEvent): string {
-  const place = revision === tombstoneRevision ? 'end' : String(revision)
-  return `${stream}@${place} (${type}, id ${id}, position ${position.commit})`
+  return `${stream}@${revision} (${type}, id ${id}, position ${position.commit})`
 }
 
 type RecordedEventMessage = ReadResp.ReadEvent.RecordedEvent

@@ -2,7 +2,7 @@
 import { startEventStore } from '@paylog/testing/eventStore'
 import t, { type Test } from 'tap'
 import { type CallContext, createRawClient } from '../connection/calls.ts'
-import { appendRaw } from '../copy-log/copyEvents.ts'
+import { appendRaw } from '../copy-log/appendRaw.ts'
 import { rawEventFixture as event } from '../testing/copyLogHarness.ts'
 import { startFakeEventStore } from '../testing/fakeEventStore.ts'
 import { eventMessage } from '../testing/grpcMessages.ts'
@@ -45,7 +45,6 @@ t.test('raw reads continue after events that fill a page each', async (t) => {
   const revisions: bigint[] = []
   for (let next = 0n, isLast = false; !isLast; next = (revisions.at(-1) ?? 0n) + 1n) {
     const page = await readStreamPage(client, 'large-1', next, 500)
-    if (page === 'closed') throw new Error('The stream is closed')
     t.ok(page.isLast || page.events.length > 0)
     revisions.push(...page.events.map(({ revision }) => revision))
     isLast = page.isLast

@@ -2,7 +2,7 @@
 import { Metadata } from '@grpc/grpc-js'
 import type { LogCheckpoint, LogPosition } from '@paylog/domain/events'
 import { type CallContext, call } from '../connection/calls.ts'
-import { isSystemStream, metastreamOf, type RawEvent, tombstoneRevision } from './rawEvent.ts'
+import { isSystemStream, type RawEvent } from './rawEvent.ts'
 import { collectPage, type RawPage, readPage, readPagesBackwards } from './readPage.ts'
 import { logRead, streamRead } from './requests.ts'
 
@@ -105,20 +105,15 @@ export async function isInLog(context: CallContext, checkpoint: LogCheckpoint): 
 }
 
 /**
- * Some events of a stream, without those hidden by its metadata; none for a stream that does not exist.
+ * Some events of a stream, without those hidden by its metadata; none for a stream that does not exist or was deleted.
  * @param from the first revision
- * @returns `'closed'` for a stream that was deleted for good
+ * @throws the context's failure
  */
-export function readStreamPage(
-  context: CallContext,
-  stream: string,
-  from: bigint,
-  count: number,
-): Promise<RawPage | 'closed'> {
+export function readStreamPage(context: CallContext, stream: string, from: bigint, count: number): Promise<RawPage> {
   const collect = collectPage(context, streamRead(stream, from, count))
   return call(context, (stub, args) =>
-    collect(stub, args).catch((error: unknown) => {
-      if (isStreamDeleted(error)) return 'closed'
+    collect(stub, args).catch((error: unknown): RawPage => {
+      if (isStreamDeleted(error)) return { events: [], isLast: true }
       throw error
     }),
   )
@@ -127,45 +122,4 @@ export function readStreamPage(
 function isStreamDeleted(error: unknown): boolean {
   const trailers = error instanceof Error && 'metadata' in error ? error.metadata : undefined
   return trailers instanceof Metadata && trailers.get('exception')[0] === 'stream-deleted'
-}
-
-/** The latest metadata event of a stream. */
-export async function readStreamMetadata(context: CallContext, stream: string): Promise<RawEvent | undefined> {
-  const { events } = await readPage(context, streamRead(metastreamOf(stream), 'end', 1, true))
-  return events[0]
-}
-
-/** Why a scavenge may have removed events of a stream, according to its current metadata. */
-export type Retention = 'closed' | 'deleted' | 'truncated' | 'kept'
-
-/**
- * `deleted` streams may come back, `closed` ones (with a tombstone) never. `truncated` events lie before the stream's
- * `$tb`, or may exceed its `$maxCount` or `$maxAge`.
- * @throws the context's failure
- */
-export async function readRetention(
-  context: CallContext,
-  { stream, revision }: Pick<RawEvent, 'stream' | 'revision'>,
-): Promise<Retention> {
-  if ((await readStreamPage(context, stream, 0n, 1)) === 'closed') return 'closed'
-  const metadata = parseMetadata((await readStreamMetadata(context, stream))?.data)
-  // 2^63-1 is not exact in JavaScript; the nearest number serves here.
-  const truncateBefore = numberOf(metadata, '$tb')
-  if (truncateBefore >= Number(tombstoneRevision)) return 'deleted'
-  const isLimited = numberOf(metadata, '$maxCount') > 0 || numberOf(metadata, '$maxAge') > 0
-  return Number(revision) < truncateBefore || isLimited ? 'truncated' : 'kept'
-}
-
-function parseMetadata(data: Uint8Array | undefined): unknown {
-  try {
-    return data && JSON.parse(Buffer.from(data).toString())
-  } catch {
-    // Metadata that is not JSON is no metadata.
-    return undefined
-  }
-}
-
-function numberOf(metadata: unknown, name: string): number {
-  const value: unknown = typeof metadata === 'object' && metadata !== null ? Reflect.get(metadata, name) : undefined
-  return typeof value === 'number' ? value : 0
 }

@@ -8,7 +8,7 @@ import pg from 'pg'
 import type { Test } from 'tap'
 import { createRawClient, type RawClient } from '../connection/calls.ts'
 import { type CopyProgress, copyLog } from '../copy-log/copyLog.ts'
-import { isCopiedStream, type RawEvent } from '../read/rawEvent.ts'
+import { isSystemStream, type RawEvent } from '../read/rawEvent.ts'
 import { readEvents } from '../read/readPage.ts'
 
 type Store = Pick<TestEventStore, 'connectionString' | 'databaseUrl'>
@@ -58,15 +58,12 @@ export function rawEventFixture(
 export async function logContents(log: TestLog): Promise<string[]> {
   const lines: string[] = []
   for await (const event of readEvents(log.raw)) {
-    if (!isCopiedStream(event.stream)) continue
+    if (isSystemStream(event.stream)) continue
     const bytes = [event.data, event.metadata].map((each) => Buffer.from(each).toString('hex'))
     lines.push([event.stream, event.revision, event.id, event.type, event.contentType, ...bytes].join(' '))
   }
   return lines
 }
-
-/** Removes the ids, which servers generate for some events. */
-export const withoutIds = (lines: readonly string[]) => lines.map((line) => line.replace(/ [0-9a-f-]{36} /, ' '))
 
 /** Appends two events to each of `streams` streams, interleaved. */
 export async function fillLog({ client }: TestLog, streams: number): Promise<void> {
