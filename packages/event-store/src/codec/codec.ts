@@ -9,7 +9,7 @@ import { Compile } from 'typebox/compile'
 import type { RawEvent } from '../read/rawEvent.ts'
 import type { DataKey } from './dataKeys.ts'
 import { KeysNeededError, type KnownKeys, partsIn, type SealedKeys, seal, unseal } from './sealing.ts'
-import { createStoredShapes, type EventTables, type StoredShape, type StoredShapes, upcast } from './shapes.ts'
+import { createStoredShapes, type EventTables, type StoredShape, type StoredShapes } from './shapes.ts'
 
 /** An event with everything that the log stores about it. */
 export type Recorded<Event = RecordedDomainEvent> = Event & {
@@ -148,7 +148,9 @@ function unsealedData(
 ): { readonly data: unknown; readonly sealed: SealedKeys } {
   try {
     const unsealed = unseal(shape.sealed, stored, known, { stream, id, type })
-    return { ...unsealed, data: upcast(shape, unsealed.data) }
+    const problem = shape.problemOf(unsealed.data)
+    if (problem) throw new Error(`does not fit its schema: ${problem}`)
+    return { ...unsealed, data: shape.upcast(unsealed.data) }
   } catch (error) {
     if (error instanceof KeysNeededError) throw error
     throw unreadable(error instanceof Error ? error.message : String(error), error)

@@ -25,8 +25,8 @@ export type StoredShape = {
   readonly sealed: readonly SealedField[]
   /** Describes why the data does not fit the schema; nothing when it does. */
   problemOf(data: unknown): string | undefined
-  /** The next newer shape and the upcaster to it; absent for the newest. */
-  readonly next?: { readonly shape: StoredShape; readonly upcast: Upcaster<unknown>['upcast'] }
+  /** Makes data of this shape, which is not modified, data of the newest one. @throws Error that names the failed step */
+  upcast(data: unknown): unknown
 }
 
 export type StoredShapes = {
@@ -72,17 +72,12 @@ function shapesOf(
   schema: TSchema,
   former: Upcaster<unknown> | undefined,
 ): [StoredShape, ...StoredShape[]] {
-  const version = countOf(former) + 1
-  const shapes: [StoredShape, ...StoredShape[]] = [storedShape(name, version, schema)]
-  let shape = shapes[0]
-  for (let earlier = former; earlier !== undefined; earlier = earlier.before) {
-    shape = { ...storedShape(name, shape.version - 1, earlier.schema), next: { shape, upcast: earlier.upcast } }
-    shapes.push(shape)
-  }
-  return shapes
+  const earlier = former === undefined ? [] : shapesOf(name, former.schema, former.before)
+  const newest = storedShape(name, earlier.length + 1, schema)
+  if (former === undefined) return [newest]
+  const stepTo = (data: unknown) => upcastTo(newest, former, data)
+  return [newest, ...earlier.map((shape) => ({ ...shape, upcast: (data: unknown) => stepTo(shape.upcast(data)) }))]
 }
-
-const countOf = (former: Upcaster<unknown> | undefined): number => (former ? 1 + countOf(former.before) : 0)
 
 function storedShape(name: string, version: number, schema: TSchema): StoredShape {
   // Compiled on first use: a process meets few of the shapes, and compiling takes about a millisecond each.
@@ -99,35 +94,21 @@ function storedShape(name: string, version: number, schema: TSchema): StoredShap
       const [first] = validator.Errors(data)
       return `${first?.instancePath || 'data'} ${first?.message ?? 'is not valid'}`
     },
+    upcast: (data) => data,
   }
 }
 
-/**
- * Upcasts event data to its newest shape.
- * @param data as recorded; not modified
- * @throws Error that names the failed step: the data does not fit its shape, or an upcaster throws or returns data that
- *   does not fit the next shape
- */
-export function upcast(shape: StoredShape, data: unknown): unknown {
-  const problem = shape.problemOf(data)
-  if (problem) throw new Error(`does not fit its schema: ${problem}`)
-  let { next } = shape
-  let upcasted = data
-  for (; next !== undefined; next = next.shape.next) {
-    const { storedType, problemOf } = next.shape
-    upcasted = upcastStep(storedType, next.upcast, upcasted)
-    const problem = problemOf(upcasted)
-    if (problem) throw new Error(`does not fit ${storedType} after upcasting: ${problem}`)
-  }
-  return upcasted
-}
-
-function upcastStep(storedType: string, upcast: Upcaster<unknown>['upcast'], data: unknown): unknown {
+/** @throws Error when the upcaster throws, or returns data that does not fit the shape */
+function upcastTo({ storedType, problemOf }: StoredShape, { upcast }: Upcaster<unknown>, data: unknown): unknown {
+  let upcasted: unknown
   try {
     // The data has been checked against the upcaster's schema; the table has erased its type.
-    return upcast(data as never)
+    upcasted = upcast(data as never)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`could not be upcast to ${storedType}: ${reason}`, { cause: error })
   }
+  const problem = problemOf(upcasted)
+  if (problem) throw new Error(`does not fit ${storedType} after upcasting: ${problem}`)
+  return upcasted
 }
