@@ -15,7 +15,8 @@ import { createEncoding } from './codec/partKeys.ts'
 import type { CallContext } from './connection/calls.ts'
 import { connect, createReplaceableConnection, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
 import { unreadableLogError } from './connection/errors.ts'
-import { type ExportPage, type ExportPageRequest, readExportPage } from './export/exportPage.ts'
+import { readExportPage } from './export/exportPage.ts'
+import type { ExportPage, ExportPageRequest } from './export/exportPages.ts'
 import { type FollowerOptions, type FollowOptions, type FollowSource, followLog } from './follow/followLog.ts'
 import { type Lag, type LagLimits, measureLag } from './follow/lag.ts'
 import { createNewEvents } from './follow/newEvents.ts'
@@ -29,16 +30,16 @@ import {
   rawBatch,
   readBatches,
 } from './read/readBatches.ts'
-import { type RawPage, readPage } from './read/readPage.ts'
+import type { RawPage } from './read/readPage.ts'
 import {
   isInLog,
   type ReadRange,
   readCheckpointBefore,
   readHead,
   readStreamEvents,
+  readStreamPage,
   sharedLogEnds,
 } from './read/reads.ts'
-import { streamRead } from './read/requests.ts'
 import { categoryOf, type StreamName } from './streamName.ts'
 
 export type LoadedState<State> = {
@@ -278,7 +279,7 @@ function rawReads(
   return {
     lag: (position, prefixes, limits) => measureLag(reads, position, prefixes, limits),
     exportPage: (request) => readExportPage(reads, request),
-    readRawPage: (stream, from, count) => readPage(reads, streamRead(stream, from, count)),
+    readRawPage: (stream, from, count) => readStreamPage(reads, stream, from, count),
     head: () => readHead(reads),
     checkpointBefore: (position) => readCheckpointBefore(reads, position),
     has: (checkpoint) => isInLog(reads, checkpoint),

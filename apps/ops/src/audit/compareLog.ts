@@ -1,9 +1,9 @@
 // Recomputes the tree from the log in one pass, and compares it with the stored leaves and with checkpoints.
 import type { Checkpoint } from '@paylog/audit-log/checkpoint'
 import { createFrontier, type Frontier } from '@paylog/audit-log/tree'
+import { lookAhead } from '@paylog/event-store/export/lookAhead'
 import type { EventName } from '../streams/exportDifference.ts'
 import { type LeafDifference, type LogLeaf, leafDifference, type StoredLeaf, windowLeaves } from './leafDifference.ts'
-import { lookAhead } from './lookAhead.ts'
 
 /** A checkpoint whose signature is right. */
 export type SignedCheckpoint = Pick<Checkpoint, 'size' | 'root'> & {

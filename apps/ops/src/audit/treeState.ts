@@ -11,10 +11,10 @@ import {
   type StoredTree,
 } from '@paylog/audit-log/treeStore'
 import type { RawClient } from '@paylog/event-store/connection/calls'
+import { lookAhead } from '@paylog/event-store/export/lookAhead'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readEvents } from '@paylog/event-store/read/readPage'
 import type { Pool } from '../database.ts'
-import { lookAhead } from './lookAhead.ts'
 
 export type TreeState = {
   /** Leaves of the log. */

@@ -1,13 +1,11 @@
 // `streams export`: writes recorded events as ndjson, with a manifest to verify the file.
-import { coverageText, type ExportedPart, findCheckpoint } from '@paylog/audit-log/exportCheckpoint'
-import { isLeaf } from '@paylog/audit-log/leaf'
+import { coverageText, findCheckpoint } from '@paylog/audit-log/exportCheckpoint'
 import { ConfigError } from '@paylog/config/environment'
-import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/connection/calls'
-import { exportLine } from '@paylog/event-store/export/exportLine'
-import { createManifest, type Manifest, type ManifestCheckpoint, manifestOf } from '@paylog/event-store/export/manifest'
-import { type ExportSelection, readExportHead, readSelected } from '@paylog/event-store/export/selection'
-import type { RawEvent } from '@paylog/event-store/read/rawEvent'
+import { exportLog, type ExportProgress as LogProgress } from '@paylog/event-store/export/exportLog'
+import { readExportHead, readExportPage } from '@paylog/event-store/export/exportPage'
+import type { ExportFilters } from '@paylog/event-store/export/filters'
+import { type Manifest, type ManifestCheckpoint, manifestOf } from '@paylog/event-store/export/manifest'
 import type { IntendedDeed } from '@paylog/workflows/auditTrail'
 import { withAuditTree } from '../audit/auditTree.ts'
 import { auditCommand, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
@@ -21,8 +19,8 @@ import {
 } from '../progress.ts'
 import { timeLeft } from '../timeLeft.ts'
 import { createExportFile, type ExportFile, requireFreePaths } from './exportFile.ts'
-import { filtersOf } from './exportManifest.ts'
-import { categoryWarning, openRawLog, parseSelection, selectionOptions, untilInterrupted } from './exportSelection.ts'
+import { categoryWarning, filterOptions, openRawLog, parseFilters, untilInterrupted } from './exportSelection.ts'
+import { createSha256 } from './openExport.ts'
 
 export const streamsExport: CliCommand = {
   usage: '--out FILE [--category C] [--stream S] [--type T] [--since T] [--until T] [--force] [--reason TEXT] [--json]',
@@ -50,7 +48,7 @@ export const streamsExport: CliCommand = {
   async run(args, context) {
     const { environment, print, errors } = context
     const { values } = readArguments(args, [], {
-      ...selectionOptions,
+      ...filterOptions,
       out: { type: 'string' },
       force: { type: 'boolean' },
       ...reasonOption,
@@ -58,12 +56,12 @@ export const streamsExport: CliCommand = {
     })
     const { out } = values
     if (out === undefined || out === '') throw new UsageError('--out is missing')
-    const selection = parseSelection(values, Date.now())
+    const filters = parseFilters(values, Date.now())
     const replaces = values.force === true
     const reason = readAuditReason(values.reason)
     requireFreePaths(out, { replaces })
     const log = openRawLog(environment)
-    const warning = categoryWarning(selection)
+    const warning = categoryWarning(filters)
     if (warning !== undefined) errors.write(`Warning: ${warning}\n`)
     const progress = createExportProgress(errors)
     const { conclude } = createReportWriter(progress, print)
@@ -71,8 +69,8 @@ export const streamsExport: CliCommand = {
       const manifest = await untilInterrupted({ log, errors }, 'Interrupted: nothing was written.', async (signal) => {
         const file = await createExportFile(out, { replaces })
         try {
-          const audit = () => auditCommand(context, reason, exportDeed(selection))
-          const written = await exportEvents(log, { selection, file, progress, signal, audit, environment, errors })
+          const audit = () => auditCommand(context, reason, exportDeed(filters))
+          const written = await exportTo(file, { log, filters, progress, signal, audit, environment, errors })
           signal.throwIfAborted()
           await file.publish(written)
           return written
@@ -87,69 +85,49 @@ export const streamsExport: CliCommand = {
   },
 }
 
-function exportDeed(selection: ExportSelection): IntendedDeed {
-  const { stream, ...details } = filtersOf(selection)
+function exportDeed({ stream, ...details }: ExportFilters): IntendedDeed {
   const target = stream === null ? null : { kind: 'stream', id: stream }
   return { action: 'export_log', target, details }
 }
 
 type ExportRun = {
-  readonly selection: ExportSelection
-  readonly file: ExportFile
+  readonly log: RawClient
+  readonly filters: ExportFilters
   readonly progress: CliProgress<ExportProgress>
   readonly signal: AbortSignal
   readonly audit: () => Promise<void>
 } & Pick<CommandContext, 'environment' | 'errors'>
 
-async function exportEvents(log: RawClient, run: ExportRun): Promise<Manifest> {
-  const { selection, file, progress, signal, audit } = run
-  let later = 0
-  const head = await readExportHead(log, selection, () => progress.show({ phase: 'looking', events: ++later }))
+async function exportTo(file: ExportFile, run: ExportRun): Promise<Manifest> {
+  const { log, filters, progress, signal, audit } = run
+  const head = await readExportHead(log, filters.until, (events) => {
+    progress.show({ phase: 'looking', events })
+    return false
+  })
   // Once the end is known, so that an export does not contain its own record.
   await audit()
-  let count = 0
-  let leaves = 0
-  let first: LogPosition | undefined
-  let last: LogPosition | undefined
-  const show = (position: LogPosition) =>
-    progress.show({ phase: 'exporting', events: count, position: position.commit, head: head?.commit ?? 0n })
-  const onRead = (event: RawEvent) => {
-    if (isLeaf(event)) leaves++
-    show(event.position)
-  }
-  for await (const event of readSelected(log, selection, head, onRead)) {
-    signal.throwIfAborted()
-    await file.add(exportLine(event))
-    count++
-    first ??= event.position
-    last = event.position
-  }
-  if (head !== undefined) show(head)
-  const { bytes, sha256 } = await file.seal()
-  const isFromStart = startsTheLog(selection) && leaves === count
-  const checkpoint = await checkpointOf(run, { last: last?.commit, count, isFromStart })
-  return createManifest(filtersOf(selection), {
-    head: text(head),
-    count,
-    first_position: text(first),
-    last_position: text(last),
-    bytes,
-    sha256,
-    checkpoint,
-  })
+  return await exportLog(
+    { fetchPage: (request) => readExportPage(log, request), filters, head: head?.commit.toString() ?? null, signal },
+    {
+      hash: createSha256(),
+      write: file.write,
+      onProgress: (news) => progress.show(shownProgress('exporting', news)),
+      findCheckpoint: (last, count) => checkpointOf(run, BigInt(last), count),
+    },
+  )
 }
-
-/** Whether an export with these filters has the first events of the log, unless the times of the server jumped. */
-const startsTheLog = ({ category, stream, type, since }: ExportSelection) =>
-  [category, stream, type, since].every((filter) => filter === undefined)
 
 const noCheckpointText = 'Its manifest names no checkpoint: none covers it yet, or DATABASE_URL is not set.'
 
 /** An export without a checkpoint is one too: then a failure is a warning. */
 async function checkpointOf(
-  { environment, errors, progress }: ExportRun,
-  part: ExportedPart,
+  { environment, errors, progress, filters }: ExportRun,
+  last: bigint,
+  count: number,
 ): Promise<ManifestCheckpoint | null> {
+  // Otherwise the tree says it, once it has the last event.
+  const isWhole = Object.values(filters).every((filter) => filter === null)
+  const part = { last, count, ...(isWhole && { isFromStart: true }) }
   try {
     return await withAuditTree(environment, errors, (pool) => findCheckpoint(pool, part))
   } catch (error) {
@@ -159,8 +137,6 @@ async function checkpointOf(
     return null
   }
 }
-
-const text = (position: LogPosition | undefined) => position?.commit.toString() ?? null
 
 function exportSummaryText(
   out: string,
@@ -173,6 +149,11 @@ function exportSummaryText(
     checkpoint === null ? noCheckpointText : coverageText(checkpoint, count),
     `${manifestOf(out)} is its manifest. \`streams verify-export ${out}\` checks the export.`,
   ].join('\n')
+}
+
+/** How the command line shows the progress of an export or a comparison. */
+export function shownProgress(phase: keyof typeof titles, { events, position, head }: LogProgress): ExportProgress {
+  return { phase, events, position: BigInt(position ?? 0), head: BigInt(head ?? 0) }
 }
 
 export type ExportProgress =

@@ -1,10 +1,11 @@
 // The ways in which an export can differ from its manifest and the log, as text and as JSON.
 import { isDeepStrictEqual } from 'node:util'
-import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/connection/calls'
+import type { Finding } from '@paylog/event-store/export/compareExport'
 import type { ExportedLine } from '@paylog/event-store/export/exportedLines'
-import { filtersText, type Manifest } from '@paylog/event-store/export/manifest'
-import { type ExportSelection, isSelected } from '@paylog/event-store/export/selection'
+import { createSelector, filtersText } from '@paylog/event-store/export/filters'
+import type { Manifest } from '@paylog/event-store/export/manifest'
+import type { LogLine } from '@paylog/event-store/export/pairing'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readEventAt } from '@paylog/event-store/read/reads'
 import type { ExportProof } from './exportProof.ts'
@@ -20,33 +21,28 @@ export type EventName = {
 
 export type FieldDifference = { readonly field: string; readonly log: string | null; readonly file: string | null }
 
+/** `event` is null for a line that is none. */
+type LineDifference = { readonly line: number; readonly event: EventName | null }
+
 export type ExportDifference =
-  /** The file is not the one that the manifest describes. */
-  | {
-      readonly kind: 'manifest'
-      readonly field: string
-      readonly manifest: string | null
-      readonly file: string | null
-    }
-  /** The export ends before its own `until`. */
-  | { readonly kind: 'cut_short'; readonly head: string | null; readonly end: string }
-  /** The manifest describes an empty log, and the log is not empty. */
-  | { readonly kind: 'nothing_covered'; readonly end: string }
+  | Extract<Finding, { kind: 'manifest' | 'other_log' | 'nothing_covered' }>
   /** The lines are not those that the checkpoint of the manifest signed, or it is none. */
   | { readonly kind: 'checkpoint'; readonly reason: string }
-  /** The log ends before the part that the export covers. */
-  | { readonly kind: 'other_log'; readonly head: string; readonly end: string | null }
-  | { readonly kind: 'changed'; readonly line: number; readonly event: EventName; readonly fields: FieldDifference[] }
-  | { readonly kind: 'out_of_order'; readonly line: number; readonly event: EventName }
-  | { readonly kind: 'missing'; readonly event: EventName }
+  | ({ readonly kind: 'changed'; readonly fields: readonly FieldDifference[] } & LineDifference)
+  | ({ readonly kind: 'out_of_order' } & LineDifference)
+  | { readonly kind: 'missing'; readonly event: EventName | null }
   /** `in_log`: the log has the event, but it does not belong here. */
-  | {
-      readonly kind: 'extra'
-      readonly line: number
-      readonly event: EventName | null
-      readonly in_log: boolean
-      readonly reason: string
-    }
+  | ({ readonly kind: 'extra'; readonly in_log: boolean; readonly reason: string } & LineDifference)
+
+/** A finding with the name of its event and the fields that differ. */
+export function differenceOf(finding: Exclude<Finding, { kind: 'extra' }>): ExportDifference {
+  if (!('expected' in finding)) return finding
+  const event = nameInLine(finding.expected.bytes)
+  if (finding.kind === 'missing') return { kind: 'missing', event }
+  const { kind, line } = finding
+  const place = { line: line.number, event }
+  return kind === 'changed' ? { kind, ...place, fields: changedFields(line, finding.expected) } : { kind, ...place }
+}
 
 export function nameOf({ id, stream, revision, position, type }: RawEvent): EventName {
   return { id, stream, revision: revision.toString(), position: position.commit.toString(), type }
@@ -67,25 +63,27 @@ function fieldsOf(line: Uint8Array): Fields | undefined {
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The identity of the event in a line, if the line has all of it. */
-function nameInFile(line: Uint8Array | null): EventName | undefined {
+/** The identity of the event in a line; null when the line does not have all of it. */
+function nameInLine(line: Uint8Array | null): EventName | null {
   const fields = line === null ? undefined : fieldsOf(line)
   const [id, stream, revision, position, type] = ['id', 'stream', 'revision', 'position', 'type'].map((key) => {
     const value = fields?.[key]
     return typeof value === 'string' ? value : undefined
   })
-  if (id === undefined || stream === undefined || type === undefined) return undefined
-  if (!/^\d{1,20}$/.test(revision ?? '') || !/^\d{1,20}$/.test(position ?? '')) return undefined
-  return revision === undefined || position === undefined ? undefined : { id, stream, revision, position, type }
+  if (!id || !stream || type === undefined || !isNumber(revision) || !isNumber(position)) return null
+  return { id, stream, revision, position, type }
 }
 
+const isNumber = (text: string | undefined): text is string => /^\d{1,20}$/.test(text ?? '')
+
 /** The fields that differ. Those of data and metadata are listed one by one. */
-export function changedFields(log: Uint8Array, file: Uint8Array | null): FieldDifference[] {
-  const recorded = fieldsOf(log) ?? {}
-  const found = file === null ? undefined : fieldsOf(file)
+function changedFields(line: ExportedLine, expected: LogLine): FieldDifference[] {
+  const recorded = fieldsOf(expected.bytes) ?? {}
+  const found = line.bytes === null ? undefined : fieldsOf(line.bytes)
   if (found === undefined) return [{ field: 'line', log: null, file: 'not a JSON object' }]
   const fields = compare('', recorded, found)
   if (fields.length > 0) return fields
+  if (!line.isWhole) return [{ field: 'line', log: null, file: 'does not end with a single line feed' }]
   // Other order or spacing, a repeated key, or numbers that JavaScript cannot distinguish.
   return [{ field: 'line', log: null, file: 'the same values in another notation' }]
 }
@@ -112,12 +110,6 @@ function differenceText(difference: ExportDifference): string {
       const { field, manifest, file } = difference
       return `${field}: ${manifest ?? 'none'} in the manifest, ${file ?? 'none'} in the file`
     }
-    case 'cut_short':
-      return (
-        `head: the manifest covers the log up to ${difference.head ?? 'its start'}, and the last event before its until is at ` +
-        `${difference.end}: the export was cut off there, or the manifest was changed; or an event was recorded after the ` +
-        'export with a time before its until, by a server whose clock was behind'
-      )
     case 'nothing_covered':
       return (
         `head: the manifest describes an empty log, and the last event of this log is at ${difference.end}: the manifest was ` +
@@ -137,7 +129,7 @@ function differenceText(difference: ExportDifference): string {
     case 'missing':
       return `${eventText(difference.event)} is missing from the file`
     case 'extra':
-      return `line ${difference.line}: ${difference.event === null ? 'This' : eventText(difference.event)} ${difference.reason}`
+      return `line ${difference.line}: ${eventText(difference.event)} ${difference.reason}`
   }
 }
 
@@ -146,36 +138,37 @@ function fieldText({ field, log, file }: FieldDifference): string {
   return `${field} is ${file ?? 'absent'}, in the log ${log ?? 'absent'}`
 }
 
-const eventText = ({ stream, revision, type, id, position }: EventName) =>
-  `${stream}@${revision} (${type}, id ${id}, position ${position})`
-
-type ExportExtent = { readonly selection: ExportSelection; readonly head: LogPosition | undefined }
-
-type Explanation = Extract<ExportDifference, { kind: 'extra' }>
+function eventText(event: EventName | null): string {
+  if (event === null) return 'This'
+  const { stream, revision, type, id, position } = event
+  return `${stream}@${revision} (${type}, id ${id}, position ${position})`
+}
 
 /** Looks up in the log why a line has no event there. @throws LogUnusableError */
-export async function explainExtra(log: RawClient, line: ExportedLine, covered: ExportExtent): Promise<Explanation> {
-  const event = nameInFile(line.bytes) ?? null
-  const place = { line: line.number, event }
-  if (event === null || event.stream === '')
-    return { kind: 'extra', ...place, in_log: false, reason: 'is not an event' }
-  const inLog = await reasonInLog(log, event, covered)
-  return { kind: 'extra', ...place, in_log: inLog !== undefined, reason: inLog ?? 'is not in the log' }
+export async function explainExtra(
+  log: RawClient,
+  { number: line, bytes }: ExportedLine,
+  manifest: Manifest,
+): Promise<Extract<ExportDifference, { kind: 'extra' }>> {
+  const event = nameInLine(bytes)
+  if (event === null) return { kind: 'extra', line, event, in_log: false, reason: 'is not an event' }
+  const reason = await reasonInLog(log, event, manifest)
+  return { kind: 'extra', line, event, in_log: reason !== undefined, reason: reason ?? 'is not in the log' }
 }
 
 /** Why an event of the log does not belong at this place of the file. */
 async function reasonInLog(
   log: RawClient,
   { id, position }: EventName,
-  { selection, head }: ExportExtent,
+  { filters, head }: Manifest,
 ): Promise<string | undefined> {
   const commit = BigInt(position)
   // Beyond the range of the server.
   if (commit >= 2n ** 63n) return undefined
   const found = await readEventAt(log, { commit, prepare: commit })
   if (found?.id !== id) return undefined
-  if (head === undefined || commit > head.commit) return 'is after the part of the log that the manifest covers'
-  if (!isSelected(selection, found)) return 'does not match the filters of the manifest'
+  if (head === null || commit > BigInt(head)) return 'is after the part of the log that the manifest covers'
+  if (!createSelector(filters)(found)) return 'does not match the filters of the manifest'
   return 'is in the file more than once'
 }
 
@@ -186,7 +179,7 @@ export type ExportVerdict = {
   readonly isOfAnotherLog: boolean
   /** Whether the file matches its manifest, so that the log must have changed. */
   readonly isAsManifest: boolean
-  /** The position of the last event of the log, or null. Undefined when the log was not read. */
+  /** Where an export with the same filters would end now. Undefined when the log was not read. */
   readonly logEnd: string | null | undefined
   readonly proof: ExportProof
 }
@@ -219,7 +212,7 @@ export function verdictText(path: string, manifest: Manifest, verdict: ExportVer
       logEnd === undefined
         ? `${path} matches its manifest: ${events}${range}; the log was not read.`
         : `${path} matches its manifest and the log: ${events}${range}; ${covered}.`,
-      `It contains ${filtersText(manifest)}.`,
+      `It contains ${filtersText(manifest.filters)}.`,
       proofText(verdict.proof),
       ...goneOn(manifest, verdict),
     ].join('\n')
@@ -237,7 +230,7 @@ export function verdictText(path: string, manifest: Manifest, verdict: ExportVer
 function causeText({ isAsManifest, logEnd }: ExportVerdict): string {
   if (!isAsManifest) return 'The file does not match its manifest.'
   if (logEnd === undefined) return 'The file matches its manifest: both were changed, or the checkpoint was.'
-  return 'The file matches its manifest, so the log has changed since or is another one.'
+  return 'The file matches its manifest, so the log has changed since or is another one, or both files were changed.'
 }
 
 /** What the checkpoint proves of an export without differences. */

@@ -1,20 +1,14 @@
 // Writes an export and its manifest completely or not at all.
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Manifest, manifestOf, manifestText } from '@paylog/event-store/export/manifest'
-import { OpsError } from '../command.ts'
-
-/** Lines are written in chunks of this size. */
-const chunkBytes = 1 << 20
+import { messageOf, OpsError } from '../command.ts'
 
 export type ExportFile = {
-  /** Adds a line. Resolves when there is space for another one. */
-  add(line: string): Promise<void>
-  /** Flushes all lines to the disk. */
-  seal(): Promise<Pick<Manifest, 'bytes' | 'sha256'>>
-  /** Renames both files to their final names, the manifest last: a file without it is not an export. */
+  write(bytes: Uint8Array): Promise<void>
+  /** Flushes the file to the disk, and renames both to their final names, the manifest last: a file without it is not an export. */
   publish(manifest: Manifest): Promise<void>
   /** Removes unpublished files. */
   discard(): Promise<void>
@@ -42,33 +36,11 @@ const existing = (path: string) => new OpsError(`${path} exists. Name another fi
 export async function createExportFile(path: string, options: { readonly replaces: boolean }): Promise<ExportFile> {
   const draft = `${path}.${randomBytes(4).toString('hex')}.part`
   const manifestDraft = `${draft}.manifest.json`
-  const hash = createHash('sha256')
   const file = await writing(path, open(draft, 'wx', 0o600))
-  let lines: string[] = []
-  let bufferedLength = 0
-  let bytes = 0
-
-  async function flush(): Promise<void> {
-    const chunk = Buffer.from(lines.join(''))
-    lines = []
-    bufferedLength = 0
-    bytes += chunk.length
-    hash.update(chunk)
-    await writing(path, file.writeFile(chunk))
-  }
   return {
-    async add(line) {
-      lines.push(line, '\n')
-      bufferedLength += line.length + 1
-      if (bufferedLength >= chunkBytes) await flush()
-    },
-    async seal() {
-      await flush()
-      await writing(path, file.sync())
-      await file.close()
-      return { bytes, sha256: hash.digest('hex') }
-    },
+    write: (bytes) => writing(path, file.writeFile(bytes)),
     async publish(manifest) {
+      await writing(path, synced(file))
       await writing(path, writeWhole(manifestDraft, manifestText(manifest)))
       if (options.replaces) {
         // A new file beside an old manifest would look tampered with.
@@ -129,4 +101,4 @@ async function writing<Result>(path: string, work: Promise<Result>): Promise<Res
 }
 
 const cannotBeWritten = (path: string, error: unknown) =>
-  new OpsError(`${path} cannot be written: ${error instanceof Error ? error.message : error}`, { cause: error })
+  new OpsError(`${path} cannot be written: ${messageOf(error)}`, { cause: error })

@@ -1,9 +1,9 @@
-// The selection of an export on the command line, and the log that it is read from.
+// The filters of an export on the command line, and the log that it is read from.
 import type { Writable } from 'node:stream'
 import { loadConfig } from '@paylog/config/environment'
 import { url } from '@paylog/config/kinds'
 import { createRawClient, type RawClient } from '@paylog/event-store/connection/calls'
-import { type ExportSelection, selectionProblem } from '@paylog/event-store/export/selection'
+import { type ExportFilters, filterProblem } from '@paylog/event-store/export/filters'
 import { categories } from '@paylog/event-store/streamName'
 import { Type } from 'typebox'
 import { OpsError, readSince, UsageError } from '../command.ts'
@@ -39,7 +39,7 @@ export async function untilInterrupted<Result>(
   }
 }
 
-export const selectionOptions = {
+export const filterOptions = {
   category: { type: 'string' },
   stream: { type: 'string' },
   type: { type: 'string' },
@@ -51,27 +51,21 @@ export const selectionOptions = {
  * @param now the time that durations are subtracted from, in ms
  * @throws UsageError
  */
-export function parseSelection(
-  given: { readonly [Name in keyof typeof selectionOptions]?: string | undefined },
+export function parseFilters(
+  given: { readonly [Name in keyof typeof filterOptions]?: string | undefined },
   now: number,
-): ExportSelection {
-  const { category, stream, type } = given
-  const since = given.since === undefined ? undefined : readSince(given.since, now, '--since')
-  const until = given.until === undefined ? undefined : readSince(given.until, now, '--until')
-  const selection = {
-    ...(category === undefined ? {} : { category }),
-    ...(stream === undefined ? {} : { stream }),
-    ...(type === undefined ? {} : { type }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-  }
-  const problem = selectionProblem(selection, now)
+): ExportFilters {
+  const { category = null, stream = null, type = null } = given
+  const timeOf = (name: 'since' | 'until') =>
+    given[name] === undefined ? null : new Date(readSince(given[name], now, `--${name}`)).toISOString()
+  const filters = { category, stream, type, since: timeOf('since'), until: timeOf('until') }
+  const problem = filterProblem(filters, now)
   if (problem !== undefined) throw new UsageError(`--${problem.field} ${problem.message}`)
-  return selection
+  return filters
 }
 
 /** A warning for a probably mistyped category. */
-export function categoryWarning({ category }: ExportSelection): string | undefined {
-  if (category === undefined || categories.some((known) => known === category)) return undefined
+export function categoryWarning({ category }: ExportFilters): string | undefined {
+  if (category === null || categories.some((known) => known === category)) return undefined
   return `Paylog has no category ${category}. It has ${categories.join(', ')}.`
 }

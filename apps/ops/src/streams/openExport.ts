@@ -1,34 +1,44 @@
-// Reads an exported file from the disk.
+// Reads an export and its manifest from the disk.
 import { createHash } from 'node:crypto'
-import { closeSync, createReadStream, openSync } from 'node:fs'
-import { type ExportedFile, readExport } from '@paylog/event-store/export/exportedLines'
-import { OpsError } from '../command.ts'
+import { accessSync, constants, createReadStream, readFileSync } from 'node:fs'
+import type { Hash } from '@paylog/event-store/export/exportedLines'
+import { fileOf, type Manifest, manifestOf, parseManifest } from '@paylog/event-store/export/manifest'
+import { messageOf, OpsError } from '../command.ts'
 
-const cannotBeRead = (path: string, error: unknown) =>
-  new OpsError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`, { cause: error })
-
-/** @throws OpsError for a file that cannot be read */
-export function requireReadable(path: string): void {
-  try {
-    closeSync(openSync(path, 'r'))
-  } catch (error) {
-    throw cannotBeRead(path, error)
-  }
-}
-
-/** Its lines are read once. @throws OpsError, from `lines`, when it cannot be read */
-export function openExport(path: string): ExportedFile {
+export function createSha256(): Hash {
   const hash = createHash('sha256')
-  return readExport(chunksOf(path), {
-    update: (bytes) => hash.update(bytes),
-    digest: () => hash.copy().digest('hex'),
-  })
+  return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest('hex') }
 }
 
-async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
+/** The content of a file. @throws OpsError when it cannot be read */
+export async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(path, { highWaterMark: 1 << 20 })
   } catch (error) {
     throw cannotBeRead(path, error)
   }
 }
+
+/** @throws OpsError when the export cannot be read, or its manifest not by this program */
+export function readManifestOf(path: string): Manifest {
+  reading(path, () => accessSync(path, constants.R_OK))
+  const file = fileOf(path)
+  if (file !== undefined && !('problem' in manifestAt(path)))
+    throw new OpsError(`${path} is the manifest of an export: name the export itself, ${file}`)
+  const manifest = manifestAt(manifestOf(path))
+  if ('problem' in manifest) throw new OpsError(`${manifestOf(path)} ${manifest.problem}`)
+  return manifest
+}
+
+const manifestAt = (path: string) => parseManifest(reading(path, () => readFileSync(path, 'utf8')))
+
+function reading<Result>(path: string, read: () => Result): Result {
+  try {
+    return read()
+  } catch (error) {
+    throw cannotBeRead(path, error)
+  }
+}
+
+const cannotBeRead = (path: string, error: unknown) =>
+  new OpsError(`${path} cannot be read: ${messageOf(error)}`, { cause: error })

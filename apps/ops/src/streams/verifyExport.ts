@@ -1,34 +1,24 @@
 // `streams verify-export`: checks an export against its manifest and the log.
-import type { LogPosition } from '@paylog/domain/events'
 import type { RawClient } from '@paylog/event-store/connection/calls'
-import { isSame } from '@paylog/event-store/export/bytes'
-import type { ExportedLine, ExportSummary } from '@paylog/event-store/export/exportedLines'
-import { exportLine } from '@paylog/event-store/export/exportLine'
-import { lineInFormat } from '@paylog/event-store/export/lineFormat'
-import { fileOf, type Manifest } from '@paylog/event-store/export/manifest'
-import { createOrder, type LineOrder, type LogLine, pair } from '@paylog/event-store/export/pairing'
-import { type ExportSelection, readExportHead, readSelected } from '@paylog/event-store/export/selection'
-import type { RawEvent } from '@paylog/event-store/read/rawEvent'
-import { readLogEnd } from '@paylog/event-store/read/reads'
+import { compareExport, summaryFindings } from '@paylog/event-store/export/compareExport'
+import { readExport } from '@paylog/event-store/export/exportedLines'
+import { readExportPage } from '@paylog/event-store/export/exportPage'
+import type { Manifest } from '@paylog/event-store/export/manifest'
 import { keyHelp, keyOption, readVerifier } from '../audit/verifier.ts'
 import { type CliCommand, OpsError, readArguments } from '../command.ts'
 import { type CliProgress, createReportWriter } from '../progress.ts'
-import { createExportProgress, type ExportProgress } from './export.ts'
+import { createExportProgress, type ExportProgress, shownProgress } from './export.ts'
 import {
-  changedFields,
+  differenceOf,
   type ExportDifference,
   type ExportVerdict,
   explainExtra,
-  nameOf,
   verdictJson,
   verdictText,
 } from './exportDifference.ts'
-import { isManifest, readManifest, selectionOf } from './exportManifest.ts'
 import { createProver, type ExportProof, type ExportProver } from './exportProof.ts'
 import { openRawLog, untilInterrupted } from './exportSelection.ts'
-import { openExport, requireReadable } from './openExport.ts'
-
-type RecordedLine = LogLine & { readonly event: RawEvent }
+import { chunksOf, createSha256, readManifestOf } from './openExport.ts'
 
 /** Differences that are printed. The others are counted. */
 const maxListed = 100
@@ -57,7 +47,7 @@ export const streamsVerifyExport: CliCommand = {
     const options = { ...keyOption, offline: { type: 'boolean' }, json: { type: 'boolean' } } as const
     const { values, positionals } = readArguments(args, ['FILE'], options)
     const [path] = positionals
-    const manifest = manifestOfExport(path)
+    const manifest = readManifestOf(path)
     const prover = createProver(manifest, readVerifier(values.key, environment))
     const progress = createExportProgress(errors)
     const { conclude } = createReportWriter(progress, print)
@@ -81,16 +71,6 @@ export const streamsVerifyExport: CliCommand = {
   },
 }
 
-/** @throws OpsError when the file or its manifest cannot be read */
-function manifestOfExport(path: string): Manifest {
-  requireReadable(path)
-  const file = fileOf(path)
-  if (file !== undefined && isManifest(path)) {
-    throw new OpsError(`${path} is the manifest of an export: name the export itself, ${file}`)
-  }
-  return readManifest(path)
-}
-
 type Verification = {
   readonly path: string
   readonly manifest: Manifest
@@ -106,59 +86,41 @@ async function verifyOffline({
   prover,
 }: Pick<Verification, 'path' | 'manifest' | 'prover'>): Promise<ExportVerdict> {
   const differences = createDifferences()
-  const file = openExport(path)
+  const file = readExport(chunksOf(path), createSha256())
   for await (const line of file.lines(new AbortController().signal)) prover.add(line)
-  const isAsManifest = noteSummary(differences, manifest, file.summary())
+  const differing = summaryFindings(manifest, file.summary())
+  for (const finding of differing) differences.note(() => finding)
   const proof = noteProof(differences, prover)
   if (proof.events === 0 && proof.limit !== null) throw new OpsError(`${path} does not prove itself: ${proof.limit}.`)
+  const isAsManifest = differing.length === 0
   return { ...differences.found(), isOfAnotherLog: false, isAsManifest, logEnd: undefined, proof }
 }
 
 async function verify(log: RawClient, verification: Verification): Promise<ExportVerdict> {
   const { path, manifest, prover, progress, signal } = verification
   const differences = createDifferences()
-  const selection = selectionOf(manifest)
-  const head = manifest.head === null ? undefined : positionAt(manifest.head)
-  const end = (await readLogEnd(log))?.position
-  const extent = await extentDifference(log, { selection, head, end })
-  if (extent !== undefined) differences.note(() => extent)
-  const file = openExport(path)
-  const order = createOrder()
-  let paired = 0
   let [known, unknown] = [0, 0]
-  const show = (position: LogPosition) =>
-    progress.show({ phase: 'comparing', events: paired, position: position.commit, head: head?.commit ?? 0n })
-  const recorded = logLines(log, { selection, head, format: manifest.format }, show)
-  await pair(proving(prover, file.lines(signal)), recorded, {
-    async paired(line, expected) {
-      paired++
-      notePair(differences, line, expected, order)
-    },
-    missing: async ({ event }) => differences.note(() => ({ kind: 'missing', event: nameOf(event) })),
-    async extra(line) {
+  const { events, logEnd, isAsManifest } = await compareExport({
+    manifest,
+    content: chunksOf(path),
+    hash: createSha256(),
+    fetchPage: (request) => readExportPage(log, request, Number.POSITIVE_INFINITY),
+    signal,
+    onLine: prover.add,
+    onProgress: (news) => progress.show(shownProgress('comparing', news)),
+    async onFinding(finding) {
+      if (finding.kind !== 'extra') return differences.note(() => differenceOf(finding))
       // Only printed differences are explained, because an explanation costs calls to the server.
       if (differences.isFull() && known + unknown >= minLookedUp) return differences.count()
-      const difference = await explainExtra(log, line, { selection, head })
+      const difference = await explainExtra(log, finding.line, manifest)
       if (difference.in_log) known++
       else unknown++
       differences.note(() => difference)
     },
   })
-  if (head !== undefined) show(head)
-  const isAsManifest = noteSummary(differences, manifest, file.summary())
   const proof = noteProof(differences, prover)
-  const isOfAnotherLog = unknown > 0 && known + paired === 0
-  return { ...differences.found(), isOfAnotherLog, isAsManifest, logEnd: asText(end?.commit ?? null), proof }
-}
-
-async function* proving(
-  prover: ExportProver,
-  lines: AsyncGenerator<ExportedLine, void>,
-): AsyncGenerator<ExportedLine, void> {
-  for await (const line of lines) {
-    prover.add(line)
-    yield line
-  }
+  const isOfAnotherLog = unknown > 0 && known + events === 0
+  return { ...differences.found(), isOfAnotherLog, isAsManifest, logEnd, proof }
 }
 
 function noteProof(differences: Differences, prover: ExportProver): ExportProof {
@@ -186,70 +148,3 @@ function createDifferences() {
     found: () => ({ differences, shownDifferences }),
   }
 }
-
-type Extent = {
-  readonly selection: ExportSelection
-  readonly head: LogPosition | undefined
-  readonly end: LogPosition | undefined
-}
-
-/** Whether the part of the log that the manifest covers fits this log. */
-async function extentDifference(
-  log: RawClient,
-  { selection, head, end }: Extent,
-): Promise<ExportDifference | undefined> {
-  if (head !== undefined && (end === undefined || end.commit < head.commit)) {
-    return { kind: 'other_log', head: String(head.commit), end: asText(end?.commit ?? null) }
-  }
-  if (selection.until === undefined) {
-    if (head !== undefined || end === undefined) return undefined
-    return { kind: 'nothing_covered', end: String(end.commit) }
-  }
-  // With `until`, the end of the export does not depend on the manifest.
-  const due = await readExportHead(log, selection, () => {})
-  if (due === undefined || (head !== undefined && due.commit <= head.commit)) return undefined
-  return { kind: 'cut_short', head: asText(head?.commit ?? null), end: String(due.commit) }
-}
-
-function notePair(
-  differences: Differences,
-  line: ExportedLine,
-  { event, bytes }: RecordedLine,
-  order: LineOrder,
-): void {
-  const place = { line: line.number, event: nameOf(event) }
-  if (!order.isRight(line.number, event.position.commit)) differences.note(() => ({ kind: 'out_of_order', ...place }))
-  if (line.bytes === null || !isSame(line.bytes, bytes)) {
-    differences.note(() => ({ kind: 'changed', ...place, fields: changedFields(bytes, line.bytes) }))
-  } else if (!line.isWhole) {
-    const fields = [{ field: 'line', log: null, file: 'does not end with a single line feed' }]
-    differences.note(() => ({ kind: 'changed', ...place, fields }))
-  }
-}
-
-/** @returns whether the file matches the manifest */
-function noteSummary(differences: Differences, manifest: Manifest, summary: ExportSummary): boolean {
-  let isAsManifest = true
-  for (const field of ['count', 'first_position', 'last_position', 'bytes', 'sha256'] as const) {
-    const [stated, found] = [manifest[field], summary[field]]
-    if (stated === found) continue
-    isAsManifest = false
-    differences.note(() => ({ kind: 'manifest', field, manifest: asText(stated), file: asText(found) }))
-  }
-  return isAsManifest
-}
-
-async function* logLines(
-  log: RawClient,
-  { selection, head, format }: Pick<Extent, 'selection' | 'head'> & Pick<Manifest, 'format'>,
-  onRead: (position: LogPosition) => void,
-): AsyncGenerator<RecordedLine, void> {
-  for await (const event of readSelected(log, selection, head, ({ position }) => onRead(position))) {
-    yield { event, bytes: lineInFormat(Buffer.from(exportLine(event)), format) }
-  }
-}
-
-/** On current servers commit and prepare position are equal. */
-const positionAt = (text: string): LogPosition => ({ commit: BigInt(text), prepare: BigInt(text) })
-
-const asText = (value: string | number | bigint | null) => (value === null ? null : String(value))

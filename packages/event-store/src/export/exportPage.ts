@@ -1,127 +1,87 @@
-// Reads an export page by page, each within bounds, however large the log is and however rare the selected events are.
+// Reads an export from the log page by page, each within bounds, however large the log is and however rare the events are.
 import { isAfter, type LogPosition } from '@paylog/domain/events'
 import type { CallContext } from '../connection/calls.ts'
-import type { RawEvent } from '../read/rawEvent.ts'
-import { type LogPage, readLogPage, readPagesBackwards } from '../read/readPage.ts'
+import { createPageReader, readPagesBackwards } from '../read/readPage.ts'
 import { readLogEnd } from '../read/reads.ts'
 import { exportLine } from './exportLine.ts'
-import { type ExportSelection, isSelected, serverFilter } from './selection.ts'
-
-export type ExportPageRequest = {
-  readonly selection: ExportSelection
-  /** Exclusive start; the start of the log when undefined. */
-  readonly after: LogPosition | undefined
-  /** Inclusive end, from the first page. */
-  readonly head: LogPosition | undefined
-  /** Lines. */
-  readonly limit: number
-}
-
-export type ExportPage = {
-  /** Without line feeds. May be empty although more follow. */
-  readonly lines: readonly string[]
-  /** The `after` of the next page; undefined when all events up to the head have been read. */
-  readonly next: LogPosition | undefined
-  /** The end of the export; undefined when no event can belong to it. */
-  readonly head: LogPosition | undefined
-}
+import type { ExportPage, ExportPageRequest } from './exportPages.ts'
+import { createSelector, serverFilter } from './filters.ts'
 
 /** A page ends after the first of these bounds, and its last read. */
 const maxEvents = 10_000
-const maxMs = 5_000
+const defaultMaxMs = 5_000
 const maxCharacters = 8 << 20
 /** Events of one read of the log. */
 const minRead = 500
 const maxRead = 2_000
-/** How long the server may search for a selected event before the log is read without its help. */
-const maxSearchMs = 2_000
 
 /**
  * The pages of a selection, each read from where the last one ended and up to the same head, have the lines of the whole
  * export.
+ * @param maxMs how long a page, and the search for the head, may take
  * @throws the context's failure
  */
-export async function readExportPage(context: CallContext, request: ExportPageRequest): Promise<ExportPage> {
-  const startedAt = performance.now()
-  const isOver = () => performance.now() - startedAt >= maxMs
-  const head = request.head ?? (await readPageHead(context, request.selection, isOver))
-  if (head === undefined) return { lines: [], next: undefined, head }
-  const page = createPage(request, head)
-  const filter = serverFilter(request.selection)
-  let isFilteredHere = false
-  let read = 0
-  while (page.isOpen()) {
-    const found: LogPage = await readLogPage(filter === undefined || isFilteredHere ? context : searching(context), {
-      after: page.position(),
-      filter,
-      maxEvents: page.missing(),
-      isFilteredHere,
-    })
-    page.add(found)
-    read += found.read
-    if (found.isSilent) isFilteredHere = true
-    // A page without progress would look like the last one.
-    if (page.position() !== request.after && (read >= maxEvents || isOver())) break
-  }
-  return page.end()
-}
-
-function createPage({ selection, after, limit }: ExportPageRequest, head: LogPosition) {
+export async function readExportPage(
+  context: CallContext,
+  request: ExportPageRequest,
+  maxMs = defaultMaxMs,
+): Promise<ExportPage> {
+  const { filters, limit } = request
+  const giveUpAt = performance.now() + maxMs
+  const isLate = () => performance.now() > giveUpAt
+  const head = positionOf(request.head) ?? (await readExportHead(context, filters.until, isLate))
+  if (head === undefined) return { text: '', next: null, head: null }
+  const isSelected = createSelector(filters)
+  const readLog = createPageReader(context, serverFilter(filters))
   const lines: string[] = []
-  let characters = 0
-  let position = after
-  let isComplete = after !== undefined && !isAfter(head, after)
+  let [characters, read] = [0, 0]
+  let position = positionOf(request.after)
   const isFull = () => lines.length >= limit || characters >= maxCharacters
-  function moveTo(next: LogPosition): void {
-    position = next
-    if (!isAfter(head, next)) isComplete = true
-  }
-  function addEvent(event: RawEvent): void {
-    if (!isAfter(event.position, head) && isSelected(selection, event)) {
+  const isComplete = () => position !== undefined && !isAfter(head, position)
+  while (!isComplete() && !isFull() && read < maxEvents && (read === 0 || !isLate())) {
+    const page = await readLog(position, Math.min(Math.max(limit - lines.length, minRead), maxRead))
+    read += page.read
+    for (const event of page.events) {
+      if (isFull() || isAfter(event.position, head)) break
+      position = event.position
+      if (!isSelected(event)) continue
       const line = exportLine(event)
-      lines.push(line)
+      lines.push(`${line}\n`)
       characters += line.length
     }
-    moveTo(event.position)
+    if (!isFull()) position = page.isLast ? head : page.last?.position
   }
-  return {
-    position: () => position,
-    missing: () => Math.min(Math.max(limit - lines.length, minRead), maxRead),
-    isOpen: () => !isComplete && !isFull(),
-    add({ events, last, isLast }: LogPage): void {
-      for (const event of events) {
-        if (isComplete || isFull()) return
-        addEvent(event)
-      }
-      if (isComplete || isFull()) return
-      if (last !== undefined) moveTo(last.position)
-      if (isLast) isComplete = true
-    },
-    end: (): ExportPage => ({ lines, next: isComplete ? undefined : position, head }),
-  }
+  const next = position === undefined || isComplete() ? null : String(position.commit)
+  return { text: lines.join(''), next, head: String(head.commit) }
 }
 
-const searching = (context: CallContext): CallContext => ({
-  ...context,
-  timeoutMs: Math.min(context.timeoutMs, maxSearchMs),
-})
-
 /**
- * Where the export ends, as in `readExportHead`. If the last event before `until` is too far from the end of the log, it is the end
- * of the log, which gives the same lines: events after that one are not selected.
+ * Where an export ends: at the end of the log, or with `until` at the last event recorded before, so that a later export of a
+ * longer log is the same.
+ * @param isEnough called with the number of events after `until` that were read. When it returns true, the end is that of the log:
+ *   the lines are the same, because events after `until` are not selected
+ * @returns undefined when no event can belong to the export
  */
-async function readPageHead(
+export async function readExportHead(
   context: CallContext,
-  { until }: ExportSelection,
-  isOver: () => boolean,
+  until: string | null,
+  isEnough: (laterEvents: number) => boolean,
 ): Promise<LogPosition | undefined> {
-  if (until === undefined) return (await readLogEnd(context))?.position
+  if (until === null) return (await readLogEnd(context))?.position
+  const untilMs = Date.parse(until)
   let end: LogPosition | undefined
+  let later = 0
   for await (const events of readPagesBackwards(context)) {
     end ??= events[0]?.position
-    const last = events.find(({ created }) => created.getTime() < until)
+    const last = events.find(({ created }) => created.getTime() < untilMs)
     if (last !== undefined) return last.position
-    if (isOver()) return end
+    later += events.length
+    if (isEnough(later)) return end
   }
   return undefined
+}
+
+/** On current servers commit and prepare position are equal. */
+function positionOf(text: string | null): LogPosition | undefined {
+  return text === null ? undefined : { commit: BigInt(text), prepare: BigInt(text) }
 }

@@ -25,13 +25,10 @@ export type ExportedFile = {
   summary(): ExportSummary
 }
 
-/** SHA-256, such as Node's `createHash('sha256')`. */
-type Hash = { update(bytes: Uint8Array): unknown; digest(): string }
+/** SHA-256. `digest` returns it in hex, once, of everything that was added. */
+export type Hash = { update(bytes: Uint8Array): void; digest(): string }
 
-/**
- * @param content the chunks of the file, read once
- * @param hash `digest` returns the SHA-256 in hex of what was added
- */
+/** @param content the chunks of the file, read once */
 export function readExport(content: AsyncIterable<Uint8Array>, hash: Hash): ExportedFile {
   let bytes = 0
   let count = 0
@@ -52,16 +49,11 @@ export function readExport(content: AsyncIterable<Uint8Array>, hash: Hash): Expo
         const length = line.end - end
         end = line.end
         count++
-        const { id, position } = identify(line.bytes)
-        first ??= position
-        last = position ?? last
-        yield {
-          number: line.number,
-          bytes: line.bytes,
-          isWhole: length === (line.bytes?.length ?? -1) + 1,
-          id,
-          position,
-        }
+        const place = placeOf(utf8.decode(line.bytes?.subarray(0, beginningBytes)))
+        first ??= place.position
+        last = place.position ?? last
+        const isWhole = length === (line.bytes?.length ?? -1) + 1
+        yield { number: line.number, bytes: line.bytes, isWhole, ...place }
       }
       signal.throwIfAborted()
     },
@@ -75,20 +67,13 @@ export function readExport(content: AsyncIterable<Uint8Array>, hash: Hash): Expo
   }
 }
 
-/** Matches the start of a line, whose fields have a fixed order: enough to identify it even when the rest is broken. */
-const beginning = /^\{"id":"([^"]*)","stream":"(?:[^"\\]|\\.)*","revision":"[^"]*","position":"(\d{1,20})"/
-const anyId = /"id":"([0-9a-fA-F-]{36})"/
-const anyPosition = /"position":"(\d{1,20})"/
-/** Far longer than any stream name. */
+const utf8 = new TextDecoder()
+/** Id and position are before it: it is far longer than any stream name. */
 const beginningBytes = 16 << 10
 
-const utf8 = new TextDecoder()
-
-/** The id and position of the event in a line, as far as they can be parsed. */
-export function identify(bytes: Uint8Array | null): { id: string | undefined; position: bigint | undefined } {
-  const text = bytes === null ? '' : utf8.decode(bytes.subarray(0, beginningBytes))
-  const [, id, position] = beginning.exec(text) ?? []
-  if (id !== undefined && position !== undefined) return { id, position: BigInt(position) }
-  const found = anyPosition.exec(text)?.[1]
-  return { id: anyId.exec(text)?.[1], position: found === undefined ? undefined : BigInt(found) }
+/** The id and position of the event in a line, as far as they can be parsed, also when the rest is broken. */
+export function placeOf(line = ''): Pick<ExportedLine, 'id' | 'position'> {
+  // The first match of each is the event's own: only stream and revision precede, and quotes inside a name are escaped.
+  const position = /"position":"(\d{1,20})"/.exec(line)?.[1]
+  return { id: /"id":"([^"]*)"/.exec(line)?.[1], position: position === undefined ? undefined : BigInt(position) }
 }

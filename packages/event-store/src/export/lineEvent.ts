@@ -13,26 +13,23 @@ export function eventOfLine(line: Uint8Array): LineEvent | undefined {
     /^\{"id":"[^"]*","stream":"(?:[^"\\]|\\.)*","revision":"\d+","position":"\d+","type":"(?:[^"\\]|\\.)*","created":"[^"]*",/.exec(
       text,
     )
-  const facts = start === null ? undefined : parsed(`${start[0].slice(0, -1)}}`)
-  if (start === null || facts === undefined) return undefined
+  const facts = start && parsed(`${start[0].slice(0, -1)}}`)
+  if (!start || !facts) return undefined
   const data = contentAt(text, start[0].length, 'data')
   if (data === undefined || text[data.end] !== ',') return undefined
   const metadata = contentAt(text, data.end + 1, 'metadata')
-  if (metadata === undefined) return undefined
-  const rest = text.slice(metadata.end)
-  const exact = rest === '}' ? {} : parsed(/^,"exact":(\{.*\})\}$/s.exec(rest)?.[1])
-  if (exact === undefined) return undefined
+  if (metadata === undefined || text.slice(metadata.end) !== '}') return undefined
   return {
     id: String(facts.id),
     stream: String(facts.stream),
     revision: BigInt(String(facts.revision)),
     type: String(facts.type),
-    data: bytesOf(data, exact.data),
-    metadata: bytesOf(metadata, exact.metadata),
+    data: data.bytes,
+    metadata: metadata.bytes,
   }
 }
 
-type Content = { readonly text: string; readonly isBase64: boolean; readonly end: number }
+type Content = { readonly bytes: Uint8Array; readonly end: number }
 
 function contentAt(text: string, from: number, name: string): Content | undefined {
   for (const isBase64 of [false, true]) {
@@ -41,7 +38,7 @@ function contentAt(text: string, from: number, name: string): Content | undefine
     const at = from + start.length
     const end = endOfValue(text, at)
     const value = text.slice(at, end)
-    return { text: isBase64 ? value.slice(1, -1) : value, isBase64, end }
+    return { bytes: isBase64 ? Buffer.from(value.slice(1, -1), 'base64') : Buffer.from(value), end }
   }
   return undefined
 }
@@ -68,15 +65,9 @@ function endOfString(text: string, from: number): number {
   return text.length
 }
 
-function bytesOf({ text, isBase64 }: Content, exact: unknown): Uint8Array {
-  if (typeof exact === 'string') return Buffer.from(exact, 'base64')
-  return Buffer.from(text, isBase64 ? 'base64' : 'utf8')
-}
-
-function parsed(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = text === undefined ? undefined : JSON.parse(text)
-    return typeof value === 'object' && value !== null ? { ...value } : undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }

@@ -1,11 +1,9 @@
 // FILE.manifest.json: the extent of an export, and its checksum. Runs in browsers too.
 
-/**
- * Raised whenever the layout of lines or manifest changes. Format 1 had no `checkpoint`, and lines without `exact`: see
- * `lineInFormat`.
- */
+import type { ExportFilters } from './filters.ts'
+
+/** Raised whenever the layout of lines or manifest changes. */
 const format = 2
-const formats: readonly unknown[] = [1, format]
 
 /** The signed state of the log's tree that covers an export. */
 export type ManifestCheckpoint = {
@@ -19,14 +17,8 @@ export type ManifestCheckpoint = {
 }
 
 export type Manifest = {
-  readonly format: 1 | typeof format
-  readonly filters: {
-    readonly category: string | null
-    readonly stream: string | null
-    readonly type: string | null
-    readonly since: string | null
-    readonly until: string | null
-  }
+  readonly format: typeof format
+  readonly filters: ExportFilters
   /** Position of the last event that was considered, exported or not. */
   readonly head: string | null
   readonly count: number
@@ -48,46 +40,20 @@ export const fileOf = (manifest: string) => (manifest.endsWith(ending) ? manifes
 /** The content of its file. */
 export const manifestText = (manifest: Manifest) => `${JSON.stringify(manifest, undefined, 2)}\n`
 
-export const createManifest = (
-  filters: Manifest['filters'],
-  facts: Omit<Manifest, 'format' | 'filters'>,
-): Manifest => ({
-  format,
-  filters,
-  ...facts,
-})
-
-/** For example "all events of the category payment that were recorded from … on". */
-export function filtersText({ filters: { category, stream, type, since, until } }: Manifest): string {
-  const times = [...(since === null ? [] : [`from ${since} on`]), ...(until === null ? [] : [`before ${until}`])]
-  return [
-    `all events${type === null ? '' : ` of the type ${type}`}`,
-    ...(stream === null ? [] : [`of the stream ${stream}`]),
-    ...(category === null ? [] : [`of the category ${category}`]),
-    ...(times.length === 0 ? [] : [`that were recorded ${times.join(' and ')}`]),
-    ...([category, stream, type, since, until].every((filter) => filter === null) ? ['of the log'] : []),
-  ].join(' ')
-}
+export const createManifest = (facts: Omit<Manifest, 'format'>): Manifest => ({ format, ...facts })
 
 /** @returns the reason, in words that follow the name of the file, when it is no manifest that this program can read */
 export function parseManifest(text: string): Manifest | { readonly problem: string } {
-  const content = parsed(text)
-  if (content === undefined) return { problem: 'is not JSON' }
-  const other = isFields(content) && 'format' in content ? content.format : format
-  if (!formats.includes(other))
-    return { problem: `has format ${other}, and this program supports formats 1 to ${format}` }
-  const wrong = wrongField(content)
-  if (wrong !== undefined) return { problem: `is not the manifest of an export: ${wrong}` }
-  const manifest = content as Manifest
-  return manifest.format === format ? manifest : { ...manifest, checkpoint: null }
-}
-
-function parsed(text: string): unknown {
+  let content: unknown
   try {
-    return JSON.parse(text)
+    content = JSON.parse(text)
   } catch {
-    return undefined
+    return { problem: 'is not JSON' }
   }
+  if (isFields(content) && 'format' in content && content.format !== format)
+    return { problem: `has format ${content.format}, and this program supports format ${format} only` }
+  const wrong = isFields(content) ? wrongField(content) : 'it is not an object'
+  return wrong === undefined ? (content as Manifest) : { problem: `is not the manifest of an export: ${wrong}` }
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -97,47 +63,52 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isText: Check = (value) => typeof value === 'string'
+const matches =
+  (pattern: RegExp): Check =>
+  (value) =>
+    typeof value === 'string' && pattern.test(value)
 const isTime: Check = (value) =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value) && !Number.isNaN(Date.parse(value))
-const isPosition: Check = (value) => typeof value === 'string' && /^\d{1,20}$/.test(value)
-const isNumber: Check = (value) => Number.isInteger(value) && Number(value) >= 0
+  matches(/^\d{4}-\d\d-\d\dT\d\d:\d\d/)(value) && !Number.isNaN(Date.parse(String(value)))
+const isPosition = matches(/^\d{1,20}$/)
+const isCount: Check = (value) => Number.isInteger(value) && Number(value) >= 0
 const orNull =
   (check: Check): Check =>
   (value) =>
     value === null || check(value)
 
-const filterChecks: Readonly<Record<keyof Manifest['filters'], Check>> = {
+const filterChecks: Readonly<Record<keyof ExportFilters, Check>> = {
   category: orNull(isText),
   stream: orNull(isText),
   type: orNull(isText),
   since: orNull(isTime),
   until: orNull(isTime),
 }
-const isCheckpoint: Check = (value) => {
-  if (!isFields(value) || !isText(value.note)) return false
-  const { consistency } = value
-  return consistency === null || (Array.isArray(consistency) && consistency.every(isText))
-}
-const checks: Readonly<Record<Exclude<keyof Manifest, 'format' | 'filters' | 'checkpoint'>, Check>> = {
+const isCheckpoint: Check = (value) =>
+  isFields(value) &&
+  isText(value.note) &&
+  (value.consistency === null || (Array.isArray(value.consistency) && value.consistency.every(isText)))
+
+const checks: Readonly<Record<keyof Manifest, Check>> = {
+  format: (value) => value === format,
+  filters: isFields,
   head: orNull(isPosition),
-  count: isNumber,
+  count: isCount,
   first_position: orNull(isPosition),
   last_position: orNull(isPosition),
-  bytes: isNumber,
-  sha256: (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
+  bytes: isCount,
+  sha256: matches(/^[0-9a-f]{64}$/),
+  checkpoint: orNull(isCheckpoint),
 }
 
-function wrongField(content: unknown): string | undefined {
-  if (!isFields(content)) return 'it is not an object'
-  if (!('format' in content)) return 'format is missing'
-  const { filters } = content
-  if (!isFields(filters)) return 'filters is missing or wrong'
+function wrongField(content: Fields): string | undefined {
+  const filters = isFields(content.filters) ? content.filters : {}
   const wrong =
     Object.entries(checks).find(([field, check]) => !check(content[field])) ??
     Object.entries(filterChecks).find(([field, check]) => !check(filters[field]))
   if (wrong !== undefined) return `${wrong[0]} is missing or wrong`
-  if (content.format === format && !orNull(isCheckpoint)(content.checkpoint)) return 'checkpoint is missing or wrong'
-  const { since, until } = filters
-  const isEmpty = isText(since) && isText(until) && Date.parse(String(since)) >= Date.parse(String(until))
-  return isEmpty ? 'its since is not before its until' : undefined
+  const [since, until] = [filters.since, filters.until].map((time) =>
+    time === null ? Number.NaN : Date.parse(String(time)),
+  )
+  // Such filters select nothing, so that an empty export would be right.
+  return Number(since) >= Number(until) ? 'its since is not before its until' : undefined
 }

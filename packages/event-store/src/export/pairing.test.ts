@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import type { ExportedLine } from './exportedLines.ts'
 import { type LogLine, pair } from './pairing.ts'
@@ -7,23 +6,10 @@ import { type LogLine, pair } from './pairing.ts'
 const logOf = (count: number): LogLine[] =>
   Array.from({ length: count }, (_, index) => {
     const id = randomUUID()
-    const event = {
-      id,
-      stream: 'a-1',
-      revision: BigInt(index),
-      type: 'Noted',
-      contentType: 'application/json',
-      data: Buffer.alloc(0),
-      metadata: Buffer.alloc(0),
-      created: new Date(0),
-      position: positionAt(BigInt(index * 3)),
-    }
-    return { event, bytes: Buffer.from(id) }
+    return { id, position: BigInt(index * 3), bytes: Buffer.from(id) }
   })
 
-const lineOf = ({ event, bytes }: LogLine, number = 0): ExportedLine => {
-  return { number, bytes, isWhole: true, id: event.id, position: event.position.commit }
-}
+const lineOf = (line: LogLine, number = 0): ExportedLine => ({ ...line, number, isWhole: true })
 
 async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item, void> {
   yield* items
@@ -32,9 +18,9 @@ async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item, void> {
 async function findings(log: readonly LogLine[], lines: readonly ExportedLine[]) {
   const found = { paired: 0, wrong: 0, missing: 0, extra: 0 }
   await pair(each(lines), each(log), {
-    async paired(line, { event }) {
+    async paired(line, { id }) {
       found.paired++
-      if (line.id !== event.id) found.wrong++
+      if (line.id !== id) found.wrong++
     },
     async missing() {
       found.missing++

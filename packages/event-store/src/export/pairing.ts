@@ -1,152 +1,103 @@
 // Pairs the lines of an export with the events of the log, both in order, in bounded memory. Runs in browsers too.
-import type { LogPosition } from '@paylog/domain/events'
-import { isSame } from './bytes.ts'
 import type { ExportedLine } from './exportedLines.ts'
+import { lookAhead } from './lookAhead.ts'
 
-const maxItems = 1_000
-const maxBytes = 64 << 20
-/** An event of the log, and the line that it must be exported as. */
-export type LogLine = {
-  readonly event: { readonly id: string; readonly position: LogPosition }
-  readonly bytes: Uint8Array
-}
+/** An event of the log, as the line that it must be exported as. */
+export type LogLine = { readonly id: string; readonly position: bigint; readonly bytes: Uint8Array }
 
-export type PairingFindings<Entry extends LogLine> = {
+export type PairingFindings = {
   /** The line is about this event. Whether its content is right is checked separately. */
-  paired(line: ExportedLine, expected: Entry): Promise<void>
+  paired(line: ExportedLine, expected: LogLine, isInOrder: boolean): Promise<void>
   /** The event is in the log and not in the file. */
-  missing(expected: Entry): Promise<void>
+  missing(expected: LogLine): Promise<void>
   /** The line matches no event of the log, or one that already has a line. */
   extra(line: ExportedLine): Promise<void>
 }
 
 /**
- * Compares line by line while both sides match. Otherwise it searches by position and id: a line among the events up to
- * its position and those that have no line yet, and vice versa. The number of waiting items is bounded, so that a line
- * moved by more than a thousand others may count as one missing and one extra.
+ * Compares line by line while both sides match. What does not match waits for its counterpart, which is then out of order. The
+ * number of waiting items is bounded, so that a line moved by more than a thousand others may count as one missing and one extra.
  */
-export async function pair<Entry extends LogLine>(
+export async function pair(
   lines: AsyncGenerator<ExportedLine, void>,
-  log: AsyncGenerator<Entry, void>,
-  findings: PairingFindings<Entry>,
+  log: AsyncGenerator<LogLine, void>,
+  { paired, missing, extra }: PairingFindings,
 ): Promise<void> {
   const file = lookAhead(lines)
   const events = lookAhead(log)
-  const waitingLines = createPendingItems<ExportedLine>(({ bytes }) => bytes?.length ?? 0, findings.extra)
-  const waitingEvents = createPendingItems<Entry>(({ bytes }) => bytes.length, findings.missing)
+  const waitingLines = createWaiting(extra)
+  const waitingEvents = createWaiting(missing)
 
-  /** Takes the next event of the log, which does not belong to the current line. */
-  async function pass(expected: Entry): Promise<void> {
-    const line = waitingLines.take((waiting) => isAbout(waiting, expected))
-    if (line === undefined) await waitingEvents.add(expected)
-    else await findings.paired(line, expected)
-  }
-  /** Finds the event of a line, up to the position that the line states. */
-  async function find(line: ExportedLine): Promise<Entry | undefined> {
-    const waiting = waitingEvents.take((expected) => isAbout(line, expected))
-    if (waiting !== undefined) return waiting
-    for (let isNext = true; ; isNext = false) {
-      const expected = await events.peek()
-      if (expected === undefined) return undefined
-      const isFound = isAbout(line, expected)
-      // When the next line has a lower position, the position of this one cannot be trusted.
-      if (!isFound && !(await isUpTo(line, expected, isNext))) return undefined
+  async function passEvents(isPassed: (event: LogLine) => boolean): Promise<void> {
+    for (let [event] = await events.peek(1); event !== undefined && isPassed(event); [event] = await events.peek(1)) {
       await events.take()
-      if (isFound) return expected
-      await pass(expected)
+      const line = waitingLines.take(isAbout(event))
+      if (line === undefined) await waitingEvents.add(event)
+      else await paired(line, event, false)
     }
   }
-  async function isUpTo({ position }: ExportedLine, expected: Entry, looksAhead: boolean): Promise<boolean> {
-    if (position === undefined || position <= expected.event.position.commit) return false
-    const following = looksAhead ? await file.peek() : undefined
-    return following?.position === undefined || following.position > position
-  }
-
   for (let line = await file.take(); line !== undefined; line = await file.take()) {
-    const next = await events.peek()
-    const isNext = next !== undefined && line.bytes !== null && isSame(next.bytes, line.bytes)
-    if (isNext) await events.take()
-    const expected = isNext ? next : await find(line)
-    if (expected === undefined) await waitingLines.add(line)
-    else await findings.paired(line, expected)
+    const isItsEvent = isAbout(line)
+    const end = positionBefore(line, (await file.peek(1))[0])
+    await passEvents((event) => event.position < end && !isItsEvent(event))
+    const [next] = await events.peek(1)
+    if (next !== undefined && isItsEvent(next)) {
+      await events.take()
+      await paired(line, next, true)
+      continue
+    }
+    const event = waitingEvents.take(isItsEvent)
+    if (event === undefined) await waitingLines.add(line)
+    else await paired(line, event, false)
   }
-  for (let expected = await events.take(); expected !== undefined; expected = await events.take()) await pass(expected)
+  await passEvents(() => true)
   await waitingEvents.end()
   await waitingLines.end()
 }
 
+type Place = Pick<ExportedLine, 'id' | 'position'>
+
 /** Position or id is enough: the other may have been changed. */
-function isAbout(line: ExportedLine, { event }: LogLine): boolean {
-  return line.position === event.position.commit || line.id === event.id
+const isAbout =
+  ({ id, position }: Place) =>
+  (other: Place): boolean =>
+    (id !== undefined && id === other.id) || (position !== undefined && position === other.position)
+
+/** The position of a line; 0 when it cannot be trusted, because the next line has a lower one. */
+function positionBefore({ position = 0n }: Place, next: Place | undefined): bigint {
+  return next?.position !== undefined && next.position <= position ? 0n : position
 }
 
-/** The items of a generator, with a look at the next one. */
-function lookAhead<Item>(items: AsyncGenerator<Item, void>) {
-  let next: Promise<IteratorResult<Item, void>> | undefined
-  const peek = async () => {
-    next ??= items.next()
-    return (await next).value ?? undefined
-  }
-  return {
-    peek,
-    async take(): Promise<Item | undefined> {
-      const item = await peek()
-      next = undefined
-      return item
-    },
-  }
-}
+const maxItems = 1_000
+const maxBytes = 64 << 20
 
-export type PendingItems<Item> = {
-  add(item: Item): Promise<void>
-  /** Takes the first item that matches. */
-  take(fits: (item: Item) => boolean): Item | undefined
-  /** Gives up all remaining items. */
-  end(): Promise<void>
-}
-
-/** @param giveUp called for each item without a counterpart */
-function createPendingItems<Item>(
-  sizeOf: (item: Item) => number,
-  giveUp: (item: Item) => Promise<void>,
-): PendingItems<Item> {
+/** Items without a counterpart so far. @param giveUp called for each one that gets none */
+function createWaiting<Item extends { readonly bytes: Uint8Array | null }>(giveUp: (item: Item) => Promise<void>) {
   const items: Item[] = []
   let bytes = 0
+  const remove = (index: number): Item | undefined => {
+    const [item] = items.splice(index, 1)
+    bytes -= item?.bytes?.length ?? 0
+    return item
+  }
   async function shrinkTo(count: number, size: number): Promise<void> {
     while (items.length > count || bytes > size) {
-      const first = items.shift()
-      if (first === undefined) return
-      bytes -= sizeOf(first)
-      await giveUp(first)
+      const first = remove(0)
+      if (first !== undefined) await giveUp(first)
     }
   }
   return {
-    async add(item) {
+    async add(item: Item): Promise<void> {
       items.push(item)
-      bytes += sizeOf(item)
+      bytes += item.bytes?.length ?? 0
       await shrinkTo(maxItems, maxBytes)
     },
-    take(fits) {
-      const index = items.findIndex(fits)
-      const [item] = index < 0 ? [] : items.splice(index, 1)
-      if (item !== undefined) bytes -= sizeOf(item)
-      return item
+    /** Takes the first item that matches. */
+    take(isWanted: (item: Item) => boolean): Item | undefined {
+      const index = items.findIndex(isWanted)
+      return index < 0 ? undefined : remove(index)
     },
+    /** Gives up all remaining items. */
     end: () => shrinkTo(0, 0),
-  }
-}
-
-export type LineOrder = ReturnType<typeof createOrder>
-
-/** Checks that lines are in the order of the log. */
-export function createOrder() {
-  let [lastLine, lastPosition] = [0, -1n]
-  return {
-    isRight(line: number, position: bigint): boolean {
-      const isRight = line > lastLine === position > lastPosition
-      lastLine = Math.max(lastLine, line)
-      lastPosition = position > lastPosition ? position : lastPosition
-      return isRight
-    },
   }
 }

@@ -64,7 +64,7 @@ export function collectPage({ timeoutMs, closing }: CallContext, request: ReadRe
     })
 }
 
-/** A page of the log. It may be empty when the page `isSilent`. */
+/** A page of the log. Only the last one may have no events, and one of which none pass the filter. */
 export type LogPage = RawPage & {
   /** The last event that was read, whether it passed the filter or not. */
   readonly last: RawEvent | undefined
@@ -83,26 +83,16 @@ export type PagesRange = {
 /**
  * The events of the log in order, system events included, up to the end that the log has when the last page is read. The
  * next page is read while one is processed.
- *
- * The server filters. While it finds nothing, it sends nothing, which looks like a lost connection, and an interrupted call
- * starts from the same position again. So after such a silence the rest is read unfiltered, and filtered here.
  * @throws the context's failure
  */
 export async function* readPages(context: CallContext, range: PagesRange = {}): AsyncGenerator<LogPage, void> {
   const { after, filter, maxEvents = defaultPageEvents } = range
-  let isFilteredHere = false
-  const read = async (from: LogPosition | undefined): Promise<LogPage> => {
-    for (;;) {
-      const page = await readLogPage(context, { after: from, filter, maxEvents, isFilteredHere })
-      if (page.isSilent) isFilteredHere = true
-      if (page.last !== undefined || page.isLast) return page
-    }
-  }
-  let next = read(after)
+  const read = createPageReader(context, filter)
+  let next = read(after, maxEvents)
   for (;;) {
     const page = await next
     if (!page.isLast) {
-      next = read(page.last?.position)
+      next = read(page.last?.position, maxEvents)
       // Not awaited when the caller stops here.
       next.catch(() => {})
     }
@@ -112,23 +102,27 @@ export async function* readPages(context: CallContext, range: PagesRange = {}): 
 }
 
 /**
- * One page of the log.
- * @param range `isFilteredHere`: the server does not filter, because it was silent for too long
- * @throws the context's failure
+ * The server filters. While it finds nothing, it sends nothing, which looks like a lost connection, and an interrupted call
+ * starts from the same position again. So after such a silence the rest is read unfiltered, and filtered here.
+ * @returns a function that reads the page after a position. Its errors are the context's failure
  */
-export async function readLogPage(
+export function createPageReader(
   context: CallContext,
-  { after, filter, maxEvents, isFilteredHere }: Required<PagesRange> & { readonly isFilteredHere: boolean },
-): Promise<LogPage> {
-  // One event more, because a read starts with the event at its position.
-  const count = after === undefined ? maxEvents : maxEvents + 1
-  const request = logRead(after ?? 'start', count, {
-    filter: isFilteredHere || filter === 'own' ? undefined : filter,
-  })
-  const page = await readPage(context, request)
-  const read = after === undefined ? page.events : page.events.filter(({ position }) => isAfter(position, after))
-  if (read.length === 0 && !page.isLast && !page.isSilent) throw noProgress(context, after)
-  return { ...page, events: read.filter((event) => passes(filter, event)), last: read.at(-1), read: read.length }
+  filter: LogFilter | undefined,
+): (after: LogPosition | undefined, maxEvents: number) => Promise<LogPage> {
+  let serverFilter = filter === 'own' ? undefined : filter
+  return async (after, maxEvents) => {
+    for (;;) {
+      // One event more, because a read starts with the event at its position.
+      const count = after === undefined ? maxEvents : maxEvents + 1
+      const page = await readPage(context, logRead(after ?? 'start', count, { filter: serverFilter }))
+      const read = after === undefined ? page.events : page.events.filter(({ position }) => isAfter(position, after))
+      if (page.isSilent) serverFilter = undefined
+      else if (read.length === 0 && !page.isLast) throw noProgress(context, after)
+      if (read.length > 0 || page.isLast)
+        return { ...page, events: read.filter((event) => passes(filter, event)), last: read.at(-1), read: read.length }
+    }
+  }
 }
 
 /** Like `readPages`, event by event. */

@@ -1,11 +1,9 @@
 // GET /admin/events: the log as ndjson, page by page, in the lines of `ops streams export`.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { actorName } from '@paylog/domain/actor'
-import type { LogPosition } from '@paylog/domain/events'
-import { isAfter } from '@paylog/domain/events'
 import { exampleId } from '@paylog/domain/examples'
 import { Instant } from '@paylog/domain/fields'
-import { type ExportSelection, selectionProblem } from '@paylog/event-store/export/selection'
+import { type ExportFilters, filterProblem } from '@paylog/event-store/export/filters'
 import { invalidInput } from '@paylog/runtime/http/validation'
 import { auditRequest } from '@paylog/workflows/auditTrail'
 import { type Static, Type } from 'typebox'
@@ -73,26 +71,25 @@ export function eventRoutes(dependencies: OperatorDependencies): FastifyPluginAs
   return async (http) => {
     http.get('/admin/events', { onRequest: administrator, schema }, async (request, reply) => {
       const { query, actor } = request
-      const selection = toSelection(query, now().getTime())
-      const head = positionAt(query.head)
-      if (head !== undefined && isAfter(head, (await store.head()) ?? positionAt('0')))
+      const filters = toFilters(query, now().getTime())
+      const { after = null, head = null, limit } = query
+      if (head !== null && BigInt(head) > ((await store.head())?.commit ?? 0n))
         throw invalidQuery('head', 'must not be after the end of the log')
-      const page = await store.exportPage({ selection, after: positionAt(query.after), head, limit: query.limit })
+      const page = await store.exportPage({ filters, after, head, limit })
       // Once the end is known, so that an export does not contain its own record.
-      const exported = JSON.stringify([actorName(actor), selection])
-      if (!continuations.has(exported, query.after)) {
+      const exported = JSON.stringify([actorName(actor), filters])
+      if (!continuations.has(exported, after)) {
         const { stream, limit: _limit, head: _head, ...details } = query
         const target = stream === undefined ? null : { kind: 'stream', id: stream }
         await auditRequest(dependencies, request, { action: 'export_log', target, details })
       }
-      if (page.next !== undefined) {
-        const next = String(page.next.commit)
-        continuations.add(exported, next)
-        reply.header('x-next-position', next)
+      if (page.next !== null) {
+        continuations.add(exported, page.next)
+        reply.header('x-next-position', page.next)
       }
-      if (page.head !== undefined) reply.header('x-log-head', String(page.head.commit))
+      if (page.head !== null) reply.header('x-log-head', page.head)
       reply.type('application/x-ndjson')
-      return page.lines.map((line) => `${line}\n`).join('')
+      return page.text
     })
   }
 }
@@ -105,9 +102,9 @@ const maxContinuations = 1_000
  */
 function createContinuations() {
   const places = new Set<string>()
-  const placeOf = (exported: string, after: string | undefined) => `${after} ${exported}`
+  const placeOf = (exported: string, after: string | null) => `${after} ${exported}`
   return {
-    has: (exported: string, after: string | undefined) => places.has(placeOf(exported, after)),
+    has: (exported: string, after: string | null) => places.has(placeOf(exported, after)),
     add(exported: string, after: string) {
       const [oldest] = places
       if (places.size >= maxContinuations && oldest !== undefined) places.delete(oldest)
@@ -116,32 +113,13 @@ function createContinuations() {
   }
 }
 
-/** On current servers commit and prepare position are equal. */
-function positionAt(text: string): LogPosition
-function positionAt(text: string | undefined): LogPosition | undefined
-function positionAt(text: string | undefined): LogPosition | undefined {
-  return text === undefined ? undefined : { commit: BigInt(text), prepare: BigInt(text) }
-}
-
 /** @throws DomainError `invalid_request` */
-function toSelection({ category, stream, type, since, until }: Static<typeof Query>, now: number): ExportSelection {
-  const selection = {
-    ...(category === undefined ? {} : { category }),
-    ...(stream === undefined ? {} : { stream }),
-    ...(type === undefined ? {} : { type }),
-    ...(since === undefined ? {} : { since: timeOf('since', since) }),
-    ...(until === undefined ? {} : { until: timeOf('until', until) }),
-  }
-  const problem = selectionProblem(selection, now)
+function toFilters(query: Static<typeof Query>, nowMs: number): ExportFilters {
+  const { category = null, stream = null, type = null, since = null, until = null } = query
+  const filters = { category, stream, type, since, until }
+  const problem = filterProblem(filters, nowMs)
   if (problem !== undefined) throw invalidQuery(problem.field, problem.message)
-  return selection
-}
-
-function timeOf(field: string, text: string): number {
-  const time = Date.parse(text)
-  // A leap second matches the format, but Date cannot represent it.
-  if (Number.isNaN(time)) throw invalidQuery(field, 'must be a time')
-  return time
+  return filters
 }
 
 const invalidQuery = (field: string, message: string) => invalidInput('querystring', [{ field, message }])

@@ -3,23 +3,24 @@ import type { Manifest } from '@paylog/event-store/export/manifest'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { Notice } from '../../parts/Notice.tsx'
 import { Dash } from '../../parts/Time.tsx'
-import { type Comparison, type Finding, type FindingKind, maxListed } from './compareExport.ts'
+import { type Comparison, type EventFindingKind, type FoundEvent, maxListed } from './compareExport.ts'
 import { ExportedFacts } from './ExportedFacts.tsx'
 
 type Props = { readonly name: string; readonly manifest: Manifest; readonly comparison: Comparison }
 
 export function ComparisonView({ name, manifest, comparison }: Props) {
+  const fields = comparison.listed.filter((finding) => finding.kind === 'manifest')
   return (
     <>
       <Verdict name={name} comparison={comparison} />
       <Extent manifest={manifest} comparison={comparison} />
-      {comparison.manifest.length > 0 && (
+      {fields.length > 0 && (
         <section>
           <h3>The file is not the one of the manifest</h3>
           <DataTable
             caption="Differences from the manifest"
             columns={manifestColumns}
-            rows={comparison.manifest}
+            rows={fields}
             rowKey={({ field }) => field}
           />
         </section>
@@ -42,8 +43,8 @@ function Verdict({ name, comparison }: Omit<Props, 'manifest'>) {
     )
   return (
     <Notice tone="bad" title={`${name} does not match`}>
-      {comparison.manifest.length === 0
-        ? 'The file matches its manifest, so the log has changed since, or is another one.'
+      {comparison.isAsManifest
+        ? 'The file matches its manifest, so the log has changed since or is another one, or both files were changed.'
         : 'The file was changed after its manifest was written.'}{' '}
       {events} of the log are in the file.
     </Notice>
@@ -51,34 +52,36 @@ function Verdict({ name, comparison }: Omit<Props, 'manifest'>) {
 }
 
 function Extent({ manifest, comparison }: Omit<Props, 'name'>) {
-  const { extent, head, logEnd } = comparison
-  if (extent === 'other_log')
+  const { listed, head, logEnd } = comparison
+  if (listed.some(({ kind }) => kind === 'other_log'))
     return (
       <p>
         The export covers the log up to position {manifest.head}, and this log ends at {logEnd ?? 'its start'}: it is
         another log, or an older backup of it.
       </p>
     )
-  if (extent === 'nothing_covered')
+  if (listed.some(({ kind }) => kind === 'nothing_covered'))
     return <p>The manifest describes an empty log, and this log has events up to position {logEnd}.</p>
   if (manifest.filters.until !== null || head === null || logEnd === null || BigInt(logEnd) <= BigInt(head)) return null
   return <p>The log has grown since: events after position {head} were not compared.</p>
 }
 
-const manifestColumns: readonly Column<Comparison['manifest'][number]>[] = [
+type ManifestField = Extract<Comparison['listed'][number], { kind: 'manifest' }>
+
+const manifestColumns: readonly Column<ManifestField>[] = [
   { header: 'Field', isShort: true, cell: ({ field }) => <code>{field}</code> },
-  { header: 'In the manifest', cell: ({ manifest }) => <code>{manifest}</code> },
-  { header: 'In the file', cell: ({ file }) => <code>{file}</code> },
+  { header: 'In the manifest', cell: ({ manifest }) => <code>{manifest ?? 'none'}</code> },
+  { header: 'In the file', cell: ({ file }) => <code>{file ?? 'none'}</code> },
 ]
 
-const kinds: readonly (readonly [FindingKind, string])[] = [
+const kinds: readonly (readonly [EventFindingKind, string])[] = [
   ['changed', 'Changed events'],
   ['missing', 'Events missing from the file'],
-  ['additional', 'Lines that the log does not have here'],
-  ['misplaced', 'Events that are not in the order of the log'],
+  ['extra', 'Lines that the log does not have here'],
+  ['out_of_order', 'Events that are not in the order of the log'],
 ]
 
-function FoundEvents(props: { readonly title: string; readonly count: number; readonly first: readonly Finding[] }) {
+function FoundEvents(props: { readonly title: string; readonly count: number; readonly first: readonly FoundEvent[] }) {
   const { title, count, first } = props
   if (count === 0) return null
   return (
@@ -97,7 +100,7 @@ function FoundEvents(props: { readonly title: string; readonly count: number; re
   )
 }
 
-const findingColumns: readonly Column<Finding>[] = [
+const findingColumns: readonly Column<FoundEvent>[] = [
   { header: 'Line', isNumber: true, cell: ({ line }) => line ?? <Dash /> },
   { header: 'Event', cell: ({ id }) => (id === null ? 'not an event' : <code>{id}</code>) },
   { header: 'Position', isNumber: true, cell: ({ position }) => position ?? <Dash /> },

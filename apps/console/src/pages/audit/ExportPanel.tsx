@@ -1,5 +1,7 @@
 // Writes a part of the log into a file, with its manifest.
 import { Button } from '@mantine/core'
+import { type ExportProgress, exportLog } from '@paylog/event-store/export/exportLog'
+import { type ExportFilters as Filters, noFilters } from '@paylog/event-store/export/filters'
 import { type Manifest, manifestOf, manifestText } from '@paylog/event-store/export/manifest'
 import { categories } from '@paylog/event-store/streamName'
 import { useState } from 'react'
@@ -13,18 +15,15 @@ import { Panel } from '../../parts/Panel.tsx'
 import { useReason } from '../../parts/reason.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 import { ExportedFacts } from './ExportedFacts.tsx'
-import { type ExportProgress, exportLog } from './exportLog.ts'
 import { canWriteFiles, openTarget } from './exportTarget.ts'
 import { pageFetcher } from './fetchPage.ts'
+import { createSha256 } from './sha256.ts'
 import { useLongWork } from './useLongWork.ts'
 
-type Filters = Manifest['filters']
 type Exported = { readonly name: string; readonly manifest: Manifest }
 
-const everything: Filters = { category: null, stream: null, type: null, since: null, until: null }
-
 export function ExportPanel() {
-  const [filters, setFilters] = useState(everything)
+  const [filters, setFilters] = useState(noFilters)
   const { reason, reasonField } = useReason()
   const { state, start, cancel } = useLongWork<ExportProgress, Exported | undefined>()
   const isRunning = state.status === 'running'
@@ -75,7 +74,7 @@ async function exportTo(filters: Filters, reason: string, { signal, onProgress }
   try {
     const manifest = await exportLog(
       { fetchPage: pageFetcher(reason), filters, signal },
-      { write: target.write, onProgress, findCheckpoint },
+      { hash: createSha256(), write: target.write, onProgress, findCheckpoint },
     )
     signal.throwIfAborted()
     await target.finish()

@@ -1,5 +1,6 @@
 // Compares an export with its manifest and the log. The file is read in the browser and stays there.
 import { Button, FileButton } from '@mantine/core'
+import type { ExportProgress } from '@paylog/event-store/export/exportLog'
 import { fileOf, type Manifest, manifestOf, parseManifest } from '@paylog/event-store/export/manifest'
 import { type DragEvent, useState } from 'react'
 import { formatBytes } from '../../format/bytes.ts'
@@ -8,7 +9,7 @@ import { Notice } from '../../parts/Notice.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 import { ComparisonView } from './ComparisonView.tsx'
-import { type CompareProgress, type Comparison, compareExport } from './compareExport.ts'
+import { type Comparison, compare } from './compareExport.ts'
 import { pageFetcher } from './fetchPage.ts'
 import { useLongWork } from './useLongWork.ts'
 
@@ -24,7 +25,7 @@ function withFiles(chosen: Chosen, files: readonly File[]): Chosen {
 
 export function VerifyPanel() {
   const [chosen, setChosen] = useState<Chosen>({})
-  const { state, start, cancel } = useLongWork<CompareProgress, Verified>()
+  const { state, start, cancel } = useLongWork<ExportProgress, Verified>()
   const isRunning = state.status === 'running'
   const { file, manifestFile } = chosen
   const choose = (files: readonly File[]) => setChosen(withFiles(chosen, files))
@@ -62,9 +63,9 @@ export function VerifyPanel() {
   )
 }
 
-type Run = { readonly signal: AbortSignal; readonly onProgress: (progress: CompareProgress) => void }
+type Run = { readonly signal: AbortSignal; readonly onProgress: (progress: ExportProgress) => void }
 
-/** @throws Error when the manifest is none; errors of `compareExport` */
+/** @throws Error when the manifest is none; errors of `compare` */
 async function verify(file: File, manifestFile: File, run: Run): Promise<Verified> {
   const manifest = parseManifest(await manifestFile.text())
   if ('problem' in manifest) throw new Error(`${manifestFile.name} ${manifest.problem}`)
@@ -72,7 +73,7 @@ async function verify(file: File, manifestFile: File, run: Run): Promise<Verifie
   return {
     name: file.name,
     manifest,
-    comparison: await compareExport({ manifest, content, fetchPage: pageFetcher(''), ...run }),
+    comparison: await compare({ manifest, content, fetchPage: pageFetcher(''), ...run }),
   }
 }
 
@@ -136,7 +137,7 @@ function chosenText({ file, manifestFile }: Chosen): string {
   return 'Two files: FILE and FILE.manifest.json'
 }
 
-function ProgressOf({ progress, size }: { readonly progress: CompareProgress | undefined; readonly size: number }) {
+function ProgressOf({ progress, size }: { readonly progress: ExportProgress | undefined; readonly size: number }) {
   const { events = 0, bytes = 0, position = null, head = null } = progress ?? {}
   return (
     <>

@@ -1,27 +1,27 @@
 // Requests pages of the log, and waits while the API is busy or the session has expired.
 import { PaylogError } from '@paylog/client/errors'
+import type { ExportPageRequest, FetchPage } from '@paylog/event-store/export/exportPages'
 import { api } from '../../api/api.ts'
 import { isTemporary, isUnauthenticated } from '../../api/apiErrors.ts'
+import type { EventsQuery } from '../../api/apiTypes.ts'
 import { reasonHeader } from '../../parts/reason.tsx'
 import { currentSession } from '../../session/session.ts'
-import type { FetchPage } from './logPages.ts'
 
 /** An export of many pages may wait for the rate limit, or for a restart. */
 const maxRetries = 12
 const pauseMs = 5_000
 const signInPollMs = 500
-const encoder = new TextEncoder()
 
 /** @param reason why the log is read, for the audit trail */
 export const pageFetcher =
   (reason: string): FetchPage =>
-  async (query, signal) => {
+  async (request, signal) => {
+    const query = queryOf(request)
     for (let retries = 0; ; retries++) {
       try {
         const { body, headers } = await api.exportEvents({ query, header: reasonHeader(reason), signal })
-        // Every line is valid UTF-8, so the text has the same bytes. An empty page has no body.
-        const bytes = encoder.encode(body ?? '')
-        return { bytes, next: headers.get('x-next-position'), head: headers.get('x-log-head') }
+        // An empty page has no body.
+        return { text: body ?? '', next: headers.get('x-next-position'), head: headers.get('x-log-head') }
       } catch (error) {
         signal.throwIfAborted()
         if (isUnauthenticated(error) && currentSession().isExpired) {
@@ -33,6 +33,11 @@ export const pageFetcher =
       }
     }
   }
+
+function queryOf({ filters, limit, ...place }: ExportPageRequest): EventsQuery {
+  const given = Object.entries({ ...filters, ...place }).filter((entry): entry is [string, string] => entry[1] !== null)
+  return { ...Object.fromEntries(given), limit }
+}
 
 /** A dialog asks for another session meanwhile. */
 async function signedInAgain(signal: AbortSignal): Promise<void> {

@@ -1,0 +1,81 @@
+// An export of the log page by page, wherever its pages come from. Runs in browsers too.
+import { placeOf } from './exportedLines.ts'
+import type { ExportFilters } from './filters.ts'
+import type { LogLine } from './pairing.ts'
+
+/** Positions are decimal strings. */
+export type ExportPageRequest = {
+  readonly filters: ExportFilters
+  /** The `next` of the page before; null for the first page. */
+  readonly after: string | null
+  /** The last position to read: the `head` of the first page. Null for the first page: where the export would end now. */
+  readonly head: string | null
+  /** Lines. */
+  readonly limit: number
+}
+
+export type ExportPage = {
+  /** Lines with their line feeds. May be empty although more follow. */
+  readonly text: string
+  /** Null when all events up to the head have been read. */
+  readonly next: string | null
+  /** Where the export ends; null when no event can belong to it. */
+  readonly head: string | null
+}
+
+/** `readExportPage` on a log, or a request of GET /admin/events. */
+export type FetchPage = (request: ExportPageRequest, signal: AbortSignal) => Promise<ExportPage>
+
+export type ExportReading = {
+  readonly fetchPage: FetchPage
+  readonly filters: ExportFilters
+  /** The last position to read, null to read nothing; by default where the export would end now. */
+  readonly head?: string | null | undefined
+  readonly signal: AbortSignal
+}
+
+/** The most that the API returns at once. */
+const linesPerPage = 5_000
+
+/** @throws the errors of `fetchPage`, the reason of the signal */
+export async function* exportPages({
+  fetchPage,
+  filters,
+  head,
+  signal,
+}: ExportReading): AsyncGenerator<ExportPage, void> {
+  if (head === null) return
+  let request: ExportPageRequest = { filters, after: null, head: head ?? null, limit: linesPerPage }
+  for (;;) {
+    const page = await fetchPage(request, signal)
+    signal.throwIfAborted()
+    yield page
+    if (page.next === null) return
+    request = { ...request, after: page.next, head: page.head }
+  }
+}
+
+/** Where an export with these filters would end now; null when it would have no events. */
+export async function presentHead({ fetchPage, filters, signal }: Omit<ExportReading, 'head'>): Promise<string | null> {
+  return (await fetchPage({ filters, after: null, head: null, limit: 1 }, signal)).head
+}
+
+const utf8 = new TextEncoder()
+
+/** The lines of all pages. */
+export async function* logLines(
+  reading: ExportReading,
+  onPage: (page: ExportPage) => void,
+): AsyncGenerator<LogLine, void> {
+  for await (const page of exportPages(reading)) {
+    for (const text of linesOf(page)) {
+      const { id, position } = placeOf(text)
+      if (id === undefined || position === undefined) throw new Error('A page of the log has an unknown line')
+      yield { id, position, bytes: utf8.encode(text) }
+    }
+    onPage(page)
+  }
+}
+
+/** Without line feeds. */
+export const linesOf = ({ text }: ExportPage): string[] => text.split('\n').slice(0, -1)
