@@ -14,8 +14,9 @@ import {
   productStream,
 } from '@paylog/event-store/streamName'
 import { liveCheckpoint, livePositions } from '@paylog/projections/apply/checkpoints'
-import { getPaymentMethod } from '@paylog/projections/payment-methods/queries'
-import { getProduct } from '@paylog/projections/products/queries'
+import { paymentMethodList } from '@paylog/projections/payment-methods/queries'
+import { productList } from '@paylog/projections/products/queries'
+import { readItem } from '@paylog/projections/queries/lists'
 import { projections } from '@paylog/projections/registry'
 import {
   addAddressTo,
@@ -49,10 +50,10 @@ t.test('each projection gets the events of its category, and none gets idempoten
   for (const event of log.events) await append(store, event)
   projector = await startProjector()
   await waitFor(async () => (await countsOf(pool)).addresses === 1, { what: 'the address' })
-  const method = () => getPaymentMethod(pool, { id, owner: userOwner('u1') })
+  const method = () => readItem(pool, paymentMethodList, { id, owner: userOwner('u1') })
   await waitFor(async () => (await method())?.revision === 2n, { what: 'the method to be projected' })
   t.match(await method(), { item: { alias: 'again' } })
-  await waitFor(() => getProduct(pool, { id: product }), { what: 'the product' })
+  await waitFor(() => readItem(pool, productList, { id: product }), { what: 'the product' })
   const notes = await Promise.all(projections.map(({ name }) => liveCheckpoint(pool, name)))
   t.ok(notes.every((checkpoint) => checkpoint?.stopped_because == null))
 })

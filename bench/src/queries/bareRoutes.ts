@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { loadConfig } from '@paylog/config/environment'
 import { port, text, url } from '@paylog/config/kinds'
-import { columnTypes } from '@paylog/projections/queries/namedQuery'
+import { columnTypes } from '@paylog/projections/queries/runQuery'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import Fastify from 'fastify'

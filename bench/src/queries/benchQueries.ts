@@ -1,6 +1,7 @@
 // The measured queries: URLs of the API for a random row or owner.
+import { productList } from '@paylog/projections/products/queries'
+import { listIdentity } from '@paylog/projections/queries/lists'
 import { vocabulary } from '@paylog/projections/testing/catalogFixture'
-import { productListIdentity } from '@paylog/query-routes/products/routes'
 import { encodeCursor } from '@paylog/runtime/http/cursor'
 import { idOf, ownerOfRow, type Spread, type Thing } from './owners.ts'
 
@@ -74,7 +75,7 @@ function productQueries({ administrator: owner, products }: Spread): readonly Be
 
 /** After the last of the frequent words, with which many names begin. */
 function lateCursor(): string {
-  const list = productListIdentity({ orderBy: 'name', orderDir: 'asc' })
+  const list = listIdentity(productList, { orderBy: 'name', orderDir: 'asc' })
   const position = { value: vocabulary.slice(0, 100).toSorted().at(-1) ?? '', id: idOf('product', 1) }
   return encodeCursor(list, position) ?? ''
 }

@@ -3,7 +3,7 @@ import { foldBatch } from '@paylog/projections/apply/batch'
 import { createStatements } from '@paylog/projections/apply/writers'
 import { products } from '@paylog/projections/products/projection'
 import type { ProjectedEvent } from '@paylog/projections/projection'
-import type { Queryable } from '@paylog/projections/queries/namedQuery'
+import type { Queryable } from '@paylog/projections/queries/runQuery'
 import { catalogFixture } from '@paylog/projections/testing/catalogFixture'
 import { idOf, idSql, manyRows, ownerOfRowSql, ownerSql, type Spread } from './owners.ts'
 

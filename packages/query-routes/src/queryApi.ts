@@ -1,7 +1,7 @@
 // The query API as a plugin: served by its own process, or beside the command API.
 
 import { configuredIdentity } from '@paylog/identity/identity'
-import type { Queryable } from '@paylog/projections/queries/namedQuery'
+import type { Queryable } from '@paylog/projections/queries/runQuery'
 import { type ActorOf, createCallers } from '@paylog/runtime/http/callers'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Health } from '@paylog/runtime/process/health'

@@ -1,7 +1,7 @@
 // Read your writes: a GET with a position waits until the read model has reached it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { livePositions } from '@paylog/projections/apply/checkpoints'
-import type { Queryable } from '@paylog/projections/queries/namedQuery'
+import type { Queryable } from '@paylog/projections/queries/runQuery'
 import { notifyWaitingReads } from '@paylog/projections/waitingReads'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ProjectionFigures, projectionFigures, projectionMetrics, sharedFigures } from '@paylog/projections/lag'
-import type { Queryable } from '@paylog/projections/queries/namedQuery'
+import type { Queryable } from '@paylog/projections/queries/runQuery'
 import { projections } from '@paylog/projections/registry'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Logger } from '@paylog/runtime/telemetry/log'

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { foldBatch } from '../apply/batch.ts'
 import { defaults } from '../defaults/projection.ts'
-import { newestFirst } from '../queries/listPage.ts'
+import { readItem, readPage } from '../queries/lists.ts'
 import {
   addAddressTo,
   createLogFixture,
@@ -16,7 +16,7 @@ import {
 } from '../testing/logFixture.ts'
 import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
 import { addresses } from './projection.ts'
-import { getAddress, listAddresses } from './queries.ts'
+import { addressList } from './queries.ts'
 
 const time = fc
   .date({ min: new Date('2026-01-01'), max: new Date('2027-01-01'), noInvalidDate: true })
@@ -86,7 +86,7 @@ t.test('addresses: the read model equals the fold of the log, for all batch size
       const states = ids.map((id) => log.stateOf(addressFold, id)).filter((state) => state.status !== 'none')
       for (const state of states) {
         const { address_id: id } = state
-        const found = await getAddress(pool, { id, owner: recordedOwner(state) ?? '' })
+        const found = await readItem(pool, addressList, { id, owner: recordedOwner(state) ?? '' })
         t.same(found?.item, state.status === 'kept' ? addressResource(state, false) : undefined)
         const { rows } = await pool.query('select * from read_models.addresses_v1 where id = $1', [id])
         const { revision, is_removed } = rows[0]
@@ -111,10 +111,9 @@ t.test('the chosen address is the default while it is of the type of the list an
   const defaultIds = async () => {
     await reapply(pool, addresses, log)
     await reapply(pool, defaults, log)
-    const query = { owner: userOwner('u1'), guest_email: undefined, address_type: undefined, page: 1, limit: 50 }
-    const { items } = await listAddresses(pool, { ...query, ...newestFirst })
+    const { items } = await readPage(pool, addressList, { owner: userOwner('u1'), offset: 0, limit: 50 })
     for (const { id, is_default } of items)
-      t.equal((await getAddress(pool, { id, owner: userOwner('u1') }))?.item.is_default, is_default)
+      t.equal((await readItem(pool, addressList, { id, owner: userOwner('u1') }))?.item.is_default, is_default)
     return items.flatMap(({ id, is_default }) => (is_default ? [id] : [])).toSorted()
   }
   t.same(await defaultIds(), [bills, ships].toSorted(), 'each type has its own default')

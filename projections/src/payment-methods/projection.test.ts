@@ -11,10 +11,11 @@ import fc from 'fast-check'
 import t from 'tap'
 import { foldBatch } from '../apply/batch.ts'
 import { defaults } from '../defaults/projection.ts'
+import { readItem, readPage } from '../queries/lists.ts'
 import { addMethodTo, createLogFixture, type LogFixture, ofGuest, ofUser, setDefaultIn } from '../testing/logFixture.ts'
 import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
 import { paymentMethods } from './projection.ts'
-import { getPaymentMethod, listPaymentMethods } from './queries.ts'
+import { paymentMethodList } from './queries.ts'
 
 const time = fc
   .date({ min: new Date('2026-01-01'), max: new Date('2027-01-01'), noInvalidDate: true })
@@ -99,7 +100,7 @@ t.test('payment methods: the read model equals the fold of the log, for all batc
       for (const state of states) {
         const { payment_method_id: id } = state
         const owner = recordedOwner(state) ?? ''
-        const found = await getPaymentMethod(pool, { id, owner })
+        const found = await readItem(pool, paymentMethodList, { id, owner })
         t.same(found?.item, state.status === 'saved' ? paymentMethodResource(state, false) : undefined)
         const { rows } = await pool.query('select * from read_models.payment_methods_v1 where id = $1', [id])
         const { revision, is_removed, user_id } = rows[0]
@@ -143,8 +144,8 @@ t.test('a method saved again belongs only to its new owner, for all batch sizes'
     const id = addedAndRemoved(log)
     for (const time of ['first', 'second']) {
       await reapply(pool, paymentMethods, log, sizes)
-      t.equal(await getPaymentMethod(pool, { id, owner: userOwner('u1') }), undefined)
-      const found = await getPaymentMethod(pool, { id, owner: guestOwner('g@example.com') })
+      t.equal(await readItem(pool, paymentMethodList, { id, owner: userOwner('u1') }), undefined)
+      const found = await readItem(pool, paymentMethodList, { id, owner: guestOwner('g@example.com') })
       t.match(
         found,
         { item: { alias: 'second', is_default: false }, revision: 2n },
@@ -165,12 +166,11 @@ t.test('the chosen method is the default until it is removed', async (t) => {
   const defaultIds = async () => {
     await reapply(pool, paymentMethods, log)
     await reapply(pool, defaults, log)
-    const query = { owner: userOwner('u1'), guest_email: undefined, page: 1, limit: 50 }
-    const { items } = await listPaymentMethods(pool, { ...query, orderBy: 'created_at', orderDir: 'desc' })
+    const { items } = await readPage(pool, paymentMethodList, { owner: userOwner('u1'), offset: 0, limit: 50 })
     return items.filter(({ is_default }) => is_default).map(({ id }) => id)
   }
   t.same(await defaultIds(), [chosen])
-  const single = await getPaymentMethod(pool, { id: chosen, owner: userOwner('u1') })
+  const single = await readItem(pool, paymentMethodList, { id: chosen, owner: userOwner('u1') })
   t.match(single, { item: { is_default: true } })
   log.record(paymentMethodFold, chosen, (state) => removePaymentMethod({ occurred_at, by: 'owner' }, state))
   t.same(await defaultIds(), [], 'the earlier default does not return')

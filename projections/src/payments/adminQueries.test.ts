@@ -3,19 +3,12 @@ import { recordDispute } from '@paylog/domain/payments/disputes'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { recordRefund } from '@paylog/domain/payments/refunds'
 import t, { type Test } from 'tap'
+import type { ListQuery } from '../queries/lists.ts'
 import { projections } from '../registry.ts'
 import { addPaymentTo, createLogFixture, guest, type PaymentFacts, user } from '../testing/logFixture.ts'
 import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
-import { type AnyPaymentsQuery, listAnyPayments } from './adminQueries.ts'
+import { listAnyPayments } from './adminQueries.ts'
 
-const everything: AnyPaymentsQuery = {
-  orderBy: 'created_at',
-  orderDir: 'asc',
-  limit: 100,
-  refunded: 'any',
-  disputed: 'any',
-  attention: 'any',
-}
 const id = (letter: string) => `00000000-0000-7000-8000-0000000000${letter.charCodeAt(0).toString(16).padStart(2, '0')}`
 const at = (minute: number) => `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z`
 
@@ -33,8 +26,8 @@ async function setUp(t: Test, facts: readonly PaymentFacts[]) {
       for (const projection of projections) await reapply(pool, projection, log)
     },
     /** The names of the payments that the query finds. */
-    async names(query: Partial<AnyPaymentsQuery>): Promise<string> {
-      const { items } = await listAnyPayments(pool, { ...everything, ...query })
+    async names(query: Partial<ListQuery>): Promise<string> {
+      const { items } = await listAnyPayments(pool, { orderDir: 'asc', limit: 100, ...query })
       return items.map((item) => String.fromCharCode(Number.parseInt(item.id.slice(-2), 16))).join('')
     },
   }
@@ -127,7 +120,7 @@ t.test('a search finds whole ids, e-mails and references, and words by their beg
   for (const [search, found] of Object.entries(expected)) t.equal(await names({ search }), found, search)
 })
 
-t.test('every filter of the list finds the payments that it names, of everybody', async (t) => {
+t.test('filters by owner, reference, amount and flags find the payments of everybody that they name', async (t) => {
   const { log, project, names } = await setUp(t, [
     { ...user('ada'), total_cents: 100, provider_id: 'stripe', reference_code: 'r' },
     { ...guest('Grace@Example.com'), total_cents: 200, currency: 'USD' },
@@ -141,17 +134,12 @@ t.test('every filter of the list finds the payments that it names, of everybody'
   log.decide(id('b'), (state) => recordDispute(dispute(12, 'ch_b'), state))
   log.decide(id('c'), (state) => recordEvidence(money(10, 'ch_c', 1), state))
   await project()
-  const expected: readonly (readonly [Partial<AnyPaymentsQuery>, string])[] = [
-    [{}, 'abcd'],
-    [{ status: 'succeeded' }, 'ab'],
-    [{ provider_id: 'stripe' }, 'a'],
+  const expected: readonly (readonly [Partial<ListQuery>, string])[] = [
     [{ user_id: 'ada' }, 'a'],
     [{ user_id: 'ada:x' }, 'd'],
     [{ guest_email: 'GRACE@example.com' }, 'bd'],
     [{ reference_code: 'r' }, 'a'],
-    [{ created_after: new Date(at(0)), created_before: new Date(at(3)) }, 'bc'],
     [{ amount_from: 200, amount_to: 300 }, 'bc'],
-    [{ currency: 'USD' }, 'b'],
     [{ refunded: 'true' }, 'a'],
     [{ refunded: 'false' }, 'bcd'],
     [{ disputed: 'true' }, 'b'],
@@ -159,47 +147,8 @@ t.test('every filter of the list finds the payments that it names, of everybody'
     [{ attention: 'true' }, 'c'],
     [{ attention: 'false' }, 'abd'],
     [{ status: 'succeeded', refunded: 'false', search: 'grace@example.com' }, 'b'],
-    [{ orderBy: 'amount_cents', orderDir: 'desc' }, 'dcba'],
-    [{ orderBy: 'updated_at', orderDir: 'desc' }, 'badc'],
   ]
   for (const [query, found] of expected) t.equal(await names(query), found, JSON.stringify(query))
-})
-
-t.test('a listed payment has its user, dispute and attention besides the fields of the list', async (t) => {
-  const { log, pool, project } = await setUp(t, [user('ada'), {}])
-  log.decide(id('a'), (state) => recordEvidence(money(10, 'ch_a', 7), state))
-  log.decide(id('a'), (state) => recordDispute(dispute(12, 'ch_a'), state))
-  await project()
-  const { items, total, isExact, next } = await listAnyPayments(pool, everything)
-  t.match(items, [
-    { user_id: 'ada', dispute_status: 'open', attention: true, amount_received_cents: 7, amount_refunded_cents: 0 },
-    { user_id: null, dispute_status: null, attention: false, amount_received_cents: 0 },
-  ])
-  t.notOk(items.some((item) => 'client_secret' in item || 'owner' in item || 'attention_entries' in item))
-  t.same({ total, isExact, next }, { total: 2, isExact: true, next: null })
-})
-
-t.test('pages of the list join without gaps in every order, filtered or not', async (t) => {
-  const { pool, project } = await setUp(
-    t,
-    Array.from({ length: 9 }, (_, index) => ({ total_cents: 100 + (index % 3), occurred_at: at(index % 4) })),
-  )
-  await project()
-  for (const filter of [{}, { currency: 'EUR' }])
-    for (const orderBy of ['created_at', 'updated_at', 'amount_cents'] as const)
-      for (const orderDir of ['asc', 'desc'] as const) {
-        const query = { ...everything, ...filter, orderBy, orderDir }
-        const all = (await listAnyPayments(pool, query)).items.map((item) => item.id)
-        const found: string[] = []
-        let after: AnyPaymentsQuery['after']
-        do {
-          const { items, next, total } = await listAnyPayments(pool, { ...query, limit: 2, after })
-          t.equal(total, 9)
-          found.push(...items.map((item) => item.id))
-          after = next ?? undefined
-        } while (after !== undefined)
-        t.same(found, all, `${orderBy} ${orderDir}`)
-      }
 })
 
 t.test('more payments than are counted have the limit as total, and are found in order', async (t) => {
@@ -214,7 +163,7 @@ t.test('more payments than are counted have the limit as total, and are found in
      select gen_random_uuid(), ${rows[0]?.names} from read_models.payments_v1, generate_series(1, 10000)`,
   )
   for (const query of [{}, { search: 'common' }, { currency: 'EUR' }]) {
-    const { items, total, isExact } = await listAnyPayments(pool, { ...everything, ...query, limit: 3 })
+    const { items, total, isExact } = await listAnyPayments(pool, { ...query, limit: 3 })
     t.same([items.length, total, isExact], [3, 10_000, false])
   }
 })

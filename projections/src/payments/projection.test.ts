@@ -6,6 +6,7 @@ import { paymentResource } from '@paylog/domain/payments/resource'
 import { testCycles } from '@paylog/testing/testEnvironment'
 import fc from 'fast-check'
 import t from 'tap'
+import { readItem } from '../queries/lists.ts'
 import {
   addPaymentTo,
   createLogFixture,
@@ -16,7 +17,7 @@ import {
 } from '../testing/logFixture.ts'
 import { applyInBatches, readModelDatabase, reapply, resetCheckpoints } from '../testing/projectionHarness.ts'
 import { payments } from './projection.ts'
-import { getPayment } from './queries.ts'
+import { singlePayment } from './queries.ts'
 
 const time = fc
   .date({ min: new Date('2026-01-01'), max: new Date('2027-01-01'), noInvalidDate: true })
@@ -112,7 +113,9 @@ t.test('a new intent resets a failed payment to pending, but not a succeeded one
   log.decide(ids[1] ?? '', (state) => recordEvidence(succeeded, state))
   for (const id of ids) log.decide(id, (state) => recordIntentCreated(created, state))
   await applyInBatches(pool, payments, log, [1])
-  const statuses = ids.map(async (id) => (await getPayment(pool, { id, owner: userOwner('u1') }))?.item.status)
+  const statuses = ids.map(
+    async (id) => (await readItem(pool, singlePayment, { id, owner: userOwner('u1') }))?.item.status,
+  )
   t.same(await Promise.all(statuses), ['pending', 'succeeded'])
 })
 
@@ -129,7 +132,7 @@ t.test('the completion time of a payment is set once, even if it is recorded aga
     await pool.query('truncate read_models.payments_v1')
     await resetCheckpoints(pool)
     await applyInBatches(pool, payments, log, sizes)
-    const found = await getPayment(pool, { id, owner: userOwner('u1') })
+    const found = await readItem(pool, singlePayment, { id, owner: userOwner('u1') })
     t.equal(found?.item.completed_at, times[0])
   }
 })
@@ -152,7 +155,7 @@ t.test('payments: the read model equals the fold of the log for all batch sizes'
         if (state.status === 'none') throw new Error('opened payments exist')
         const owner = ownerOfFacts(given)
         if (owner === undefined) continue
-        const found = await getPayment(pool, { id, owner })
+        const found = await readItem(pool, singlePayment, { id, owner })
         t.same(found?.item, paymentResource(state, null))
         const last = log.events.findLast((event) => event.id === id)
         t.equal(found?.revision, last?.revision)

@@ -6,7 +6,7 @@ import { changeAlias, paymentMethodFold, removePaymentMethod } from '@paylog/dom
 import type { Pool } from 'pg'
 import t, { type Test } from 'tap'
 import { paymentMethods } from '../payment-methods/projection.ts'
-import { newestFirst } from '../queries/listPage.ts'
+import { readItem, readPage } from '../queries/lists.ts'
 import {
   addMethodTo,
   addPaymentTo,
@@ -18,17 +18,15 @@ import {
   type PaymentFacts,
   user,
 } from '../testing/logFixture.ts'
-import { readModelDatabase, reapply, recordingPool } from '../testing/projectionHarness.ts'
+import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
 import { payments } from './projection.ts'
-import { getPayment, listPayments, type PaymentsQuery } from './queries.ts'
+import { paymentListWithMethods, singlePayment } from './queries.ts'
 
 const occurred_at = '2026-03-01T10:00:00.000Z'
-const including: PaymentsQuery = {
-  owner: userOwner('u1'),
-  page: 1,
-  limit: 50,
-  withMethod: true,
-  ...newestFirst,
+
+async function methodsOf(pool: Pool, owner: string) {
+  const { items } = await readPage(pool, paymentListWithMethods, { owner, offset: 0, limit: 50 })
+  return items
 }
 
 async function startLog(t: Test) {
@@ -49,10 +47,8 @@ t.test('a single payment and a list with methods contain the method summary, eve
   const expected = { id: method, payment_type: 'card', ...details, expiry_month: '04', expiry_year: '2031' }
   const checkSummary = async () => {
     await project(pool, log)
-    t.same((await listPayments(pool, including)).items[0]?.payment_method, expected)
-    t.same((await getPayment(pool, { id, owner: including.owner }))?.item.payment_method, expected)
-    const plain = await listPayments(pool, { ...including, withMethod: false })
-    t.notOk(Object.hasOwn(plain.items[0] ?? {}, 'payment_method'))
+    t.same((await methodsOf(pool, userOwner('u1')))[0]?.payment_method, expected)
+    t.same((await readItem(pool, singlePayment, { id, owner: userOwner('u1') }))?.item.payment_method, expected)
   }
   await checkSummary()
   log.record(paymentMethodFold, method, (state) => changeAlias({ occurred_at, alias: 'Home' }, state))
@@ -93,57 +89,12 @@ t.test('a payment shows only summaries of its owner’s methods', async (t) => {
   )
   await project(pool, log)
   for (const owner of [userOwner('u1'), guestOwner('u1@example.com')]) {
-    const { items } = await listPayments(pool, { ...including, owner })
-    for (const { id, payment_method } of items) {
+    for (const { id, payment_method } of await methodsOf(pool, owner)) {
       t.equal(payment_method?.id ?? null, expected.get(id), `listed, with ${payment_method?.id}`)
-      const single = await getPayment(pool, { id, owner })
+      const single = await readItem(pool, singlePayment, { id, owner })
       t.same(single?.item.payment_method, payment_method)
       expected.delete(id)
     }
   }
   t.equal(expected.size, 0)
-})
-
-t.test('a page with summaries is one statement, and so is a single payment', async (t) => {
-  const { pool, log } = await startLog(t)
-  const ids = Array.from({ length: 30 }, () =>
-    addPaymentTo(log, { ...user('u1'), payment_method_id: addMethodTo(log, ofUser('u1')) }),
-  )
-  await project(pool, log)
-  const { db, queries } = recordingPool(pool)
-  const { items, total } = await listPayments(db, { ...including, limit: 20 })
-  t.equal(total, 30)
-  t.equal(items.filter(({ payment_method }) => payment_method !== null).length, 20)
-  t.equal(queries.length, 1)
-  await getPayment(db, { id: ids[0] ?? '', owner: including.owner })
-  t.equal(queries.length, 2)
-})
-
-t.test('a list without summaries does not read methods', async (t) => {
-  const { pool, log } = await startLog(t)
-  addPaymentTo(log, { ...user('u1'), payment_method_id: addMethodTo(log, ofUser('u1')) })
-  await project(pool, log)
-  await pool.query('drop view read_models.payment_methods')
-  t.equal((await listPayments(pool, { ...including, withMethod: false })).total, 1)
-  await t.rejects(listPayments(pool, including), /payment_methods/)
-})
-
-t.test('a page with summaries keeps the order of the payments', async (t) => {
-  const { pool, log } = await startLog(t)
-  const expected = [3, 1, 2].map((total_cents) => {
-    const payment_method_id = addMethodTo(log, { ...ofUser('u1'), alias: String(total_cents) })
-    addPaymentTo(log, { ...user('u1'), total_cents, payment_method_id })
-    return total_cents
-  })
-  await project(pool, log)
-  for (const [orderDir, order] of [
-    ['asc', expected.toSorted()],
-    ['desc', expected.toSorted().toReversed()],
-  ] as const) {
-    const { items } = await listPayments(pool, { ...including, orderBy: 'amount_cents', orderDir, limit: 2 })
-    t.same(
-      items.map(({ total_cents, payment_method }) => [total_cents, payment_method?.alias]),
-      order.slice(0, 2).map((total) => [total, String(total)]),
-    )
-  }
 })

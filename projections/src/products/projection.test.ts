@@ -3,11 +3,12 @@ import { productFold, productResource } from '@paylog/domain/products/product'
 import fc from 'fast-check'
 import t from 'tap'
 import { foldBatch } from '../apply/batch.ts'
+import { readItem, readPage } from '../queries/lists.ts'
 import { allProductsQuery } from '../testing/catalogFixture.ts'
 import { addProductTo, createLogFixture } from '../testing/logFixture.ts'
 import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
 import { products } from './projection.ts'
-import { getProduct, listProducts } from './queries.ts'
+import { productList } from './queries.ts'
 
 const time = fc
   .date({ min: new Date('2026-01-01'), max: new Date('2027-01-01'), noInvalidDate: true })
@@ -88,12 +89,12 @@ t.test('products: the read model equals the fold of the log for all batch sizes'
       }
       await reapply(pool, products, log, sizes)
       if (repeated) await reapply(pool, products, log, sizes.toReversed())
-      const { items, total } = await listProducts(pool, allProductsQuery)
+      const { items, total } = await readPage(pool, productList, allProductsQuery)
       t.equal(total, ids.length)
       for (const id of ids) {
         const state = log.stateOf(productFold, id)
         const expected = state.status === 'kept' && productResource(state)
-        const found = await getProduct(pool, { id })
+        const found = await readItem(pool, productList, { id })
         t.same(found?.item, expected)
         t.equal(found?.revision, log.events.findLast((event) => event.id === id)?.revision)
         t.same(
@@ -117,7 +118,9 @@ t.test('the searched text follows each change of name and description', async (t
   }
   const finds = async (...searches: string[]) => {
     await reapply(pool, products, log)
-    const found = searches.map(async (search) => (await listProducts(pool, { ...allProductsQuery, search })).total)
+    const found = searches.map(
+      async (search) => (await readPage(pool, productList, { ...allProductsQuery, search })).total,
+    )
     return (await Promise.all(found)).join('')
   }
   t.equal(await finds('red', 'oak', 'blue', 'pine'), '1100')

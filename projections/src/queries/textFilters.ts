@@ -1,7 +1,4 @@
 // Case-insensitive text search and e-mail filters, the same for rows and parameters.
-import { foldEmail } from '@paylog/domain/actor'
-import { type RawBuilder, sql } from 'kysely'
-import type { Placeholder } from './namedQuery.ts'
 
 /**
  * Lower case, character by character. Lowering whole words would change a final sigma (Unicode, SpecialCasing.txt), and
@@ -18,7 +15,3 @@ export function containsPattern(search: string): string {
 
 /** `foldEmail` in SQL. */
 export const foldedGuestEmail = `translate(guest_email, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')`
-
-export function guestEmailEquals(email: Placeholder<string>): RawBuilder<boolean> {
-  return sql<boolean>`${sql.raw(foldedGuestEmail)} = ${email.through(foldEmail)}`
-}

@@ -8,8 +8,9 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { computed, nullable, text } from '../columns.ts'
 import { payments } from '../payments/projection.ts'
-import { getPayment } from '../payments/queries.ts'
+import { singlePayment } from '../payments/queries.ts'
 import type { Projection } from '../projection.ts'
+import { readItem } from '../queries/lists.ts'
 import { runProjection, startingState } from '../runProjection.ts'
 import { makeTable, tableName } from '../tables/tables.ts'
 import { laterVersionOf } from '../testing/laterProjection.ts'
@@ -71,7 +72,7 @@ async function startUpToIndexes(t: Test, projection: Projection) {
 }
 
 const listed = async ({ pool }: Harness, id: string) =>
-  (await getPayment(pool, { id, owner: userOwner('u1') })) !== undefined
+  (await readItem(pool, singlePayment, { id, owner: userOwner('u1') })) !== undefined
 
 t.test('the lists stay up to date while the only projector rebuilds them for a raised schema version', async (t) => {
   const later = await startUpToIndexes(t, laterVersionOf(payments))

@@ -1,6 +1,5 @@
 // Generates a catalogue of any size, always the same.
 import type { ProductAdded, ProductEvent, ProductType } from '@paylog/domain/products/events'
-import type { ProductsQuery } from '../products/queries.ts'
 import type { ProjectedEvent } from '../projection.ts'
 
 const syllables = 'ba re to mi lu san der kor vel pin gra ste on ar li no tex fa qui zu mo hel bro cas ö é'.split(' ')
@@ -10,12 +9,7 @@ const dayMs = 86_400_000
 const begin = Date.parse('2024-01-01T00:00:00.000Z')
 
 /** The query without filters. */
-export const allProductsQuery: ProductsQuery = {
-  offset: 0,
-  limit: 100,
-  orderBy: 'created_at',
-  orderDir: 'desc',
-}
+export const allProductsQuery = { offset: 0, limit: 100 }
 
 /** A few words in nearly every text, many in few, like a natural language. The first is the most common one. */
 export const vocabulary = words()

@@ -8,7 +8,7 @@ import type { Pool, QueryConfig } from 'pg'
 import file, { type Test } from 'tap'
 import { createApplier } from '../apply/applier.ts'
 import type { Projection } from '../projection.ts'
-import type { Queryable } from '../queries/namedQuery.ts'
+import type { Queryable } from '../queries/runQuery.ts'
 import { readModelMigrations } from '../registry.ts'
 import type { LogFixture } from './logFixture.ts'
 

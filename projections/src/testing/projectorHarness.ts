@@ -11,11 +11,11 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import { listAddresses } from '../addresses/queries.ts'
-import { listPaymentMethods } from '../payment-methods/queries.ts'
-import { listPayments } from '../payments/queries.ts'
-import { newestFirst } from '../queries/listPage.ts'
-import type { Queryable } from '../queries/namedQuery.ts'
+import { addressList } from '../addresses/queries.ts'
+import { paymentMethodList } from '../payment-methods/queries.ts'
+import { paymentList } from '../payments/queries.ts'
+import { readPage } from '../queries/lists.ts'
+import type { Queryable } from '../queries/runQuery.ts'
 import { readModelDatabase } from './projectionHarness.ts'
 import { everyPayment } from './readers.ts'
 import { openPayment } from './traffic.ts'
@@ -71,7 +71,7 @@ export async function projectorHarness(t: Test, log?: { readonly connectionStrin
     projected: (count: number) =>
       waitFor(
         async () => {
-          const { items, total } = await listPayments(pool, { ...everyPayment, withMethod: false })
+          const { items, total } = await readPage(pool, paymentList, everyPayment)
           return total >= count && items.map(({ id }) => id).toSorted()
         },
         { what: `${count} payments in the read model` },
@@ -81,8 +81,8 @@ export async function projectorHarness(t: Test, log?: { readonly connectionStrin
 
 /** Counts the visible methods and addresses. */
 export async function countsOf(pool: Queryable): Promise<{ methods: number; addresses: number }> {
-  const query = { owner: userOwner('u1'), page: 1, limit: 1, ...newestFirst }
-  const { total: methods } = await listPaymentMethods(pool, query)
-  const { total: addresses } = await listAddresses(pool, query)
+  const query = { owner: userOwner('u1'), offset: 0, limit: 1 }
+  const { total: methods } = await readPage(pool, paymentMethodList, query)
+  const { total: addresses } = await readPage(pool, addressList, query)
   return { methods, addresses }
 }

@@ -6,18 +6,12 @@ import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { livePositions } from '../apply/checkpoints.ts'
-import { getPayment, listPayments } from '../payments/queries.ts'
+import { paymentListWithMethods, singlePayment } from '../payments/queries.ts'
+import { readItem, readPage } from '../queries/lists.ts'
 
 const owner = userOwner('u1')
 /** All payments of the user of these tests. */
-export const everyPayment = {
-  owner,
-  orderBy: 'created_at',
-  orderDir: 'asc',
-  page: 1,
-  limit: 10_000,
-  withMethod: true,
-} as const
+export const everyPayment = { owner, orderDir: 'asc', offset: 0, limit: 10_000 } as const
 /** Without a pause, the readers would use most of a two-core machine. */
 const readPauseMs = 20
 const ranks: Readonly<Record<string, number>> = { pending: 0, processing: 1, succeeded: 2 }
@@ -63,7 +57,7 @@ function createCheck(pool: Pool, report: (error: string) => void): () => Promise
   let reads = 0
 
   async function list(): Promise<void> {
-    const { items, total } = await listPayments(pool, everyPayment)
+    const { items, total } = await readPage(pool, paymentListWithMethods, everyPayment)
     const listed = new Map(items.map(({ id, status }) => [id, ranks[status] ?? -1]))
     if (listed.size !== items.length) report(`listed twice: ${items.length - listed.size}`)
     if (total !== items.length) report(`${total} in all, and ${items.length} listed`)
@@ -78,7 +72,7 @@ function createCheck(pool: Pool, report: (error: string) => void): () => Promise
   async function get(): Promise<void> {
     const id = [...seen.keys()][(reads * 7) % Math.max(seen.size, 1)]
     if (id === undefined) return
-    const found = await getPayment(pool, { id, owner })
+    const found = await readItem(pool, singlePayment, { id, owner })
     if (found === undefined) return report(`not found: ${id}`)
     if (found.revision < (revisions.get(id) ?? 0n)) report(`older than before: ${id}`)
     revisions.set(id, found.revision)

@@ -1,24 +1,8 @@
 // Queries for the webhook log. Columns are listed one by one, so that new ones are not exposed by accident.
 import type { WebhookLogEntry, WebhookLogStatus } from '@paylog/domain/webhookLog'
-import { type RawBuilder, sql } from 'kysely'
-import type { Found, OffsetParameters } from '../queries/listPage.ts'
-import { prepareQuery, type Queryable, type QueryParameters, queryBuilder } from '../queries/namedQuery.ts'
-
-/** The columns of the view `log` that queries use directly. An entry is a delivery with at least one attempt. */
-type LogRecord = {
-  readonly id: string
-  readonly provider: string
-  readonly event: string
-  readonly user_id: string | null
-  readonly created_at: string
-  readonly error: string | null
-  readonly is_attempted: boolean
-  /** 'infinity' for a delivery that is not finished. */
-  readonly ended_at: string
-}
-
-/** The worker's views. They belong to no projection. */
-const webhookLogs = queryBuilder<{ readonly log: LogRecord }>('webhooks')
+import { sql } from 'kysely'
+import { allOf, type Found } from '../queries/lists.ts'
+import { type Queryable, runQuery, type Sql } from '../queries/runQuery.ts'
 
 /** An entry whose payload is the JSON text that was sent. */
 export type LoggedWebhook = Omit<WebhookLogEntry, 'payload'> & { readonly payload: string }
@@ -27,7 +11,13 @@ export type LoggedWebhook = Omit<WebhookLogEntry, 'payload'> & { readonly payloa
 type AttemptRecord = readonly [at: number, ms: number, http_status: number | null, error: string | null]
 
 /** A row of the entry query. */
-export type EntryRecord = Omit<LogRecord, 'is_attempted' | 'ended_at'> & {
+type EntryRecord = {
+  readonly id: string
+  readonly provider: string
+  readonly event: string
+  readonly user_id: string | null
+  readonly created_at: string
+  readonly error: string | null
   readonly is_test: boolean
   /** Null when it is too long to be shown, or was erased. */
   readonly body: string | null
@@ -79,20 +69,16 @@ function attemptOf([at, ms, http_status, error]: AttemptRecord) {
   return { at: new Date(at).toISOString(), ms, http_status, error }
 }
 
-/** The user whose entries are visible; `undefined` for all entries, for administrators. */
-type EntryOwner = { readonly user_id: string | undefined }
-
-type Values = OffsetParameters &
-  EntryOwner &
-  EntryLimits & {
-    readonly provider?: string | undefined
-    /** The event name as sent. */
-    readonly event?: string | undefined
-  }
-
-type Shape = { readonly status: WebhookLogStatus | 'any' }
-
-export type WebhookLogsQuery = Omit<Values, keyof EntryLimits> & Shape
+export type WebhookLogsQuery = {
+  /** The user whose entries are visible; `undefined` for all entries, for administrators. */
+  readonly user_id: string | undefined
+  readonly provider?: string | undefined
+  /** The event name as sent. */
+  readonly event?: string | undefined
+  readonly status?: WebhookLogStatus | undefined
+  readonly offset: number
+  readonly limit: number
+}
 
 /** The maximum sizes of an entry's parts. */
 type EntryLimits = {
@@ -119,32 +105,42 @@ function entryLimits(limit: number): EntryLimits {
   }
 }
 
-type PageValues = Values & {
-  /** Leaves out deliveries that ended before. */
-  readonly since: Date
+/** @param since leaves out deliveries that ended before */
+function logPage(query: WebhookLogsQuery, since: Date): Sql<EntryRecord> {
+  const { limit, offset, status } = query
+  const limits = entryLimits(limit)
+  const kinds = status === undefined ? (['success', 'failed'] as const) : [status]
+  const newestOfEach = kinds.map((kind) => sql`(${newest(query, { kind, since })})`)
+  // Finds the ids first, from an index alone, without reading the rows that are skipped.
+  return sql<EntryRecord>`
+    select ${entryColumns(limits)} from (
+      select id, created_at, ended_at from (${sql.join(newestOfEach, sql` union all `)}) as found
+      order by created_at desc, id desc limit ${limit} offset ${offset}
+    ) as paged, lateral (
+      select * from webhooks.log
+      where log.id = paged.id and log.ended_at = paged.ended_at and log.ended_at >= ${since}::timestamptz
+      -- Separate for each entry: a join could read all partitions.
+      offset 0
+    ) as log, ${attemptsOf(limits)}
+    order by paged.created_at desc, paged.id desc`
 }
 
-const logPage = prepareQuery(
-  (parameters: QueryParameters<PageValues>, { status }: Shape) => {
-    const { limit, offset, since } = parameters
-    const kinds = status === 'any' ? (['success', 'failed'] as const) : [status]
-    // Finds the ids first, from an index alone, without reading the rows that are skipped.
-    const ids = sql`select id, created_at, ended_at from (${sql.join(
-      kinds.map((kind) => newest(parameters, kind)),
-      sql` union all `,
-    )}) as found order by created_at desc, id desc limit ${limit} offset ${offset}`
-    return sql<EntryRecord>`
-      select ${entryColumns(parameters)} from (${ids}) as paged, lateral (
-        select * from webhooks.log
-        where log.id = paged.id and log.ended_at = paged.ended_at and log.ended_at >= ${since}::timestamptz
-        -- Separate for each entry: a join could read all partitions.
-        offset 0
-      ) as log, ${attemptsOf(parameters)}
-      order by paged.created_at desc, paged.id desc`
-  },
-  // Not a named statement: nearly all entries may have this event, or hardly any. And only the partitions since a time are planned.
-  { customPlan: true },
-)
+/** As many entries of one kind as the page may need: successes and failures have different indexes. */
+function newest(
+  { user_id, provider, event, limit, offset }: WebhookLogsQuery,
+  { kind, since }: { readonly kind: WebhookLogStatus; readonly since: Date },
+): Sql {
+  const conditions = [
+    sql`ended_at >= ${since}::timestamptz`,
+    sql`is_attempted`,
+    kind === 'success' ? sql`error is null` : sql`error is not null`,
+    ...(user_id === undefined ? [] : [sql`user_id = ${user_id}`]),
+    ...(provider === undefined ? [] : [sql`provider = ${provider}`]),
+    ...(event === undefined ? [] : [sql`event = ${event}`]),
+  ]
+  return sql`select id, created_at, ended_at from webhooks.log where ${allOf(conditions)}
+    order by created_at desc, id desc limit ${limit + offset}`
+}
 
 const dayMs = 86_400_000
 /** A page mostly comes from the partitions of these days. Planning for all of them takes longer than the query itself. */
@@ -152,67 +148,46 @@ const recentMs = 2 * dayMs
 const clockMarginMs = 3_600_000
 
 /** Newest first. */
-export async function listWebhookLogs(
-  db: Queryable,
-  { status, ...values }: WebhookLogsQuery,
-): Promise<LoggedWebhook[]> {
-  const query = { ...values, ...entryLimits(values.limit) }
+export async function listWebhookLogs(db: Queryable, query: WebhookLogsQuery): Promise<LoggedWebhook[]> {
+  // Not a named statement: nearly all entries may have this event, or hardly any. And only the partitions since a time are planned.
+  const page = (since: Date) => runQuery(db, logPage(query, since), { customPlan: true })
   const since = new Date(Date.now() - recentMs)
-  const recent = await logPage(db, { ...query, since }, { status })
+  const recent = await page(since)
   // What ended before was also created before, so it is not on a page whose last entry is newer.
-  const oldest = recent.length < values.limit ? undefined : recent.at(-1)
+  const oldest = recent.length < query.limit ? undefined : recent.at(-1)
   const isWhole = oldest !== undefined && Date.parse(oldest.created_at) > since.getTime() + clockMarginMs
-  const page = isWhole ? recent : await logPage(db, { ...query, since: new Date(0) }, { status })
-  return page.map(loggedWebhook)
+  return (isWhole ? recent : await page(new Date(0))).map(loggedWebhook)
 }
 
-type SingleEntryQuery = EntryOwner & { readonly id: string }
-
-const logEntryById = prepareQuery((parameters: QueryParameters<SingleEntryQuery & EntryLimits>) => {
-  const { id, user_id } = parameters
-  const own = user_id === undefined ? sql`` : sql`and log.user_id = ${user_id}`
-  return sql<EntryRecord>`
-    select ${entryColumns(parameters)} from webhooks.log, ${attemptsOf(parameters)} where log.id = ${id} and log.is_attempted ${own}`
-})
-
 /** @returns `undefined` if it is missing, another user's, or has no attempt. The revision is the number of attempts */
-export async function getWebhookLog(db: Queryable, query: SingleEntryQuery): Promise<Found<LoggedWebhook> | undefined> {
-  const [record] = await logEntryById(db, { ...query, ...singleLimits }, {})
+export async function getWebhookLog(
+  db: Queryable,
+  { id, user_id }: Pick<WebhookLogsQuery, 'user_id'> & { readonly id: string },
+): Promise<Found<LoggedWebhook> | undefined> {
+  const own = user_id === undefined ? sql`true` : sql`log.user_id = ${user_id}`
+  const [record] = await runQuery(
+    db,
+    sql<EntryRecord>`
+      select ${entryColumns(singleLimits)} from webhooks.log, ${attemptsOf(singleLimits)}
+      where log.id = ${id} and log.is_attempted and ${own}`,
+  )
   return record && { item: loggedWebhook(record), revision: BigInt(record.attempts) }
 }
 
-/** As many entries of one kind as the page may need: successes and failures have different indexes. */
-function newest(
-  { user_id, provider, event, limit, offset, since }: QueryParameters<PageValues>,
-  kind: WebhookLogStatus,
-) {
-  let query = webhookLogs.selectFrom('log').select(['id', 'created_at', 'ended_at'])
-  query = query.where('ended_at', '>=', sql<string>`${since}::timestamptz`)
-  query = query.where('is_attempted', '=', sql<boolean>`true`)
-  query = query.where('error', kind === 'success' ? 'is' : 'is not', null)
-  if (user_id !== undefined) query = query.where('user_id', '=', user_id)
-  if (provider !== undefined) query = query.where('provider', '=', provider)
-  if (event !== undefined) query = query.where('event', '=', event)
-  return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(sql<bigint>`${limit}::bigint + ${offset}`)
-}
-
-function entryColumns({ bodyBytes }: QueryParameters<EntryLimits>): RawBuilder<unknown> {
+function entryColumns({ bodyBytes }: EntryLimits): Sql {
   // `octet_length` does not read the text itself.
-  const body = sql`case when octet_length(log.body) <= ${bodyBytes} then log.body end`
   return sql`log.id, log.provider, log.event, log.user_id, log.is_test, log.created_at, log.node, log.attempts,
-    log.http_status, log.error,
-    log.next_attempt_at, log.source_stream, log.source_revision, log.source_event_id, log.causation_id,
-    log.correlation_id, ${body} as body, octet_length(log.body) as body_bytes, tried.tried, tried.last_response`
+    log.http_status, log.error, log.next_attempt_at, log.source_stream, log.source_revision, log.source_event_id,
+    log.causation_id, log.correlation_id, case when octet_length(log.body) <= ${bodyBytes} then log.body end as body,
+    octet_length(log.body) as body_bytes, tried.tried, tried.last_response`
 }
 
 /** The attempts of an entry and the last response, as one row. */
-function attemptsOf({ responseLength, attempts }: QueryParameters<EntryLimits>): RawBuilder<unknown> {
-  return sql`lateral (
-    select coalesce(json_agg(made - 4 order by attempt), '[]') as tried,
-      max(left(made ->> 4, ${responseLength}::integer)) filter (where attempt = log.attempts) as last_response
-    from (
-      select * from jsonb_array_elements(log.attempts_made) with ordinality as m (made, attempt)
-      order by attempt desc limit ${attempts}
-    ) as latest
-  ) as tried`
-}
+const attemptsOf = ({ responseLength, attempts }: EntryLimits): Sql => sql`lateral (
+  select coalesce(json_agg(made - 4 order by attempt), '[]') as tried,
+    max(left(made ->> 4, ${responseLength}::integer)) filter (where attempt = log.attempts) as last_response
+  from (
+    select * from jsonb_array_elements(log.attempts_made) with ordinality as m (made, attempt)
+    order by attempt desc limit ${attempts}
+  ) as latest
+) as tried`

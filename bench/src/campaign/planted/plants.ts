@@ -125,8 +125,8 @@ export const plants: readonly Plant[] = [
     name: "everybody's payments in every list",
     rules: ["another owner's data"],
     file: 'projections/src/payments/readers.ts',
-    text: ': sql<boolean>`owner =',
-    replacement: ': sql<boolean>`true or owner =',
+    text: ': sql`owner =',
+    replacement: ': sql`true or owner =',
   },
   {
     name: "everybody's webhooks in every log",

@@ -1,94 +1,86 @@
 // GET /admin/payment-methods and GET /admin/addresses: what belongs to one owner, for administrators.
-
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { guestOwner, userOwner } from '@paylog/domain/actor'
-import { AddressResource } from '@paylog/domain/addresses/address'
-import { AddressType } from '@paylog/domain/addresses/events'
 import { exampleAddress, exampleMethod } from '@paylog/domain/examples'
-import { PaymentMethodResource } from '@paylog/domain/payment-methods/paymentMethod'
-import { listAddresses } from '@paylog/projections/addresses/queries'
-import { listPaymentMethods } from '@paylog/projections/payment-methods/queries'
-import { newestFirst } from '@paylog/projections/queries/listPage'
-import { type TSchema, Type } from 'typebox'
-import { staleHeader } from '../readAfter.ts'
+import { addressList } from '@paylog/projections/addresses/queries'
+import { paymentMethodList } from '@paylog/projections/payment-methods/queries'
+import { ExactText } from '@paylog/projections/queries/filters'
+import { readPage } from '@paylog/projections/queries/lists'
+import { invalidQuery } from '@paylog/projections/queries/timeBounds'
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { type TObject, Type } from 'typebox'
 import {
-  administratorSchema,
-  exactParameter,
+  examplePageMeta,
+  filterParameters,
+  listResponse,
+  offsetOf,
+  type PageQuery,
   pageMeta,
   pageParameters,
-  type QueryDependencies,
-  toPageResponse,
-} from '../routeSchemas.ts'
-import { invalidQuery } from '../timeBounds.ts'
+  type Reading,
+  toPageMeta,
+} from '../listRoutes.ts'
+import { administratorSchema, type QueryDependencies } from '../routeSchemas.ts'
+
+const exactly = (description: string) => Type.Optional(Type.With(ExactText, { description }))
 
 const ownerParameters = {
-  ...pageParameters,
-  user_id: exactParameter('what belongs to this user'),
-  guest_email: exactParameter('what belongs to the guest with this e-mail, ignoring the case of ASCII letters'),
+  user_id: exactly('Only what belongs to this user'),
+  guest_email: exactly('Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters'),
 }
-
-const AddressesQuery = Type.Object({
-  ...ownerParameters,
-  address_type: Type.Optional(Type.With(AddressType, { description: 'Only addresses of this type' })),
-})
-
-const pageResponse = <Item extends TSchema>(item: Item, example: object) =>
-  Type.Object(
-    { success: Type.Literal(true), data: Type.Array(item), meta: Type.Object(pageMeta) },
-    {
-      description: 'A page of what belongs to the owner, newest first',
-      headers: staleHeader,
-      examples: [{ success: true, data: [example], meta: { page: 1, limit: 20, total: 1, hasMore: false } }],
-    },
-  )
 
 const ownerSchema = (...args: Parameters<typeof administratorSchema>) => ({
   ...administratorSchema(...args),
   description: 'For administrators. Takes exactly one of user_id and guest_email.',
 })
 
-export function ownerRoutes({ db, administrator, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
-  return async (http) => {
-    http.get(
-      '/admin/payment-methods',
-      {
-        onRequest: administrator,
-        preHandler: readAfter('payment_methods', 'defaults'),
-        schema: {
-          ...ownerSchema('payment methods', 'listAnyPaymentMethods', 'List the payment methods of an owner'),
-          querystring: Type.Object(ownerParameters),
-          response: { 200: pageResponse(PaymentMethodResource, exampleMethod) },
-        },
-      },
-      async ({ query: { page, limit, ...named } }) => {
-        const criteria = { owner: namedOwner(named), page, limit, ...newestFirst }
-        return toPageResponse({ page, limit, meta: {} }, await listPaymentMethods(db, criteria))
-      },
-    )
-
-    http.get(
-      '/admin/addresses',
-      {
-        onRequest: administrator,
-        preHandler: readAfter('addresses', 'defaults'),
-        schema: {
-          ...ownerSchema('addresses', 'listAnyAddresses', 'List the addresses of an owner'),
-          querystring: AddressesQuery,
-          response: { 200: pageResponse(AddressResource, exampleAddress) },
-        },
-      },
-      async ({ query: { page, limit, address_type, ...named } }) => {
-        const criteria = { owner: namedOwner(named), page, limit, address_type, ...newestFirst }
-        return toPageResponse({ page, limit, meta: {} }, await listAddresses(db, criteria))
-      },
-    )
+export const ownerRoutes =
+  (dependencies: QueryDependencies): FastifyPluginAsync =>
+  async (http) => {
+    listOfOwner(http, dependencies, {
+      path: '/admin/payment-methods',
+      schema: ownerSchema('payment methods', 'listAnyPaymentMethods', 'List the payment methods of an owner'),
+      list: paymentMethodList,
+      reads: ['payment_methods', 'defaults'],
+      example: exampleMethod,
+    })
+    listOfOwner(http, dependencies, {
+      path: '/admin/addresses',
+      schema: ownerSchema('addresses', 'listAnyAddresses', 'List the addresses of an owner'),
+      list: addressList,
+      reads: ['addresses', 'defaults'],
+      example: exampleAddress,
+    })
   }
+
+type OwnerQuery = PageQuery & { readonly user_id?: string; readonly guest_email?: string }
+
+function listOfOwner<Item extends TObject>(
+  http: FastifyInstance,
+  { db, administrator, readAfter }: QueryDependencies,
+  { path, schema, list, reads, example }: Reading<Item>,
+): void {
+  const querystring = Type.Object({ ...pageParameters, ...ownerParameters, ...filterParameters(list) })
+  const response = listResponse(list.item, {
+    description: 'A page of what belongs to the owner, newest first',
+    meta: pageMeta,
+    example: { data: [example], meta: examplePageMeta },
+  })
+  http.get<{ Querystring: OwnerQuery }>(
+    path,
+    {
+      onRequest: administrator,
+      preHandler: readAfter(...reads),
+      schema: { ...schema, querystring, response: { 200: response } },
+    },
+    async ({ query }) => {
+      const { items, total } = await readPage(db, list, { ...query, owner: namedOwner(query), offset: offsetOf(query) })
+      return { success: true, data: items, meta: toPageMeta(query, total) }
+    },
+  )
 }
 
-type NamedOwner = { readonly user_id?: string | undefined; readonly guest_email?: string | undefined }
-
 /** @throws DomainError `invalid_request` for both or none */
-function namedOwner({ user_id, guest_email }: NamedOwner): string {
+function namedOwner({ user_id, guest_email }: OwnerQuery): string {
   if (user_id !== undefined && guest_email !== undefined)
     throw invalidQuery('guest_email', 'must not be given together with user_id')
   if (user_id !== undefined) return userOwner(user_id)

@@ -130,36 +130,6 @@ t.test('GET /admin/payments: a cursor continues the same list, and belongs to no
   t.equal((await get(`/admin/disputes?cursor=${next_cursor}`, asAdmin)).statusCode, 400)
 })
 
-t.test('GET /admin/payments: every invalid parameter is 400 and named', async (t) => {
-  const { get } = await queryApiHarness(t)
-  const bad: Record<string, string[]> = {
-    limit: ['0', '101', '-1', '1.5', 'x', ''],
-    status: ['', 'Pending', 'refunded'],
-    provider_id: ['', '%00', 'x'.repeat(256)],
-    user_id: ['', '%00'],
-    guest_email: ['', '%00'],
-    reference_code: ['', '%00'],
-    search: ['%00', 'a%1fb', 'x'.repeat(256)],
-    created_at_from: ['', 'yesterday', '2026-03-01'],
-    created_at_to: ['2026-03-01T25:00:00Z', '2016-12-31T23:59:60Z'],
-    amount_from: ['', '-1', '1.5', 'x', '9007199254740992'],
-    amount_to: ['-1', '1e400'],
-    currency: ['', 'EU', 'EURO', '1'],
-    refunded: ['', '1', 'yes'],
-    disputed: ['maybe'],
-    attention: ['TRUE'],
-    orderBy: ['', 'status', 'id'],
-    orderDir: ['', 'DESC'],
-    cursor: ['', 'x', 'bnVsbA', Buffer.from('["a","b","c"]').toString('base64url'), 'x'.repeat(4097)],
-  }
-  for (const [name, values] of Object.entries(bad))
-    for (const value of values) {
-      const response = await get(`/admin/payments?${name}=${value}`, asAdmin)
-      t.equal(response.statusCode, 400, `${name}=${value}`)
-      t.match(response.json().error, { code: 'invalid_request', details: { fields: [{ field: name }] } })
-    }
-})
-
 t.test('reads of payments, refunds, disputes and statistics with a position that is not reached say so', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const id = addPaymentTo(log, ada)

@@ -2,13 +2,12 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Instant } from '@paylog/domain/fields'
-import { PaymentStatus } from '@paylog/domain/payments/payment'
-import { getStatistics, type StatisticsInterval, type StatisticsQuery } from '@paylog/projections/payments/statistics'
+import { getStatistics, Statistics, type StatisticsQuery } from '@paylog/projections/payments/statistics'
+import { invalidQuery, timeBound } from '@paylog/projections/queries/timeBounds'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { type Static, Type } from 'typebox'
 import { staleHeader } from '../readAfter.ts'
 import { administratorSchema, type QueryDependencies } from '../routeSchemas.ts'
-import { invalidQuery, timeBound } from '../timeBounds.ts'
 
 const maxIntervals = 400
 
@@ -17,27 +16,6 @@ const StatisticsParameters = Type.Object({
   to: Type.With(Instant, { description: `The end, itself excluded; at most ${maxIntervals} intervals later` }),
   interval: Type.Enum(['hour', 'day'], { default: 'day', description: 'In UTC' }),
 })
-
-const NumberAndSum = Type.Object({ count: Type.Integer(), amount_cents: Type.Integer() }, { title: 'NumberAndSum' })
-
-const Statistics = Type.Object(
-  {
-    from: Type.String({ format: 'date-time' }),
-    to: Type.String({ format: 'date-time' }),
-    currency: Type.String(),
-    provider_id: Type.String(),
-    payments: Type.Object(
-      Object.fromEntries(PaymentStatus.enum.map((status) => [status, Type.Optional(NumberAndSum)])),
-      {
-        description: 'Payments created in the interval, by their present status; statuses without one are absent',
-      },
-    ),
-    received_cents: Type.Integer({ description: 'Received for these payments' }),
-    refunds: Type.With(NumberAndSum, { description: 'Succeeded refunds that were made in the interval' }),
-    disputes: Type.With(NumberAndSum, { description: 'Disputes that were opened in the interval' }),
-  },
-  { title: 'Statistics' },
-)
 
 const example = {
   from: '2026-01-31T00:00:00.000Z',
@@ -76,14 +54,14 @@ export function statisticsRoutes({ db, administrator, readAfter }: QueryDependen
   }
 }
 
-const intervalMs: Readonly<Record<StatisticsInterval, number>> = { hour: 3_600_000, day: 86_400_000 }
+const intervalMs: Readonly<Record<StatisticsQuery['interval'], number>> = { hour: 3_600_000, day: 86_400_000 }
 
 /** @throws DomainError `invalid_request` for an impossible time, an end before the beginning, and too many intervals */
 function toStatisticsQuery(query: Static<typeof StatisticsParameters>): StatisticsQuery {
   const { interval } = query
   const from = timeBound('from', query.from, Math.ceil)
   const to = timeBound('to', query.to, Math.ceil)
-  if (from === undefined || to === undefined || to <= from) throw invalidQuery('to', 'must be after from')
+  if (to <= from) throw invalidQuery('to', 'must be after from')
   const [first, last] = [from, new Date(to.getTime() - 1)].map((time) =>
     Math.floor(time.getTime() / intervalMs[interval]),
   )

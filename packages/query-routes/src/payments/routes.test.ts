@@ -180,7 +180,7 @@ t.test('a search finds only payments that the caller may read', async (t) => {
   }
 })
 
-t.test('GET /payments applies every parameter [4.2-page 4.2-limit 4.2-filters]', async (t) => {
+t.test('GET /payments applies every parameter [4.2-page 4.2-limit 4.2-filters 10.2-bounds]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const at = (hour: number) => ({ occurred_at: `2026-03-01T1${hour}:00:00.000Z` })
   const named = new Map<string, string>()
@@ -239,38 +239,6 @@ t.test('GET /payments applies every parameter [4.2-page 4.2-limit 4.2-filters]',
   )
   t.match((await get('/payments?limit=2&page=9')).json().meta, { total: 3, hasMore: false, page: 9 })
 })
-
-t.test(
-  'GET /payments: every invalid parameter is 400 and named [4.2-page 4.2-limit 4.12-list-validation]',
-  async (t) => {
-    const { get } = await queryApiHarness(t)
-    const bad: Record<string, string[]> = {
-      page: ['0', '-1', '1.5', 'x', '', '1e3', '2147483648', '99999999999999999999', '1&page=2'],
-      limit: ['0', '51', '-1', '1.5', 'x', '', 'Infinity', '1&limit=2'],
-      status: ['', 'Pending', 'refunded', 'pending&status=failed'],
-      search: ['%00', 'a%1fb', 'x'.repeat(256), 'a&search=b'],
-      created_at_from: ['', 'yesterday', '2026-03-01', '2026-03-01T10:00:00', '2026-02-30T10:00:00Z', '1767225600'],
-      created_at_to: ['2026-03-01T10:00:00+01:00', '2026-03-01T25:00:00Z', '2016-12-31T23:59:60Z'],
-      orderBy: ['', 'id', 'total_cents', 'created_at desc', 'constructor'],
-      orderDir: ['', 'ASC', 'up'],
-      include: ['', 'user', 'payment_method,user', 'payment_method,', 'payment_method&include=payment_method'],
-      guest_email: ['', `${'x'.repeat(250)}@example.com`],
-    }
-    for (const [name, values] of Object.entries(bad))
-      for (const value of values) {
-        const response = await get(`/payments?${name}=${value}`)
-        t.equal(response.statusCode, 400, `${name}=${value}`)
-        const { success, error } = response.json()
-        t.equal(success, false)
-        t.match(error, {
-          code: 'invalid_request',
-          message: String,
-          request_id: String,
-          details: { fields: [{ field: name }] },
-        })
-      }
-  },
-)
 
 t.test('GET /payments names all invalid parameters of a request at once', async (t) => {
   const { get } = await queryApiHarness(t)

@@ -110,7 +110,7 @@ t.test('GET /admin/products/{id}: a missing product and an invalid id are the sa
   t.equal(bodies.size, 1)
 })
 
-t.test('GET /admin/products applies every parameter [4.7-filters]', async (t) => {
+t.test('GET /admin/products applies every parameter [4.7-filters 4.7-order]', async (t) => {
   const { log, project, get } = await startCatalog(t)
   const named = threeProducts(log)
   await project()
@@ -268,29 +268,6 @@ t.test(
     t.equal((await catalog.get(`?limit=50&cursor=${cursor}`)).statusCode, 200, 'the limit may change')
   },
 )
-
-t.test('GET /admin/products: every invalid parameter is 400 and named [4.7-validation]', async (t) => {
-  const { get } = await startCatalog(t)
-  const bad: Record<string, string[]> = {
-    page: ['0', '-1', '1.5', 'x', '', '1e3', '2147483648', '99999999999999999999', '1&page=2'],
-    limit: ['0', '101', '-1', '1.5', 'x', '', 'Infinity', '1&limit=2'],
-    offset: ['-1', '1.5', 'x', '', '2147483648', '1&offset=2', 'x&page=1'],
-    category_id: ['', 'x'.repeat(256), '%00', 'a&category_id=b'],
-    product_type: ['', 'Physical', 'gift', 'physical&product_type=digital'],
-    is_recurring: ['', '1', 'yes', 'TRUE', 'True', 'true&is_recurring=true'],
-    is_active: ['', '0', 'null', 'False', 'false%20'],
-    search: ['%00', 'a%1fb', 'x'.repeat(256), 'a&search=b'],
-    orderBy: ['', 'id', 'total_cents', 'folded_name', 'name desc', 'constructor'],
-    orderDir: ['', 'ASC', 'up'],
-    cursor: ['', 'x', 'W10', 'bnVsbA', '%00', 'x'.repeat(4097), 'x&cursor=y'],
-  }
-  for (const [name, values] of Object.entries(bad))
-    for (const value of values) {
-      const response = await get(`?${name}=${value}`)
-      t.equal(response.statusCode, 400, `${name}=${value}`)
-      t.match(response.json().error, { code: 'invalid_request', details: { fields: [{ field: name }] } })
-    }
-})
 
 t.test('product reads wait for the position in X-Read-After', async (t) => {
   const { log, project, get } = await startCatalog(t)

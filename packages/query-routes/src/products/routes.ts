@@ -1,32 +1,23 @@
 // GET /admin/products and GET /admin/products/{id} (interface, section 4.7). The ETag guards changes of a product.
-
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { exampleProduct } from '@paylog/domain/examples'
-import { ProductType } from '@paylog/domain/products/events'
-import { ProductResource } from '@paylog/domain/products/product'
+import { productList } from '@paylog/projections/products/queries'
+import { readPage, readAfter as readPageAfter } from '@paylog/projections/queries/lists'
+import type { FastifyPluginAsync } from 'fastify'
+import { Type } from 'typebox'
 import {
-  getProduct,
-  listProducts,
-  listProductsAfter,
-  type ProductOrder,
-  type ProductsQuery,
-} from '@paylog/projections/products/queries'
-import { cursorParameter, decodeCursor, encodeCursor, NextCursor, type OrderedValue } from '@paylog/runtime/http/cursor'
-import { type Static, Type } from 'typebox'
-import { staleHeader } from '../readAfter.ts'
-import {
-  administratorSchema,
-  Flag,
-  ItemParams,
-  itemResponse,
+  type CursorQuery,
+  cursorMeta,
+  cursorParameters,
+  exampleCursorMeta,
+  filterParameters,
+  getOne,
+  listResponse,
   maxPage,
-  OrderDir,
-  type QueryDependencies,
-  replyWithItem,
-  searchParameter,
-} from '../routeSchemas.ts'
+  orderParameters,
+} from '../listRoutes.ts'
+import { administratorSchema, type QueryDependencies } from '../routeSchemas.ts'
 
-const ListQuery = Type.Object({
+const ListParameters = Type.Object({
   // No default in the schema, because only a sent page takes precedence over offset.
   page: Type.Optional(
     Type.Integer({
@@ -35,140 +26,79 @@ const ListQuery = Type.Object({
       description: 'Page number, from 1 (default); takes precedence over offset',
     }),
   ),
-  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items per page' }),
+  limit: cursorParameters.limit,
   offset: Type.Integer({
     minimum: 0,
     maximum: maxPage,
     default: 0,
     description: 'Items to skip; ignored when page is sent',
   }),
-  cursor: cursorParameter,
-  category_id: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'Only products of this category' }),
-  ),
-  product_type: Type.Optional(Type.With(ProductType, { description: 'Only products of this type' })),
-  is_recurring: Type.Optional(Type.With(Flag, { description: 'Only products that are, or are not, recurring' })),
-  is_active: Type.Optional(Type.With(Flag, { description: 'Only products that are, or are not, active' })),
-  search: searchParameter('the name or the description'),
-  orderBy: Type.Enum(['name', 'subtotal_cents', 'created_at', 'updated_at'], {
-    default: 'created_at',
-    description: 'Sort field',
-  }),
-  orderDir: Type.Enum(OrderDir.enum, { default: 'desc', description: 'Sort direction' }),
+  cursor: cursorParameters.cursor,
+  ...filterParameters(productList),
+  ...orderParameters(productList),
 })
 
-const ListResponse = Type.Object(
+const Pagination = Type.Object(
   {
-    success: Type.Literal(true),
-    data: Type.Array(ProductResource),
-    meta: Type.Object({
-      limit: Type.Integer(),
-      next_cursor: NextCursor,
-    }),
-    pagination: Type.Optional(
-      Type.Object(
-        {
-          total: Type.Integer(),
-          limit: Type.Integer(),
-          offset: Type.Integer(),
-          page: Type.Integer(),
-          pages: Type.Integer(),
-        },
-        { description: 'Absent when the request has a cursor: pages after the first do not count all products again' },
-      ),
-    ),
+    total: Type.Integer(),
+    limit: Type.Integer(),
+    offset: Type.Integer(),
+    page: Type.Integer(),
+    pages: Type.Integer(),
   },
-  {
-    description: 'A page of products',
-    headers: staleHeader,
-    examples: [
-      {
-        success: true,
-        data: [exampleProduct],
-        meta: { limit: 20, next_cursor: null },
-        pagination: { total: 1, limit: 20, offset: 0, page: 1, pages: 1 },
-      },
-    ],
-  },
+  { description: 'Absent when the request has a cursor: pages after the first do not count all products again' },
 )
 
-export function productRoutes({ db, administrator, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
-  const common = { onRequest: administrator, preHandler: readAfter('products') }
+const ListResponse = listResponse(productList.item, {
+  description: 'A page of products',
+  meta: cursorMeta,
+  others: { pagination: Type.Optional(Pagination) },
+  example: {
+    data: [exampleProduct],
+    meta: exampleCursorMeta,
+    pagination: { total: 1, limit: 20, offset: 0, page: 1, pages: 1 },
+  },
+})
 
-  return async (http) => {
-    http.get(
+type ProductsQuery = CursorQuery & { readonly page?: number; readonly offset: number }
+
+export const productRoutes =
+  (dependencies: QueryDependencies): FastifyPluginAsync =>
+  async (http) => {
+    const { db, administrator, readAfter } = dependencies
+    const schema = {
+      ...administratorSchema('products', 'listProducts', 'List products'),
+      querystring: ListParameters,
+      response: { 200: ListResponse },
+    }
+    http.get<{ Querystring: ProductsQuery }>(
       '/admin/products',
-      {
-        ...common,
-        schema: {
-          ...administratorSchema('products', 'listProducts', 'List products'),
-          querystring: ListQuery,
-          response: { 200: ListResponse },
-        },
-      },
+      { onRequest: administrator, preHandler: readAfter('products'), schema },
       async ({ query }) => {
-        const { offset, ...criteria } = toProductsQuery(query)
-        const { limit, orderBy } = criteria
-        const list = productListIdentity(criteria)
+        const { limit, page } = query
         if (query.cursor !== undefined) {
-          const after = decodeCursor(list, orderedValues[orderBy], query.cursor)
-          const { items, next } = await listProductsAfter(db, { ...criteria, after })
-          return { success: true as const, data: [...items], meta: { limit, next_cursor: encodeCursor(list, next) } }
+          const { items, next_cursor } = await readPageAfter(db, productList, query)
+          return { success: true, data: items, meta: { limit, next_cursor } }
         }
-        const { items, total, next } = await listProducts(db, { ...criteria, offset })
+        const offset = page === undefined ? query.offset : (page - 1) * limit
+        const { items, next_cursor, total } = await readPage(db, productList, { ...query, offset })
         const pages = { page: Math.floor(offset / limit) + 1, pages: Math.ceil(total / limit) }
         return {
-          success: true as const,
-          data: [...items],
-          meta: { limit, next_cursor: encodeCursor(list, next) },
+          success: true,
+          data: items,
+          meta: { limit, next_cursor },
           pagination: { total, limit, offset, ...pages },
         }
       },
     )
 
-    http.get(
-      '/admin/products/:id',
-      {
-        ...common,
-        schema: {
-          ...administratorSchema('products', 'getProduct', 'Get a product', 'not_found'),
-          params: ItemParams,
-          response: { 200: itemResponse(ProductResource, exampleProduct) },
-        },
-      },
-      (request, reply) => replyWithItem(request, reply, 'product', ({ id }) => getProduct(db, { id })),
-    )
+    getOne(http, dependencies, {
+      path: '/admin/products/:id',
+      schema: administratorSchema('products', 'getProduct', 'Get a product', 'not_found'),
+      list: productList,
+      reads: ['products'],
+      example: exampleProduct,
+      name: 'product',
+      callers: administrator,
+    })
   }
-}
-
-const orderedValues: Readonly<Record<ProductOrder, OrderedValue>> = {
-  name: 'text',
-  subtotal_cents: 'integer',
-  created_at: 'time',
-  updated_at: 'time',
-}
-
-/** The order and the filters, to which a cursor is tied. */
-export function productListIdentity(query: Omit<ProductsQuery, 'limit' | 'offset'>) {
-  const { orderBy, orderDir, category_id, product_type, is_recurring, is_active, search } = query
-  return ['products', orderBy, orderDir, category_id, product_type, is_recurring, is_active, search]
-}
-
-function toProductsQuery({ page, offset, ...query }: Static<typeof ListQuery>): ProductsQuery {
-  const { limit, category_id, product_type, is_recurring, is_active, search, orderBy, orderDir } = query
-  return {
-    category_id,
-    product_type,
-    is_recurring: flag(is_recurring),
-    is_active: flag(is_active),
-    search: search === '' ? undefined : search,
-    offset: page === undefined ? offset : (page - 1) * limit,
-    limit,
-    orderBy,
-    orderDir,
-  }
-}
-
-function flag(text: Static<typeof Flag> | undefined): boolean | undefined {
-  return text === undefined ? undefined : text === 'true'
-}

@@ -117,8 +117,4 @@ t.test('GET /admin/disputes lists disputes, newest first, by status and in pages
   t.equal(second.json().meta.next_cursor, null)
   const otherList = await get(`/admin/disputes?status=open&cursor=${first.meta.next_cursor}`, asAdmin)
   t.equal(otherList.statusCode, 400)
-  for (const [name, value] of Object.entries({ status: 'closed', limit: '101', cursor: 'x' })) {
-    const response = await get(`/admin/disputes?${name}=${value}`, asAdmin)
-    t.match(response.json().error, { code: 'invalid_request', details: { fields: [{ field: name }] } })
-  }
 })

@@ -1,6 +1,6 @@
 // Query plans of the webhook log: every filter uses an index, also for rare and old entries.
 import { randomUUID } from 'node:crypto'
-import type { Queryable } from '@paylog/projections/queries/namedQuery'
+import type { Queryable } from '@paylog/projections/queries/runQuery'
 import { recordingPool } from '@paylog/projections/testing/projectionHarness'
 import { getWebhookLog, listWebhookLogs, type WebhookLogsQuery } from '@paylog/projections/webhook-logs/queries'
 import t from 'tap'
@@ -36,14 +36,7 @@ const fill = `
     source_event_id, correlation_id, causation_id, user_id, is_test, attempts, attempts_made, last_error, created_at,
     created_at, created_at from entries`
 
-const all: WebhookLogsQuery = {
-  user_id: undefined,
-  provider: undefined,
-  event: undefined,
-  status: 'any',
-  limit: 100,
-  offset: 0,
-}
+const all: WebhookLogsQuery = { user_id: undefined, limit: 100, offset: 0 }
 
 type Plan = { readonly text: string; readonly planningMs: number; readonly executionMs: number }
 
@@ -73,7 +66,7 @@ await pool.query(fill)
 await pool.query('vacuum analyze webhooks.deliveries, webhooks.finished_deliveries')
 
 t.test('no log query reads the whole log, or more than one user’s entries', async (t) => {
-  for (const status of ['any', 'success', 'failed'] as const)
+  for (const status of [undefined, 'success', 'failed'] as const)
     for (const user_id of [undefined, 'busy', 'nobody'])
       for (const provider of [undefined, 'stripe', 'old', 'unknown'])
         for (const event of [undefined, 'payment.succeeded', 'old.event', 'rare.event']) {

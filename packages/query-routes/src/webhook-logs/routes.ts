@@ -15,8 +15,9 @@ import {
 import { dataResponse, errorResponses, etagHeader, unused } from '@paylog/runtime/http/openApiSchemas'
 import type { FastifyReply } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
+import { maxPage } from '../listRoutes.ts'
 import { positionPattern } from '../readAfter.ts'
-import { ItemParams, maxPage, type QueryDependencies } from '../routeSchemas.ts'
+import { ItemParams, type QueryDependencies } from '../routeSchemas.ts'
 import { createConcurrencyLimit } from './concurrencyLimit.ts'
 
 /** A provider's event name of up to 255 characters, prefixed with the provider. */
@@ -125,7 +126,7 @@ function toWebhookLogsQuery(
   caller: Actor,
   { provider, event_type: event, status, limit, offset }: Static<typeof ListQuery>,
 ): WebhookLogsQuery {
-  return { user_id: userSeenBy(caller), provider, event, status: status ?? 'any', limit, offset }
+  return { user_id: userSeenBy(caller), provider, event, status, limit, offset }
 }
 
 /** @throws DomainError `forbidden` for a route without session hook: it fails closed */

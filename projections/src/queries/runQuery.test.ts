@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { readModelDatabase } from '../testing/projectionHarness.ts'
-import { columnTypes } from './namedQuery.ts'
+import { columnTypes } from './runQuery.ts'
 
 const times = [
   '2026-03-01T10:00:00.000Z',
