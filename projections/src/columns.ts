@@ -37,11 +37,6 @@ export type RowOf<Described extends Columns> = {
   readonly [Name in keyof Described]: Described[Name] extends Column<infer Held> ? Held : never
 }
 
-/** A row of the view. */
-export type RecordOf<Described extends Columns, Computed extends ComputedColumns = Record<never, never>> = RowOf<
-  Described & Computed
-> & { readonly id: string; readonly revision: number }
-
 export const textOf = <Held extends string>(): Column<Held> => ({ type: 'text', isNullable: false })
 export const text = textOf<string>()
 export const uuid: Column<string> = { type: 'uuid', isNullable: false }

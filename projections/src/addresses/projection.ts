@@ -10,12 +10,12 @@ import {
   placeFields,
 } from '@paylog/domain/addresses/events'
 import { fieldsOf } from '@paylog/domain/fields'
-import { boolean, latest, nullable, personal, type RecordOf, type RowOf, text, textOf, time } from '../columns.ts'
+import { boolean, latest, nullable, personal, type RowOf, text, textOf, time } from '../columns.ts'
 import { defineProjection } from '../projection.ts'
 
 const changingText = latest(personal(nullable(text)))
 
-export const addressColumns = {
+const columns = {
   // 'user:<id>' or 'guest:<e-mail>'.
   owner: personal(nullable(text)),
   user_id: nullable(text),
@@ -31,15 +31,13 @@ export const addressColumns = {
   updated_at: latest(time),
 }
 
-type AddressRow = RowOf<typeof addressColumns>
-/** A row of the view `addresses`. */
-export type AddressRecord = RecordOf<typeof addressColumns>
+type AddressRow = RowOf<typeof columns>
 
 export const addresses = defineProjection({
   name: 'addresses',
   schemaVersion: 2,
   streamPrefix: 'address-',
-  columns: addressColumns,
+  columns,
   // Lists and totals never show removed rows, so the index leaves them out. The type is not in the index: it would not
   // serve the list of all types in order, and skipping an owner's rows of the other type is fast.
   indexes: (table) => `create index if not exists ${table}_by_owner on ${table} (owner, created_at desc, id desc)

@@ -1,9 +1,9 @@
 // The projection of the audit trail: one row for each deed of an administrator.
 import { auditTrailEvents } from '@paylog/domain/auditTrail'
-import { jsonOf, nullable, type RecordOf, text, time } from '../columns.ts'
+import { jsonOf, nullable, text, time } from '../columns.ts'
 import { defineProjection } from '../projection.ts'
 
-export const auditTrailColumns = {
+const columns = {
   action: text,
   target_kind: nullable(text),
   target_id: nullable(text),
@@ -13,14 +13,11 @@ export const auditTrailColumns = {
   created_at: time,
 }
 
-/** A row of the view `audit_trail`. */
-export type AuditTrailRecord = RecordOf<typeof auditTrailColumns>
-
 export const auditTrail = defineProjection({
   name: 'audit_trail',
   schemaVersion: 1,
   streamPrefix: 'auditTrail-',
-  columns: auditTrailColumns,
+  columns,
   indexes: (table) => `
     create index if not exists ${table}_by_creation on ${table} (created_at, id);
     create index if not exists ${table}_by_action on ${table} (action, created_at, id);

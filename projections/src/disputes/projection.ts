@@ -1,9 +1,9 @@
 // The projection of disputes: one row for each, by our id.
 import { type DisputeStatus, paymentEvents } from '@paylog/domain/payments/events'
-import { bigint, kept, nullable, type RecordOf, text, textOf, time, uuid } from '../columns.ts'
+import { bigint, kept, nullable, text, textOf, time, uuid } from '../columns.ts'
 import { defineProjection } from '../projection.ts'
 
-export const disputeColumns = {
+const columns = {
   payment_id: uuid,
   provider_id: text,
   provider_dispute_id: nullable(text),
@@ -17,9 +17,6 @@ export const disputeColumns = {
   updated_at: time,
 }
 
-/** A row of the view `disputes`. */
-export type DisputeRecord = RecordOf<typeof disputeColumns>
-
 const { PaymentDisputeRecorded } = paymentEvents
 
 export const disputes = defineProjection({
@@ -27,7 +24,7 @@ export const disputes = defineProjection({
   schemaVersion: 1,
   streamPrefix: 'payment-',
   streamIdColumn: 'payment_id',
-  columns: disputeColumns,
+  columns,
   indexes: (table) => `
     create index if not exists ${table}_by_creation on ${table} (created_at, id);
     create index if not exists ${table}_by_status on ${table} (status, created_at, id);

@@ -9,18 +9,7 @@ import {
   paymentMethodEvents,
 } from '@paylog/domain/payment-methods/events'
 import { detailsOf } from '@paylog/domain/payment-methods/paymentMethod'
-import {
-  boolean,
-  computed,
-  jsonOf,
-  latest,
-  nullable,
-  personal,
-  type RecordOf,
-  type RowOf,
-  text,
-  time,
-} from '../columns.ts'
+import { boolean, computed, jsonOf, latest, nullable, personal, type RowOf, text, time } from '../columns.ts'
 import { defineProjection } from '../projection.ts'
 
 // A removed method keeps its row: payments show its summary.
@@ -46,9 +35,6 @@ const columns = {
 const computedColumns = { customer_id: computed(nullable(text), 'provider_customer_id') }
 
 type PaymentMethodRow = RowOf<typeof columns>
-/** A row of the view `payment_methods`. */
-export type PaymentMethodRecord = RecordOf<typeof columns, typeof computedColumns>
-export const methodColumns = { ...columns, ...computedColumns }
 
 export const paymentMethods = defineProjection({
   name: 'payment_methods',

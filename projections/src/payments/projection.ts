@@ -20,7 +20,6 @@ import {
   latest,
   nullable,
   personal,
-  type RecordOf,
   type RowOf,
   secret,
   text,
@@ -73,9 +72,6 @@ const computedColumns = {
 }
 
 type PaymentRow = RowOf<typeof columns>
-/** A row of the view `payments`. */
-export type PaymentRecord = RecordOf<typeof columns, typeof computedColumns>
-export const paymentColumns = { ...columns, ...computedColumns }
 
 type EvidenceEvent = Extract<
   PaymentEvent,

@@ -8,22 +8,11 @@ import {
   productContentOf,
   productEvents,
 } from '@paylog/domain/products/events'
-import {
-  bigint,
-  boolean,
-  computed,
-  latest,
-  nullable,
-  type RecordOf,
-  type RowOf,
-  text,
-  textOf,
-  time,
-} from '../columns.ts'
+import { bigint, boolean, computed, latest, nullable, type RowOf, text, textOf, time } from '../columns.ts'
 import { defineProjection } from '../projection.ts'
 import { foldCase } from '../queries/textFilters.ts'
 
-export const productColumns = {
+const columns = {
   name: latest(text),
   description: latest(nullable(text)),
   product_type: latest(textOf<ProductType>()),
@@ -49,9 +38,7 @@ export const productColumns = {
 const searchText = String.raw`folded_name || e'\x1f' || coalesce(folded_description, '')`
 const computedColumns = { search_text: computed(text, searchText) }
 
-type ProductRow = RowOf<typeof productColumns>
-/** A row of the view `products`. */
-export type ProductRecord = RecordOf<typeof productColumns, typeof computedColumns>
+type ProductRow = RowOf<typeof columns>
 
 const filters = 'category_id, product_type, is_recurring, is_active'
 
@@ -85,7 +72,7 @@ export const products = defineProjection({
   name: 'products',
   schemaVersion: 1,
   streamPrefix: 'product-',
-  columns: productColumns,
+  columns,
   computed: computedColumns,
   indexes,
   idOf: ({ data }) => data.product_id,

@@ -1,9 +1,9 @@
 // The projection of refunds: one row for each, by our id.
 import { paymentEvents, type RefundReason, type RefundStatus } from '@paylog/domain/payments/events'
-import { bigint, kept, latest, nullable, personal, type RecordOf, text, textOf, time, uuid } from '../columns.ts'
+import { bigint, kept, latest, nullable, personal, text, textOf, time, uuid } from '../columns.ts'
 import { defineProjection } from '../projection.ts'
 
-export const refundColumns = {
+const columns = {
   payment_id: uuid,
   provider_id: text,
   amount_cents: latest(bigint),
@@ -17,9 +17,6 @@ export const refundColumns = {
   updated_at: latest(time),
 }
 
-/** A row of the view `refunds`. */
-export type RefundRecord = RecordOf<typeof refundColumns>
-
 const { RefundRequested, ProviderCallFailed, RefundRecorded } = paymentEvents
 
 export const refunds = defineProjection({
@@ -27,7 +24,7 @@ export const refunds = defineProjection({
   schemaVersion: 2,
   streamPrefix: 'payment-',
   streamIdColumn: 'payment_id',
-  columns: refundColumns,
+  columns,
   indexes: (table) => `
     create index if not exists ${table}_by_payment on ${table} (payment_id, created_at desc, id desc);
     create index if not exists ${table}_by_provider_id on ${table} (provider_refund_id);
