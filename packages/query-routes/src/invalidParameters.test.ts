@@ -23,6 +23,7 @@ const own = { ...numbered, guest_email: ['', '%00', `${'x'.repeat(250)}@example.
 const byCursor = { limit: [...integer, '0', '101'], cursor }
 const include = ['', 'user', 'payment_method,user', 'payment_method,', 'payment_method&NAME=payment_method']
 const owned = { ...numbered, guest_email: exactText }
+const logged = ['', '%00', 'a%1fb', 'a%0ab', 'x'.repeat(301), ...twice]
 
 const lists: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   '/payments?': { ...own, ...order, ...created, status: choice, search, include },
@@ -41,13 +42,17 @@ const lists: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     ...{ provider_id: exactText, user_id: exactText, guest_email: exactText, reference_code: exactText },
     ...{ currency: ['', 'EU', 'EURO', '1', ...twice], refunded: flag, disputed: flag, attention: flag },
   },
+  '/webhooks/logs?': {
+    ...{ limit: [...integer, '0', '1001'], offset: [...integer, '2147483648'], status: choice },
+    ...{ provider: logged, event_type: logged },
+  },
 }
 
 const { get } = await queryApiHarness(t)
 
 for (const [path, parameters] of Object.entries(lists))
   t.test(
-    `${path}: every invalid parameter is 400 and named [4.2-page 4.2-limit 4.7-validation 4.12-list-validation]`,
+    `${path}: every invalid parameter is 400 and named [4.2-page 4.2-limit 4.7-validation 4.11-validation 4.12-list-validation]`,
     async (t) => {
       for (const [name, values] of Object.entries(parameters))
         for (const value of values) {
