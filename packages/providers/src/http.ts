@@ -1,11 +1,9 @@
 // HTTP client for providers: sends a request once, limits its time and size, and reports whether anything was sent.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Static, TSchema } from 'typebox'
-import type { Validator } from 'typebox/compile'
 import { Agent, type Dispatcher } from 'undici'
 import type { Pace } from './pacing.ts'
 import { ProviderError } from './provider.ts'
-import { checkResponse, parseJson } from './responses.ts'
+import { remainingMs } from './timeLimit.ts'
 
 export type HttpRequest = {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
@@ -13,8 +11,6 @@ export type HttpRequest = {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** For the whole exchange, including the wait for the rate limit and for a connection. */
-  readonly timeoutMs: number
 }
 
 export type HttpResponse = {
@@ -27,7 +23,8 @@ export type HttpResponse = {
 
 export type HttpClient = {
   /**
-   * Returns responses of every status. Redirects are not followed.
+   * Returns responses of every status. Redirects are not followed. The time limit includes the wait for the rate limit
+   * and for a connection.
    * @throws ProviderError `unavailable` when nothing was sent, for example because of our rate limit; `unknown` when
    *   the response was lost or incomplete
    */
@@ -46,19 +43,21 @@ const connectTimeoutMs = 5_000
 const defaultMaxResponseBytes = 1024 * 1024
 
 /**
- * @param options `origin`: scheme, host and port; `pace`: shared by all clients of a provider; `maxBytes` of a
- *   response; `maxConnections`: parallel connections
+ * @param options `origin`: scheme, host and port; `pace`: shared by all clients of a provider; `timeoutMs`: of one
+ *   request, which may end earlier by the call's time limit; `maxBytes` of a response; `maxConnections`: parallel connections
  */
 export function createHttpClient({
   origin,
   pace,
+  timeoutMs,
   maxBytes = defaultMaxResponseBytes,
   maxConnections = defaultMaxConnections,
 }: {
   readonly origin: string
   readonly pace: Pick<Pace, 'acquire'>
-  readonly maxBytes?: number
-  readonly maxConnections?: number
+  readonly timeoutMs: number
+  readonly maxBytes?: number | undefined
+  readonly maxConnections?: number | undefined
 }): HttpClient {
   const agent = new Agent({
     connections: maxConnections,
@@ -66,19 +65,25 @@ export function createHttpClient({
     maxResponseSize: maxBytes,
     allowH2: false,
     connectTimeout: connectTimeoutMs,
-    // `exchange` has one timer for the whole call.
+    // `exchange` has one timer for the whole exchange.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
   return {
-    async send({ timeoutMs, ...request }) {
-      return exchange(agent, origin, { ...request, timeoutMs: await pace.acquire(timeoutMs) })
+    async send(request) {
+      await pace.acquire()
+      return exchange(agent, { origin, ...request }, Math.min(timeoutMs, remainingMs()))
     },
     close: () => agent.destroy(),
   }
 }
 
-function exchange(agent: Agent, origin: string, { timeoutMs, ...request }: HttpRequest): Promise<HttpResponse> {
+/** Dispatches by itself, because only so it is known whether the request was sent when it fails. */
+function exchange(
+  agent: Agent,
+  { body = null, ...request }: HttpRequest & { readonly origin: string },
+  timeoutMs: number,
+): Promise<HttpResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
   const chunks: Buffer[] = []
   let sending: Dispatcher.DispatchController | undefined
@@ -100,7 +105,7 @@ function exchange(agent: Agent, origin: string, { timeoutMs, ...request }: HttpR
     sending?.abort(cause)
   }
   agent.dispatch(
-    { origin, ...request, body: request.body ?? null },
+    { ...request, body },
     {
       // Called on an open connection, just before the first byte is written.
       onRequestStart(controller) {
@@ -120,17 +125,6 @@ function exchange(agent: Agent, origin: string, { timeoutMs, ...request }: HttpR
     },
   )
   return promise
-}
-
-/**
- * Parses the JSON of a response and checks its shape.
- * @throws ProviderError `unknown`: the provider may have done something
- */
-export function readResponse<Schema extends TSchema>(
-  validator: Validator<Record<never, never>, Schema>,
-  { text }: HttpResponse,
-): Static<Schema> {
-  return checkResponse(validator, parseJson(text))
 }
 
 function requestNotSent(code: string, cause: Error): ProviderError {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { type CallPriority, createPace, ownRateLimitCode, type Pace, withPriority } from './pacing.ts'
+import { remainingMs, withTimeLimit } from './timeLimit.ts'
 
 const minuteMs = 60_000
 
@@ -9,7 +10,7 @@ function caller(pace: Pace) {
   const started: { readonly name: string; readonly at: number }[] = []
   const begin = performance.now()
   const call = async (priority: CallPriority, name: string = priority, ms = minuteMs) => {
-    await withPriority(priority, () => pace.acquire(ms))
+    await withTimeLimit(ms, () => withPriority(priority, () => pace.acquire()))
     started.push({ name, at: performance.now() - begin })
   }
   const calls = (priority: CallPriority, many: number) =>
@@ -110,9 +111,11 @@ t.test('only background calls have a patience', async (t) => {
 
 t.test('a payer’s call loses the time it waited, a background call keeps all of its time', async (t) => {
   const pace = createPace({ perSecond: 1 })
-  const acquire = (priority: CallPriority, ms: number) => withPriority(priority, () => pace.acquire(ms))
-  t.ok((await acquire('payer', 3_000)) > 2_500)
-  const left = await acquire('payer', 3_000)
+  const leftAfter = (priority: CallPriority, ms: number) =>
+    withTimeLimit(ms, () => withPriority(priority, () => pace.acquire().then(remainingMs)))
+  t.ok((await leftAfter('payer', 3_000)) > 2_500)
+  const left = await leftAfter('payer', 3_000)
   t.ok(left > 1_400 && left < 2_000, `${left} ms after a second`)
-  t.equal(await acquire('reconciler', 100), 100)
+  const kept = await leftAfter('reconciler', 100)
+  t.ok(kept > 50 && kept <= 100, `${kept} ms`)
 })

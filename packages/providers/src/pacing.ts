@@ -1,6 +1,7 @@
 // Keeps this process's calls to one provider below its rate limit. Payers' calls go first.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ProviderError } from './provider.ts'
+import { extendTimeLimit, remainingMs } from './timeLimit.ts'
 
 /**
  * `payer`: a client waits for the response; the default. `notification`: the provider waits, and anyone can trigger
@@ -34,12 +35,10 @@ export function watchThrottling<Result>(seen: { wasThrottled: boolean }, work: (
 export type Pace = {
   /**
    * Waits until a call may start. A payer's or notification's call waits at most half of its time: starting later, it
-   * would probably time out with an unknown outcome. For background calls, the time starts when the wait ends.
-   * @param ms the call's timeout
-   * @returns the time left for the call, in ms
+   * would probably time out with an unknown outcome. The wait of a background call does not count as its time.
    * @throws ProviderError `unavailable` with the code `ownRateLimitCode`
    */
-  acquire(ms: number): Promise<number>
+  acquire(): Promise<void>
   /**
    * Call when the provider throttled a call. Pauses calls of the same and of lower priorities, but never payers' calls.
    */
@@ -103,10 +102,10 @@ export function createPace({
   }
 
   return {
-    async acquire(ms) {
+    async acquire() {
       const { waiting } = laneOf(lanes, currentPriority())
       const isPatient = currentPatienceMs() > 0
-      const longestMs = isPatient ? currentPatienceMs() : ms / 2
+      const longestMs = isPatient ? currentPatienceMs() : remainingMs() / 2
       // Fail at once when the queue is too long for the call to start in time.
       if ((waiting.size / limit) * windowMs > longestMs) throw ownRateLimitError()
       const waitingSince = performance.now()
@@ -115,7 +114,7 @@ export function createPace({
       advance()
       const giveUp = setTimeout(() => waiting.delete(resolve) && reject(ownRateLimitError()), longestMs)
       await promise.finally(() => clearTimeout(giveUp))
-      return isPatient ? ms : ms - (performance.now() - waitingSince)
+      if (isPatient) extendTimeLimit(performance.now() - waitingSince)
     },
     pause(ms) {
       const seen = watched.getStore()

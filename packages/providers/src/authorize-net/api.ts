@@ -1,13 +1,13 @@
 // Authorize.Net's JSON API: response schemas, error codes, and calls. Numbers in responses are text, see
 // `parseExactJson`.
-import { type Static, type TSchema, Type } from 'typebox'
-import { Compile, type Validator } from 'typebox/compile'
+import { type Static, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
 import { maybe } from '../fields.ts'
-import { createHttpClient, type HttpClient, type HttpResponse } from '../http.ts'
+import { createHttpClient } from '../http.ts'
 import type { Pace } from '../pacing.ts'
 import { ProviderError, type ProviderErrorKind } from '../provider.ts'
-import { parseExactJson, rateLimitIn, respondedAt, unreadableResponse } from '../responses.ts'
-import { withRetries } from '../retries.ts'
+import { createProviderApi, type ErrorReader, ErrorResponse, nullIf, type ProviderApi } from '../providerApi.ts'
+import { parseExactJson, rateLimitIn, unreadableResponse } from '../responses.ts'
 
 const Text = Type.String({ maxLength: 8192 })
 /** `numericString` in Authorize.Net's schema; it also arrives as a number. */
@@ -108,38 +108,19 @@ const PaymentProfile = Type.Object({
 export type PaymentProfile = Static<typeof PaymentProfile>
 export const paymentProfile = Compile(Type.Object({ paymentProfile: PaymentProfile }))
 
-/**
- * An error response of the gateway. Its text may contain payer data, so it is kept in private fields, which loggers do
- * not print.
- */
-export class AuthorizeNetError extends ProviderError {
-  readonly #response: unknown
-  readonly #text: string
-
-  constructor({ code, text, response }: { readonly code: string; readonly text: string; readonly response: unknown }) {
-    const kind = kindOf(code, text)
-    super(kind, code, messages[kind], { rateLimit: code === tooBusy ? { retryAfterMs: null } : null })
-    this.#response = response
-    this.#text = text
-  }
-
-  /** The whole response: some errors contain the requested object. */
-  get response(): unknown {
-    return this.#response
-  }
-
-  /** The gateway's own message. Never show it to clients. */
-  get text(): string {
-    return this.#text
-  }
-}
-
 /** «The server is currently too busy, please try again later.» */
 const tooBusy = 'E00053'
 
-/** «The record cannot be found»: the customer or the payment method in the request. */
+/** «The record cannot be found»: the customer, the payment method or the transaction in the request. */
 export function isNotFound(error: unknown): boolean {
-  return error instanceof AuthorizeNetError && error.code === 'E00040'
+  return error instanceof ErrorResponse && error.code === 'E00040'
+}
+
+export const nullIfNotFound = nullIf(isNotFound)
+
+/** The gateway's own message. Never show it to clients. */
+export function textOf({ response }: ErrorResponse): string {
+  return (envelope.Check(response.body) && response.body.messages.message[0]?.text) || ''
 }
 
 /** Codes not listed here mean `rejected`. */
@@ -179,86 +160,65 @@ const messages: Readonly<Record<ProviderErrorKind, string>> = {
 
 export type Account = { readonly apiLoginId: string; readonly transactionKey: string }
 
-/** The shared time limit of all calls made for one request. */
-export type Deadline = { readonly leftMs: () => number }
-
-export function startDeadline(timeoutMs: number): Deadline {
-  const endsAt = performance.now() + timeoutMs
-  return { leftMs: () => endsAt - performance.now() }
-}
-
-export type ApiResponse<Body> = {
-  readonly body: Body
-  /** The gateway's clock, ISO 8601. */
-  readonly responded_at: string
-}
-
-export type Call<Schema extends TSchema> = {
+export type GatewayRequest = {
   /** The request name without its suffix `Request`. */
   readonly method: string
   /** In the order of the schema: the gateway rejects any other. */
-  readonly members: object
-  readonly response: Validator<Record<never, never>, Schema>
-  readonly deadline: Deadline
+  readonly members?: object
+  /** `once`: for a call that must not be made twice, so it is not repeated after a lost response. */
+  readonly repeat?: 'once'
 }
 
-export type Api = {
-  /** Sends a call once, and retries it only while throttled. @throws AuthorizeNetError, ProviderError */
-  once<Schema extends TSchema>(call: Call<Schema>): Promise<ApiResponse<Static<Schema>>>
-  /** Also retries a call whose response was lost: only for calls that may be made twice. */
-  idempotent<Schema extends TSchema>(call: Call<Schema>): Promise<ApiResponse<Static<Schema>>>
-  close(): Promise<void>
-}
+export type Api = ProviderApi<GatewayRequest>
 
 /** A page of a list has up to a thousand transactions. */
-const maxResponseBytes = 4 * 1024 * 1024
+const maxBytes = 4 * 1024 * 1024
 
-export function createApi(options: { readonly account: Account; readonly apiBase: string; readonly pace: Pace }): Api {
-  const { account, apiBase: origin, pace } = options
-  const http = createHttpClient({ origin, pace, maxBytes: maxResponseBytes })
-  const send = <Schema extends TSchema>(call: Call<Schema>, more: { readonly maxRetries?: number } = {}) =>
-    withRetries({ timeoutMs: call.deadline.leftMs(), pace, ...more }, (remainingMs) =>
-      sendCall(http, account, call, remainingMs),
-    )
-  return {
-    once: (call) => send(call, { maxRetries: 0 }),
-    idempotent: (call) => send(call),
-    close: () => http.close(),
-  }
+export function createApi(options: {
+  readonly account: Account
+  readonly apiBase: string
+  readonly timeoutMs: number
+  readonly pace: Pace
+}): Api {
+  const { apiLoginId, transactionKey } = options.account
+  const merchantAuthentication = { name: apiLoginId, transactionKey }
+  const http = createHttpClient({ ...options, origin: options.apiBase, maxBytes })
+  return createProviderApi(options, {
+    send: ({ method, members }) =>
+      http.send({
+        method: 'POST',
+        path: '/xml/v1/request.api',
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify({ [`${method}Request`]: { merchantAuthentication, ...members } }),
+      }),
+    isRepeatable: ({ repeat }) => repeat !== 'once',
+    parse: parseExactJson,
+    errorIn,
+    close: http.close,
+  })
 }
 
-async function sendCall<Schema extends TSchema>(
-  http: HttpClient,
-  { apiLoginId, transactionKey }: Account,
-  { method, members, response: validator }: Call<Schema>,
-  timeoutMs: number,
-): Promise<ApiResponse<Static<Schema>>> {
-  const merchantAuthentication = { name: apiLoginId, transactionKey }
-  const response = await http.send({
-    method: 'POST',
-    path: '/xml/v1/request.api',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: JSON.stringify({ [`${method}Request`]: { merchantAuthentication, ...members } }),
-    timeoutMs,
-  })
-  if (response.status !== 200) throw httpStatusError(response)
-  const body = parseExactJson(response.text)
-  if (!envelope.Check(body)) throw unreadableResponse('unreadable_answer')
+/** Errors of the gateway have the status 200, too. */
+const errorIn: ErrorReader = (response) => {
+  const { status, body } = response
+  if (status !== 200) return httpStatusError(response)
+  if (!envelope.Check(body)) return unreadableResponse('unreadable_answer')
   const { resultCode, message } = body.messages
   const [first] = message
-  if (resultCode === 'Error' && first) throw new AuthorizeNetError({ ...first, response: body })
-  if (!validator.Check(body)) throw unreadableResponse('unreadable_answer')
-  return { body, responded_at: respondedAt(response.headers) }
+  if (resultCode === 'Ok' || !first) return null
+  const kind = kindOf(first.code, first.text)
+  const rateLimit = first.code === tooBusy ? { retryAfterMs: null } : null
+  return new ErrorResponse(kind, first.code, messages[kind], { rateLimit, response })
 }
 
 /** A status other than 200 comes from a proxy in front of the API, not from the API. */
-function httpStatusError({ status, headers }: HttpResponse): ProviderError {
+function httpStatusError({ status, headers }: Parameters<ErrorReader>[0]): ProviderError {
   // A 503 with `retry-after` certainly did not process the call.
   const isThrottled = status === 429 || (status === 503 && headers['retry-after'] !== undefined)
-  if (status === 400) return new ProviderError('rejected', 'http_400', 'Authorize.Net rejected the request')
+  if (status === 400) return new ProviderError('rejected', 'http_400', messages.rejected)
   if (!isThrottled && (status >= 500 || status < 300 || status === 408))
     return new ProviderError('unknown', `http_${status}`, 'Authorize.Net sent an invalid response')
-  return new ProviderError('unavailable', `http_${status}`, 'Authorize.Net is not available', {
+  return new ProviderError('unavailable', `http_${status}`, messages.unavailable, {
     rateLimit: isThrottled ? rateLimitIn(headers) : null,
   })
 }

@@ -2,6 +2,7 @@
 import { newFindableId } from '../findableId.ts'
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
+import { withTimeLimits } from '../timeLimit.ts'
 import { cancelIntent, captureAuthorized } from './captures.ts'
 import { completeNotification } from './completeNotification.ts'
 import { checkAmount } from './fields.ts'
@@ -32,7 +33,7 @@ export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
   const { apiLoginId, transactionKey, signatureKeys, apiBase, timeoutMs, hostedFormUrl } = options
   const pace = createPace({ perSecond: options.maxPerSecond })
   const gateway = createGateway({ account: { apiLoginId, transactionKey }, apiBase, timeoutMs, pace })
-  return {
+  return withTimeLimits(timeoutMs, {
     id: 'authorize-net',
     checkAmount,
     isTestMethod: () => false,
@@ -52,7 +53,7 @@ export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
     hostedFormUrl,
 
     createSetupIntent: null,
-    methods: createMethods(gateway),
+    methods: withTimeLimits(timeoutMs, createMethods(gateway)),
     // Authorize.Net stores no products.
     catalog: null,
 
@@ -66,5 +67,5 @@ export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
     completeNotification: (notification) => completeNotification(gateway, notification),
 
     close: () => gateway.api.close(),
-  }
+  })
 }

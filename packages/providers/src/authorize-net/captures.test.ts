@@ -54,13 +54,6 @@ t.test('Authorize.Net: an authorization is captured, in part too, and once', asy
   }
 })
 
-t.test('Authorize.Net: a capture whose response was lost is repeated, and taken once', async (t) => {
-  const { fake, provider, ref } = await authorizedGateway(t)
-  for (const commits of [false, true]) fake.faults.next({ kind: 'drop', commits })
-  t.match((await capture(provider, ref, 1000)).evidence, { status: 'succeeded', amount_cents: 1000 })
-  t.same(fake.moneyOf(sampleInvoice), { received_cents: 1000, refunded_cents: 0 })
-})
-
 t.test('Authorize.Net: a capture that the gateway rejects is an error, or the state that caused it', async (t) => {
   const { fake, provider, transId, ref } = await authorizedGateway(t)
   await t.rejects(capture(provider, ref, 2600), { kind: 'rejected', code: '47' })

@@ -6,13 +6,13 @@ import {
   ProviderError,
   type ProviderErrorKind,
 } from '../provider.ts'
-import { type Api, type ApiResponse, type Deadline, startDeadline, type Transaction } from './api.ts'
+import type { Api, Transaction } from './api.ts'
 import { decimalOf, evidenceOf } from './fields.ts'
 import type { Gateway } from './gateway.ts'
 import { findPayment, snapshotOf, unpaidSnapshot } from './intents.ts'
 import { isCapturable, statusOf } from './statuses.ts'
 import { type Submitted, submitTransaction } from './submit.ts'
-import { readTransaction } from './transactions.ts'
+import { type Read, readTransaction } from './transactions.ts'
 
 /**
  * Cancels a payment that nobody has paid, and voids what is authorized. A token cannot be taken back: it opens the form until
@@ -27,11 +27,10 @@ export async function cancelIntent(gateway: Gateway, intent: IntentRef): Promise
   const authorized = found.attempts.filter(({ body }) => isCapturable(body))
   // What is held for review is for the merchant to decline.
   if (best?.status === 'processing' && authorized.length === 0) return snapshotOf(intent, found)
-  const deadline = startDeadline(gateway.timeoutMs)
   let { responded_at } = found
   for (const { body } of authorized) {
     try {
-      responded_at = (await voidTransaction(gateway.api, body.transId, deadline)).responded_at
+      responded_at = (await voidTransaction(gateway.api, body.transId)).responded_at
     } catch (error) {
       // Somebody may have captured or voided it since.
       const now = isRejection(error) ? await findPayment(gateway, intent) : null
@@ -46,9 +45,8 @@ export async function cancelIntent(gateway: Gateway, intent: IntentRef): Promise
 }
 
 /** Voiding a transaction again is a success. @throws ProviderError */
-export function voidTransaction(api: Api, refTransId: string, deadline: Deadline): Promise<Submitted> {
-  const transactionRequest = { transactionType: 'voidTransaction', refTransId }
-  return submitTransaction(api, { transactionRequest, deadline, isIdempotent: true })
+export function voidTransaction(api: Api, refTransId: string): Promise<Submitted> {
+  return submitTransaction(api, { transactionType: 'voidTransaction', refTransId })
 }
 
 const rejections: ReadonlySet<ProviderErrorKind> = new Set(['rejected', 'declined'])
@@ -67,23 +65,18 @@ const capturedBefore = '311'
  * @throws ProviderError
  */
 export async function captureAuthorized(gateway: Gateway, request: CaptureAuthorized): Promise<IntentSnapshot> {
-  const deadline = startDeadline(gateway.timeoutMs)
-  const transaction = await authorizedTransaction(gateway, request, deadline)
+  const transaction = await authorizedTransaction(gateway, request)
   if (transaction === null)
     throw new ProviderError('rejected', 'transaction_not_found', 'Authorize.Net does not know the transaction')
-  const currency = await gateway.currency(deadline)
+  const currency = await gateway.currency()
   if (!isCapturable(transaction.body)) return readSnapshot(request, transaction, currency)
   const { transId } = transaction.body
   const amount = decimalOf(request.amount_cents)
   const transactionRequest = { transactionType: 'priorAuthCaptureTransaction', amount, refTransId: transId }
   try {
-    const { code, responded_at } = await submitTransaction(gateway.api, {
-      transactionRequest,
-      deadline,
-      isIdempotent: true,
-    })
+    const { code, responded_at } = await submitTransaction(gateway.api, transactionRequest)
     // An earlier capture may have been of another amount.
-    if (code === capturedBefore) return await changedSnapshot(gateway, request, transId, deadline)
+    if (code === capturedBefore) return await changedSnapshot(gateway, request, transId)
     const { evidence, ...snapshot } = readSnapshot(request, transaction, currency)
     const { capturable_cents: _, ...captured } = evidence
     const { amount_cents } = request
@@ -93,37 +86,28 @@ export async function captureAuthorized(gateway: Gateway, request: CaptureAuthor
     }
   } catch (error) {
     if (!isRejection(error)) throw error
-    return await changedSnapshot(gateway, request, transId, deadline).catch(() => Promise.reject(error))
+    return await changedSnapshot(gateway, request, transId).catch(() => Promise.reject(error))
   }
 }
 
-async function authorizedTransaction(
-  gateway: Gateway,
-  intent: IntentRef,
-  deadline: Deadline,
-): Promise<ApiResponse<Transaction> | null> {
+async function authorizedTransaction(gateway: Gateway, intent: IntentRef): Promise<Read<Transaction> | null> {
   const { provider_payment_id } = intent
-  if (provider_payment_id !== null) return readTransaction(gateway.api, provider_payment_id, deadline)
+  if (provider_payment_id !== null) return readTransaction(gateway.api, provider_payment_id)
   const found = await findPayment(gateway, intent)
   return found?.attempts.find(({ body }) => isCapturable(body)) ?? found?.attempts[0] ?? null
 }
 
 /** @throws ProviderError while the gateway still reports the authorization */
-async function changedSnapshot(
-  gateway: Gateway,
-  request: IntentRef,
-  transId: string,
-  deadline: Deadline,
-): Promise<IntentSnapshot> {
-  const now = await readTransaction(gateway.api, transId, deadline)
+async function changedSnapshot(gateway: Gateway, request: IntentRef, transId: string): Promise<IntentSnapshot> {
+  const now = await readTransaction(gateway.api, transId)
   if (now === null || isCapturable(now.body))
     throw new ProviderError('unknown', 'not_reported_yet', 'Authorize.Net does not report this transaction yet')
-  return readSnapshot(request, now, await gateway.currency(deadline))
+  return readSnapshot(request, now, await gateway.currency())
 }
 
 function readSnapshot(
   { provider_intent_id }: IntentRef,
-  { body, responded_at }: ApiResponse<Transaction>,
+  { body, responded_at }: Read<Transaction>,
   currency: string | null,
 ): IntentSnapshot {
   const source = { provider_time: responded_at, provider_event_id: null, currency }

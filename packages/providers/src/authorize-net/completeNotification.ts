@@ -6,13 +6,13 @@ import { subscriptionFacts } from '../fields.ts'
 import { statusOfGenericType } from '../genericEvent.ts'
 import { ProviderError, type ProviderNotification, type ProviderReport } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'
-import { type Api, type ApiResponse, type Deadline, startDeadline, type Transaction } from './api.ts'
+import type { Api, Transaction } from './api.ts'
 import { amountOf, evidenceOf, ownInvoiceOf, paymentIdOf } from './fields.ts'
 import type { Gateway } from './gateway.ts'
 import { isAboutTransaction } from './notifications.ts'
 import { reportedRefundOf } from './refundReports.ts'
 import { isRefund, isTransactionId, reversalsOf, statusOf } from './statuses.ts'
-import { type Attempt, findAttempts, readTransaction } from './transactions.ts'
+import { type Attempt, findAttempts, type Read, readTransaction } from './transactions.ts'
 
 const emailText = Compile(Email)
 
@@ -31,10 +31,9 @@ export async function completeNotification(
   const { provider_type, object_id } = notification
   if (notification.report || !isAboutTransaction(provider_type) || object_id === null || !isTransactionId(object_id))
     return notification
-  const deadline = startDeadline(gateway.timeoutMs)
-  const read = await readTransaction(gateway.api, object_id, deadline)
+  const read = await readTransaction(gateway.api, object_id)
   if (!read) return throwUntilReported(notification)
-  const currency = await gateway.currency(deadline)
+  const currency = await gateway.currency()
   const response = { ...read, body: afterVoid(notification, read.body) }
   const { body: transaction } = response
   const completed = {
@@ -44,7 +43,7 @@ export async function completeNotification(
     customer_id: transaction.profile?.customerProfileId ?? notification.customer_id,
     customer_email: emailOf(transaction),
   }
-  if (isRefund(transaction)) return refundNotification(gateway.api, deadline, completed, response)
+  if (isRefund(transaction)) return refundNotification(gateway.api, completed, response)
   const status = statusOf(transaction)
   const amount_cents = amountOf(transaction, status === 'succeeded' ? 'settleAmount' : 'authAmount')
   const withAmount = { ...completed, amount_cents }
@@ -52,7 +51,7 @@ export async function completeNotification(
   const referenced_payment_id = paymentIdOf(transaction.order?.invoiceNumber)
   // Every payment of ours has an invoice number of our form.
   if (notification.subscription || referenced_payment_id === null) return withAmount
-  const report = await statusReport(gateway, withAmount, { ...response, status }, deadline)
+  const report = await statusReport(gateway, withAmount, { ...response, status })
   return { ...withAmount, referenced_payment_id, report }
 }
 
@@ -83,14 +82,13 @@ function invoiceNotification(
 /** A refund names the refunded transaction, but has an invoice number only if its creator gave one. */
 async function refundNotification(
   api: Api,
-  deadline: Deadline,
   notification: ProviderNotification,
-  response: ApiResponse<Transaction>,
+  response: Read<Transaction>,
 ): Promise<ProviderNotification> {
   const { body: transaction } = response
   const refunded = { ...notification, generic_type: null, amount_cents: amountOf(transaction, 'settleAmount') }
   const charge = transaction.refTransId && isTransactionId(transaction.refTransId) ? transaction.refTransId : null
-  const original = charge === null ? null : await readTransaction(api, charge, deadline)
+  const original = charge === null ? null : await readTransaction(api, charge)
   const provider_intent_id = ownInvoiceOf((original ?? { body: transaction }).body)
   if (provider_intent_id === null) return refunded
   const { provider_event_id } = notification
@@ -120,9 +118,8 @@ async function statusReport(
   gateway: Gateway,
   { generic_type, occurred_at, provider_event_id, currency }: ProviderNotification,
   own: Attempt,
-  deadline: Deadline,
 ): Promise<ProviderReport> {
-  const best = await bestAttempt(gateway, own, { submittedAt: own.body.submitTimeUTC ?? occurred_at, deadline })
+  const best = await bestAttempt(gateway, own, own.body.submitTimeUTC ?? occurred_at)
   const repeatsEvent = best === own && generic_type !== null && statusOfGenericType(generic_type) === own.status
   const provider_time = repeatsEvent ? occurred_at : best.responded_at
   const reversals = [...reversalsOf(own.body), ...(best === own ? [] : reversalsOf(best.body))]
@@ -133,17 +130,13 @@ async function statusReport(
   }
 }
 
-async function bestAttempt(
-  gateway: Gateway,
-  own: Attempt,
-  { submittedAt, deadline }: { readonly submittedAt: string; readonly deadline: Deadline },
-): Promise<Attempt> {
+async function bestAttempt({ api, lists }: Gateway, own: Attempt, submittedAt: string): Promise<Attempt> {
   const invoiceNumber = ownInvoiceOf(own.body)
   if (invoiceNumber === null || (own.status !== 'failed' && own.status !== 'canceled')) return own
   const at = Date.parse(submittedAt)
   if (Number.isNaN(at)) throw unreadableResponse('unreadable_answer')
   const submitted = { first: at - attemptsMs, last: at + attemptsMs }
-  const search = { ...gateway, invoiceNumber, submitted, isWide: true, deadline, asOf: Date.now() }
+  const search = { api, lists, invoiceNumber, submitted, isWide: true, asOf: Date.now() }
   const { body } = await findAttempts(search, own)
   return body.attempts[0] ?? own
 }

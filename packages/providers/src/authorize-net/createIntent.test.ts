@@ -1,20 +1,9 @@
-// Creating tokens for the hosted form, with rejected, lost and unsent calls.
+// Creating tokens for the hosted form.
 import { loadConfig } from '@paylog/config/environment'
-import { freePort } from '@paylog/testing/processes'
 import t from 'tap'
 import { Type } from 'typebox'
-import type { ProviderError } from '../provider.ts'
 import { authorizeNet } from './plugin.ts'
-import {
-  authorizeNetHarness,
-  connectTo,
-  openHostedPage,
-  sampleIntent,
-  sampleInvoice,
-} from './testing/authorizeNetHarness.ts'
-
-const unknown = { name: 'ProviderError', kind: 'unknown' }
-const unavailable = { name: 'ProviderError', kind: 'unavailable' }
+import { authorizeNetHarness, openHostedPage, sampleIntent, sampleInvoice } from './testing/authorizeNetHarness.ts'
 
 t.test(
   'Authorize.Net: an intent is created with the exact amount and a 20-digit invoice number [10.2-invoice-number]',
@@ -140,109 +129,6 @@ t.test('Authorize.Net: two tokens of one payment charge a card only once', async
   fake.advance(10 * 60 * 1000)
   t.match(fake.pay(second), { responseCode: 3, responseReasonCode: 11 }, 'even after the usual two minutes')
   t.equal(fake.ledger.charges.length, 1)
-})
-
-t.test('Authorize.Net: responses are read with and without a byte order mark', async (t) => {
-  for (const byteOrderMark of [true, false]) {
-    const { provider } = await authorizeNetHarness(t, { byteOrderMark })
-    t.ok(await openHostedPage(provider))
-  }
-})
-
-t.test('Authorize.Net: creating an intent is retried after a lost response', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  for (const commits of [false, true]) {
-    fake.faults.next({ kind: 'drop', commits })
-    t.ok(await openHostedPage(provider), 'dropped')
-    fake.faults.next({ kind: 'status', status: 500, commits })
-    t.ok(await openHostedPage(provider), 'HTTP 500')
-    fake.faults.next({ kind: 'garbage', commits })
-    t.ok(await openHostedPage(provider), 'garbage')
-  }
-  fake.faults.next({ kind: 'slow', ms: 100 })
-  t.ok(await openHostedPage(provider), 'slow')
-  t.equal(fake.ledger.charges.length, 0)
-})
-
-t.test('Authorize.Net: without a response the outcome is unknown within the time limit', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 700 })
-  for (const fault of [
-    { kind: 'drop', commits: true },
-    { kind: 'hang', commits: true },
-    { kind: 'status', status: 503, commits: false },
-    { kind: 'garbage', commits: true },
-    { kind: 'slow', ms: 2000 },
-  ] as const) {
-    fake.faults.always(fault)
-    const callsBefore = fake.calls.length
-    const startedAt = performance.now()
-    await t.rejects(openHostedPage(provider), unknown, fault.kind)
-    t.ok(performance.now() - startedAt < 5_000, `${fault.kind} ends in time`)
-    // A fault that uses up the time leaves none for another attempt.
-    if (fault.kind === 'hang' || fault.kind === 'slow') t.equal(fake.calls.length, callsBefore + 1, fault.kind)
-  }
-})
-
-t.test('Authorize.Net: a response of an unexpected shape makes the outcome unknown', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 440 })
-  for (const status of [201, 408, 502]) {
-    fake.faults.always({ kind: 'status', status, commits: false })
-    await t.rejects(openHostedPage(provider), { ...unknown, code: `http_${status}` })
-  }
-  fake.faults.always({ kind: 'status', status: 200, commits: false })
-  await t.rejects(openHostedPage(provider), { ...unknown, code: 'unreadable_answer' }, 'a page of HTML')
-})
-
-t.test('Authorize.Net: an HTTP error before the gateway means that nothing was done', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  for (const status of [301, 403, 404]) {
-    fake.faults.next({ kind: 'status', status, commits: false })
-    await t.rejects(openHostedPage(provider), unavailable, String(status))
-  }
-  fake.faults.next({ kind: 'status', status: 400, commits: false })
-  await t.rejects(openHostedPage(provider), {
-    name: 'ProviderError',
-    kind: 'rejected',
-  } satisfies Partial<ProviderError>)
-})
-
-t.test('Authorize.Net: a refused connection makes the provider unavailable', async (t) => {
-  const provider = connectTo(t, { origin: `http://127.0.0.1:${await freePort()}`, signatureKey: 'key' })
-  await t.rejects(openHostedPage(provider), unavailable)
-})
-
-t.test('Authorize.Net: rejected credentials make the provider unavailable', async (t) => {
-  const { fake } = await authorizeNetHarness(t)
-  const wrongKey = connectTo(t, fake, { transactionKey: 'other' })
-  await t.rejects(openHostedPage(wrongKey), { ...unavailable, code: 'E00007' })
-})
-
-t.test('Authorize.Net: each error code maps to its kind, and the gateway’s text is not passed on', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 440 })
-  const codes = {
-    unavailable: ['E00005', 'E00006', 'E00007', 'E00008', 'E00009', 'E00010', 'E00011', 'E00059', 'E00104', 'E00124'],
-    rejected: ['E00003', 'E00004', 'E00013', 'E00014', 'E00015', 'E00099'],
-    declined: ['E00027'],
-  }
-  for (const [kind, list] of Object.entries(codes))
-    for (const code of list) {
-      fake.failNext(code, { text: 'Text of the provider' })
-      const error = await openHostedPage(provider).catch((thrown: unknown) => thrown)
-      t.match(error, { name: 'ProviderError', kind, code })
-      t.notMatch(error, { message: /Text/ })
-    }
-  fake.failNext('E00001')
-  await t.rejects(openHostedPage(provider), { ...unknown, code: 'E00001' }, 'no time for a retry')
-})
-
-t.test('Authorize.Net: a currency that the account does not accept is a currency error', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  for (const code of ['E00013', 'E00027']) {
-    fake.failNext(code, {
-      text: 'The supplied currency code is either invalid, not supported or not allowed for this merchant.',
-    })
-    await t.rejects(openHostedPage(provider), { kind: 'currency', code })
-  }
 })
 
 t.test('Authorize.Net has no test methods', async (t) => {

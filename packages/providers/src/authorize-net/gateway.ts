@@ -3,15 +3,13 @@
 
 import type { Pace } from '../pacing.ts'
 import { ProviderError } from '../provider.ts'
-import { withDeadline } from '../retries.ts'
+import { waitForShared, withTimeLimit } from '../timeLimit.ts'
 import {
   type Account,
   type Api,
   batchList,
   createApi,
-  type Deadline,
   merchantDetails,
-  startDeadline,
   type TransactionSummary,
   transactionList,
 } from './api.ts'
@@ -19,15 +17,13 @@ import {
 export type Gateway = {
   readonly api: Api
   readonly lists: TransactionLists
-  /** For all calls of one request together. */
-  readonly timeoutMs: number
-  /** The time limit of a search through the lists: longer for background work. */
-  searchMs(): number
+  /** Gives a search through the lists more time, if it is background work. */
+  search<Result>(work: () => Result): Result
   /**
    * The currency of the account. Transactions do not name their currency.
    * @returns `null` when the account has several, or when the gateway does not respond
    */
-  currency(deadline: Deadline): Promise<string | null>
+  currency(): Promise<string | null>
 }
 
 /** Short, because everything else about a payment is known without the currency. */
@@ -44,12 +40,7 @@ export function createGateway(options: {
   let pendingRead: Promise<void> | undefined
 
   async function readCurrency(): Promise<void> {
-    const { body } = await api.once({
-      method: 'getMerchantDetails',
-      members: {},
-      response: merchantDetails,
-      deadline: startDeadline(currencyTimeoutMs),
-    })
+    const { body } = await api.request(merchantDetails, { method: 'getMerchantDetails', repeat: 'once' })
     const [currency = null, ...others] = body.currencies
     known = others.length > 0 ? null : currency
   }
@@ -57,19 +48,21 @@ export function createGateway(options: {
   return {
     api,
     lists: createTransactionLists(api, options.timeoutMs),
-    timeoutMs: options.timeoutMs,
-    searchMs: () => Math.max(options.timeoutMs, options.pace.patienceMs()),
-    async currency(deadline) {
+    search(work) {
+      const patienceMs = options.pace.patienceMs()
+      return patienceMs > options.timeoutMs ? withTimeLimit(patienceMs, work) : work()
+    },
+    async currency() {
       if (known !== undefined) return known
       // A failed read is repeated with the next transaction.
-      pendingRead ??= readCurrency()
+      pendingRead ??= withTimeLimit(currencyTimeoutMs, readCurrency)
         .catch((error: unknown) => {
           if (!(error instanceof ProviderError)) throw error
         })
         .finally(() => {
           pendingRead = undefined
         })
-      await withDeadline(deadline.leftMs(), pendingRead, () => undefined)
+      await waitForShared(pendingRead, () => undefined)
       return known ?? null
     },
   }
@@ -92,7 +85,7 @@ export const clockMarginMs = 60 * 60 * 1000
 export type TimeRange = { readonly first: number; readonly last: number }
 
 /** `asOf`: the search accepts cached pages read since this time, in ms since 1970, by our clock. */
-export type ListReadOptions = { readonly deadline: Deadline; readonly asOf: number }
+export type ListReadOptions = { readonly asOf: number }
 
 export type TransactionPage = {
   readonly byInvoice: ReadonlyMap<string, readonly TransactionSummary[]>
@@ -123,35 +116,26 @@ function createTransactionLists(api: Api, timeoutMs: number): TransactionLists {
   const cachedPage = createReadCache<CachedPage>(maxKeptPages)
   const cachedBatches = createReadCache<readonly SettlementBatch[]>(maxKeptPages)
 
-  async function* pages(
-    batch: SettlementBatch | null,
-    { first, last }: TimeRange,
-    { deadline, asOf }: ListReadOptions,
-  ) {
+  async function* pages(batch: SettlementBatch | null, { first, last }: TimeRange, { asOf }: ListReadOptions) {
     // A list covers about a day, and older transactions are at its other end.
     const orderDescending = last > (batch?.settledAt ?? Date.now()) - dayMs
     for (let offset = 1; offset <= maxPages; offset++) {
       const key = `${batch?.batchId ?? 'unsettled'} ${orderDescending} ${offset}`
-      const read = () => readPage(api, batch, { orderDescending, offset }, startDeadline(timeoutMs))
+      const read = () => withTimeLimit(timeoutMs, () => readPage(api, batch, { orderDescending, offset }))
       // A settled batch does not change, so its pages never expire.
-      const page = await withDeadline(deadline.leftMs(), cachedPage(key, batch ? 0 : asOf, read), throwSearchTimeout)
+      const page = await waitForShared(cachedPage(key, batch ? 0 : asOf, read), throwSearchTimeout)
       yield page
       if (page.isLast || (orderDescending ? page.lastSubmittedAt < first : page.lastSubmittedAt > last)) return
     }
     throw searchTooLargeError()
   }
 
-  async function batches(
-    { first, last }: TimeRange,
-    { deadline, asOf }: ListReadOptions,
-  ): Promise<readonly SettlementBatch[]> {
+  async function batches({ first, last }: TimeRange, { asOf }: ListReadOptions): Promise<readonly SettlementBatch[]> {
     const found: SettlementBatch[] = []
     // All searches use the same month boundaries, so that they share the cached responses.
     for (let month = Math.floor(first / windowMs); month <= Math.floor(last / windowMs); month++) {
-      const read = () => readBatches(api, month * windowMs, startDeadline(timeoutMs))
-      found.push(
-        ...(await withDeadline(deadline.leftMs(), cachedBatches(String(month), asOf, read), throwSearchTimeout)),
-      )
+      const read = () => withTimeLimit(timeoutMs, () => readBatches(api, month * windowMs))
+      found.push(...(await waitForShared(cachedBatches(String(month), asOf, read), throwSearchTimeout)))
     }
     return found
   }
@@ -163,9 +147,8 @@ async function readPage(
   api: Api,
   batch: SettlementBatch | null,
   { orderDescending, offset }: { readonly orderDescending: boolean; readonly offset: number },
-  deadline: Deadline,
 ): Promise<CachedPage> {
-  const { body, responded_at } = await api.idempotent({
+  const { body, responded_at } = await api.request(transactionList, {
     method: batch ? 'getTransactionList' : 'getUnsettledTransactionList',
     members: {
       ...(batch && { batchId: batch.batchId }),
@@ -173,8 +156,6 @@ async function readPage(
       // The offset counts pages.
       paging: { limit: pageLength, offset },
     },
-    response: transactionList,
-    deadline,
   })
   const summaries = body.transactions ?? []
   return {
@@ -186,14 +167,12 @@ async function readPage(
   }
 }
 
-async function readBatches(api: Api, first: number, deadline: Deadline): Promise<readonly SettlementBatch[]> {
+async function readBatches(api: Api, first: number): Promise<readonly SettlementBatch[]> {
   const last = Math.min(first + windowMs - 1_000, Date.now() + clockMarginMs)
   if (last < first) return []
-  const { body } = await api.idempotent({
+  const { body } = await api.request(batchList, {
     method: 'getSettledBatchList',
     members: { firstSettlementDate: toSecond(first), lastSettlementDate: toSecond(last) },
-    response: batchList,
-    deadline,
   })
   return (body.batchList ?? []).map(({ batchId, settlementTimeUTC }) => ({
     batchId,

@@ -2,7 +2,7 @@
 // nothing, so a second one does no harm.
 import { endOfPaymentId } from '../findableId.ts'
 import type { CreateIntent, ProviderIntent } from '../provider.ts'
-import { type Deadline, hostedPaymentPage, isNotFound, startDeadline } from './api.ts'
+import { hostedPaymentPage, isNotFound } from './api.ts'
 import { decimalOf, plainText } from './fields.ts'
 import type { Gateway } from './gateway.ts'
 
@@ -31,11 +31,10 @@ export async function createIntent(
   pageUrl: string | null,
 ): Promise<ProviderIntent> {
   const { provider_customer_id } = request
-  const deadline = startDeadline(gateway.timeoutMs)
-  const token = await requestToken(gateway, deadline, request).catch((error: unknown) => {
+  const token = await requestToken(gateway, request).catch((error: unknown) => {
     // Without the customer the payer can still enter a card.
     if (provider_customer_id === null || !isNotFound(error)) throw error
-    return requestToken(gateway, deadline, { ...request, provider_customer_id: null })
+    return requestToken(gateway, { ...request, provider_customer_id: null })
   })
   return {
     provider_intent_id: invoiceNumberOf(request),
@@ -48,11 +47,11 @@ export async function createIntent(
 /** The gateway's limit is 20 characters. */
 const invoiceNumberOf = ({ payment_id }: CreateIntent) => endOfPaymentId(payment_id)
 
-async function requestToken({ api }: Gateway, deadline: Deadline, request: CreateIntent): Promise<string> {
+async function requestToken({ api }: Gateway, request: CreateIntent): Promise<string> {
   const { description, provider_customer_id: customerProfileId, capture_method } = request
   const invoiceNumber = invoiceNumberOf(request)
   const settings = { ...formSettings, ...returnOptions(request) }
-  const { body } = await api.idempotent({
+  const { body } = await api.request(hostedPaymentPage, {
     method: 'getHostedPaymentPage',
     members: {
       refId: invoiceNumber,
@@ -71,8 +70,6 @@ async function requestToken({ api }: Gateway, deadline: Deadline, request: Creat
         })),
       },
     },
-    response: hostedPaymentPage,
-    deadline,
   })
   return body.token
 }

@@ -1,7 +1,6 @@
 // Authorize.Net's intents: what the transactions of an invoice number say about a payment.
 import { type IntentRef, type IntentSnapshot, ProviderError, type ProviderIds } from '../provider.ts'
 import { nullIfRejected } from '../responses.ts'
-import { startDeadline } from './api.ts'
 import { evidenceOf, paymentIdOf } from './fields.ts'
 import type { Gateway } from './gateway.ts'
 import { reportedRefundOf } from './refundReports.ts'
@@ -33,27 +32,29 @@ export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promi
 }
 
 /** @returns `null` only when the gateway does not know the recorded transaction @throws ProviderError */
-export async function findPayment(gateway: Gateway, intent: IntentRef): Promise<FoundTransactions | null> {
-  const { api, lists, timeoutMs } = gateway
-  const deadline = startDeadline(gateway.searchMs())
+export function findPayment(gateway: Gateway, intent: IntentRef): Promise<FoundTransactions | null> {
+  return gateway.search(() => searchPayment(gateway, intent))
+}
+
+async function searchPayment(gateway: Gateway, intent: IntentRef): Promise<FoundTransactions | null> {
+  const { api, lists } = gateway
   const { provider_payment_id, provider_intent_id: invoiceNumber } = intent
-  const response =
-    provider_payment_id === null ? null : await readTransaction(api, provider_payment_id, startDeadline(timeoutMs))
+  const response = provider_payment_id === null ? null : await readTransaction(api, provider_payment_id)
   const known = response && { ...response, status: statusOf(response.body) }
   // Before the search, which may use up the time.
-  const currency = known && (await gateway.currency(deadline))
+  const currency = known && (await gateway.currency())
   const first = Date.parse(intent.created_at)
   const submitted = { first, last: first + payableMs }
   const isWide = provider_payment_id !== null
   const asOf = intent.as_of === undefined ? Date.now() : Date.parse(intent.as_of)
-  const search = { api, lists, timeoutMs, invoiceNumber, submitted, isWide, deadline, asOf }
+  const search = { api, lists, invoiceNumber, submitted, isWide, asOf }
   try {
     const { body, responded_at } = await findAttempts(search, known)
     if (body.attempts.length === 0 && provider_payment_id !== null) return null
     return {
       ...body,
       responded_at,
-      currency: body.attempts.length > 0 ? (known ? currency : await gateway.currency(deadline)) : null,
+      currency: body.attempts.length > 0 ? (known ? currency : await gateway.currency()) : null,
     }
   } catch (error) {
     if (!(error instanceof ProviderError) || !known || !isConclusive(known)) throw error
@@ -66,12 +67,12 @@ export async function findPayment(gateway: Gateway, intent: IntentRef): Promise<
  * @throws ProviderError
  */
 export async function findPaymentId(
-  { api, timeoutMs }: Gateway,
+  { api }: Gateway,
   { provider_intent_id, provider_payment_id }: ProviderIds,
 ): Promise<string | null> {
   if (provider_intent_id !== null) return paymentIdOf(provider_intent_id)
   if (provider_payment_id === null || !isTransactionId(provider_payment_id)) return null
-  const found = await readTransaction(api, provider_payment_id, startDeadline(timeoutMs)).catch(nullIfRejected)
+  const found = await readTransaction(api, provider_payment_id).catch(nullIfRejected)
   return paymentIdOf(found?.body.order?.invoiceNumber)
 }
 

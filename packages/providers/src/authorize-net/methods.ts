@@ -6,37 +6,35 @@
 import { createHash } from 'node:crypto'
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import { ProviderError } from '../provider.ts'
+import { ErrorResponse } from '../providerApi.ts'
 import { customerMissing, type ProviderMethods } from '../providerMethods.ts'
-import { unreadableResponse } from '../responses.ts'
+import { checkResponse } from '../responses.ts'
 import {
   type Api,
-  AuthorizeNetError,
   createdPaymentProfile,
   createdProfile,
-  type Deadline,
   emptyResponse,
   isNotFound,
+  nullIfNotFound,
   type PaymentProfile,
   paymentProfile,
-  startDeadline,
+  textOf,
 } from './api.ts'
 import { plainText } from './fields.ts'
 import type { Gateway } from './gateway.ts'
 
 const maxEmailLength = 255
 
-export function createMethods({ api, timeoutMs }: Gateway): ProviderMethods {
+export function createMethods({ api }: Gateway): ProviderMethods {
   return {
-    createCustomer: ({ user_id, email, name }) =>
-      createCustomer(api, startDeadline(timeoutMs), { user_id, email, name }),
+    createCustomer: (owner) => createCustomer(api, owner),
 
     async attachMethod({ token, provider_customer_id }) {
       if (provider_customer_id === null)
         throw new ProviderError('rejected', 'no_customer', 'A method cannot be saved without a customer')
-      const deadline = startDeadline(timeoutMs)
       const customerProfileId = provider_customer_id
-      const customerPaymentProfileId = await createPaymentProfile(api, deadline, customerProfileId, token)
-      const details = await readPaymentProfile(api, deadline, { customerProfileId, customerPaymentProfileId })
+      const customerPaymentProfileId = await createPaymentProfile(api, customerProfileId, token)
+      const details = await readPaymentProfile(api, { customerProfileId, customerPaymentProfileId })
       return { ...details, provider_method_id: customerPaymentProfileId, provider_customer_id }
     },
 
@@ -56,57 +54,46 @@ export function createMethods({ api, timeoutMs }: Gateway): ProviderMethods {
 
     async retrieveMethod({ provider_customer_id, provider_method_id }) {
       const ref = { customerProfileId: provider_customer_id, customerPaymentProfileId: provider_method_id }
-      try {
-        return await readPaymentProfile(api, startDeadline(timeoutMs), ref)
-      } catch (error) {
-        if (isNotFound(error)) return null
-        throw error
-      }
+      return readPaymentProfile(api, ref).catch(nullIfNotFound)
     },
 
     async detachMethod({ provider_customer_id, provider_method_id }) {
       const members = { customerProfileId: provider_customer_id, customerPaymentProfileId: provider_method_id }
-      await deleteIfPresent(api, startDeadline(timeoutMs), 'deleteCustomerPaymentProfile', members)
+      await deleteIfPresent(api, 'deleteCustomerPaymentProfile', members)
     },
 
     // Deletes its payment profiles as well.
-    deleteCustomer: (customerProfileId) =>
-      deleteIfPresent(api, startDeadline(timeoutMs), 'deleteCustomerProfile', { customerProfileId }),
+    deleteCustomer: (customerProfileId) => deleteIfPresent(api, 'deleteCustomerProfile', { customerProfileId }),
   }
 }
 
-async function deleteIfPresent(api: Api, deadline: Deadline, method: string, members: object): Promise<void> {
-  try {
-    await api.idempotent({ method, members, response: emptyResponse, deadline })
-  } catch (error) {
-    if (!isNotFound(error)) throw error
-  }
+async function deleteIfPresent(api: Api, method: string, members: object): Promise<void> {
+  await api.request(emptyResponse, { method, members }).catch(nullIfNotFound)
 }
 
 type ProfileOwner = { readonly user_id: string; readonly email: string | null; readonly name: string | null }
 
 /** The gateway rejects a second profile with the same id, description and e-mail, so a repeated call creates none. */
-async function createCustomer(api: Api, deadline: Deadline, owner: ProfileOwner): Promise<string> {
+async function createCustomer(api: Api, owner: ProfileOwner): Promise<string> {
   const profile = {
     merchantCustomerId: merchantCustomerId(owner.user_id),
     ...(owner.name === null ? {} : { description: plainText(owner.name) }),
     ...(owner.email === null || owner.email.length > maxEmailLength ? {} : { email: owner.email }),
   }
   try {
-    const { body } = await api.idempotent({
-      method: 'createCustomerProfile',
-      members: { profile },
-      response: createdProfile,
-      deadline,
-    })
-    return body.customerProfileId
+    const call = { method: 'createCustomerProfile', members: { profile } }
+    return (await api.request(createdProfile, call)).body.customerProfileId
   } catch (error) {
     // Only the message contains the id of the existing profile.
-    const [, existing] =
-      error instanceof AuthorizeNetError && error.code === 'E00039' ? (/\bID (\d{1,20})\b/.exec(error.text) ?? []) : []
+    const [, existing] = isDuplicate(error) ? (/\bID (\d{1,20})\b/.exec(textOf(error)) ?? []) : []
     if (existing === undefined) throw error
     return existing
   }
+}
+
+/** «A duplicate record with ID … already exists.» */
+function isDuplicate(error: unknown): error is ErrorResponse {
+  return error instanceof ErrorResponse && error.code === 'E00039'
 }
 
 /** The gateway's limit is 20 characters. */
@@ -118,9 +105,9 @@ function merchantCustomerId(user_id: string): string {
  * Sent once: after a lost response the token may be used up. With a new token for the same card the gateway returns the
  * existing profile.
  */
-async function createPaymentProfile(api: Api, deadline: Deadline, customerProfileId: string, token: string) {
+async function createPaymentProfile(api: Api, customerProfileId: string, token: string) {
   try {
-    const { body } = await api.once({
+    const { body } = await api.request(createdPaymentProfile, {
       method: 'createCustomerPaymentProfile',
       members: {
         customerProfileId,
@@ -128,17 +115,15 @@ async function createPaymentProfile(api: Api, deadline: Deadline, customerProfil
         // Any other mode would create a transaction.
         validationMode: 'none',
       },
-      response: createdPaymentProfile,
-      deadline,
+      repeat: 'once',
     })
     return body.customerPaymentProfileId
   } catch (error) {
     // The customer is the only object that the request names.
     if (isNotFound(error))
       throw new ProviderError('rejected', customerMissing, 'Authorize.Net does not know the customer', { cause: error })
-    if (!(error instanceof AuthorizeNetError && error.code === 'E00039')) throw error
-    if (!createdPaymentProfile.Check(error.response)) throw unreadableResponse('unreadable_answer')
-    return error.response.customerPaymentProfileId
+    if (!isDuplicate(error)) throw error
+    return checkResponse(createdPaymentProfile, error.response.body).customerPaymentProfileId
   }
 }
 
@@ -162,13 +147,11 @@ function opaqueDataOf(token: string): { readonly dataDescriptor: string; readonl
 export type ProfileRef = { readonly customerProfileId: string; readonly customerPaymentProfileId: string }
 
 /** @throws ProviderError */
-async function readPaymentProfile(api: Api, deadline: Deadline, ref: ProfileRef): Promise<MethodDetails> {
+async function readPaymentProfile(api: Api, ref: ProfileRef): Promise<MethodDetails> {
   const { customerProfileId, customerPaymentProfileId } = ref
-  const { body } = await api.idempotent({
+  const { body } = await api.request(paymentProfile, {
     method: 'getCustomerPaymentProfile',
     members: { customerProfileId, customerPaymentProfileId, unmaskExpirationDate: true },
-    response: paymentProfile,
-    deadline,
   })
   return detailsOf(body.paymentProfile)
 }

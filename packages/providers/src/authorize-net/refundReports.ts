@@ -1,8 +1,9 @@
 // Refunds of Authorize.Net in the provider-independent form.
 import type { ReportedRefund } from '../provider.ts'
-import type { ApiResponse, Transaction } from './api.ts'
+import type { Transaction } from './api.ts'
 import { amountOf } from './fields.ts'
 import { isRefunded, isTransactionId } from './statuses.ts'
+import type { Read } from './transactions.ts'
 
 /** The description of our refunds, which names them: the gateway has no other field that it returns. */
 export const refundDescription = (refundId: string) => `Refund ${refundId}`
@@ -19,7 +20,7 @@ export function refundIdOf({ order }: Transaction): string | null {
  * @throws ProviderError when the amount is unreadable
  */
 export function reportedRefundOf(
-  { body: refund, responded_at }: ApiResponse<Transaction>,
+  { body: refund, responded_at }: Read<Transaction>,
   of: { readonly provider_intent_id: string; readonly provider_event_id?: string },
 ): ReportedRefund | null {
   const status = statusOfRefund(refund)

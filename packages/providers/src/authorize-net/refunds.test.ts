@@ -94,16 +94,6 @@ t.test(
   },
 )
 
-t.test('Authorize.Net: a refund whose call never arrived is made by its repetition', async (t) => {
-  const { fake, provider, transId } = await paidGateway(t)
-  fake.settle()
-  fake.faults.next({ kind: 'drop', commits: false })
-  const request = requestFor({ transId })
-  await t.rejects(refund(provider, request), { name: 'ProviderError', kind: 'unknown' })
-  t.match(await refund(provider, { ...request, is_repeated: true }), { status: 'succeeded', refund_cents: 2599 })
-  t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 2599 })
-})
-
 t.test('Authorize.Net: a charge that settles before its void is refunded', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   fake.failNextTransaction('16')

@@ -1,7 +1,7 @@
 // Refunds at Authorize.Net. A settled transaction is refunded, by another transaction; until then it can only be voided.
 import { DomainError } from '@paylog/domain/errors'
 import { ProviderError, type RefundCharge, type ReportedRefund } from '../provider.ts'
-import { type ApiResponse, type Deadline, startDeadline, type Transaction } from './api.ts'
+import type { Transaction } from './api.ts'
 import { isRejection, voidTransaction } from './captures.ts'
 import { decimalOf } from './fields.ts'
 import { clockMarginMs, type Gateway } from './gateway.ts'
@@ -9,7 +9,7 @@ import { duplicateWindow } from './hostedPage.ts'
 import { refundDescription, refundIdOf, reportedRefundOf } from './refundReports.ts'
 import { isSettling } from './statuses.ts'
 import { submitTransaction } from './submit.ts'
-import { findTransactions, readTransaction } from './transactions.ts'
+import { findTransactions, type Read, readTransaction } from './transactions.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 
@@ -20,11 +20,10 @@ const dayMs = 24 * 60 * 60 * 1000
  */
 export async function checkRefund(gateway: Gateway, request: RefundCharge): Promise<void> {
   if (request.is_whole) return
-  const deadline = startDeadline(gateway.timeoutMs)
   try {
-    const charge = await readCharge(gateway, request, deadline)
+    const charge = await readCharge(gateway, request)
     if (!isSettling(charge.body)) return
-    const settles_at = await nextSettlement(gateway, charge, deadline)
+    const settles_at = await nextSettlement(gateway, charge)
     const message = 'Authorize.Net refunds a part of a payment only after its settlement'
     throw new DomainError('payment_not_refundable', message, { settles_at })
   } catch (error) {
@@ -33,13 +32,9 @@ export async function checkRefund(gateway: Gateway, request: RefundCharge): Prom
 }
 
 /** The gateway settles once a day, at a time of the merchant's that it does not name: a day after the last settlement. */
-async function nextSettlement(
-  { lists }: Gateway,
-  { body, responded_at }: ApiResponse<Transaction>,
-  deadline: Deadline,
-): Promise<string> {
+async function nextSettlement({ lists }: Gateway, { body, responded_at }: Read<Transaction>): Promise<string> {
   const now = Date.parse(responded_at)
-  const batches = await lists.batches({ first: now - 3 * dayMs, last: now }, { deadline, asOf: Date.now() })
+  const batches = await lists.batches({ first: now - 3 * dayMs, last: now }, { asOf: Date.now() })
   const settled = batches.map(({ settledAt }) => settledAt).filter((at) => at <= now)
   const submitted = Date.parse(body.submitTimeUTC ?? '')
   const last = settled.length > 0 ? Math.max(...settled) : Number.isNaN(submitted) ? now : submitted
@@ -53,31 +48,26 @@ async function nextSettlement(
  * @throws ProviderError, also `unknown` for a duplicate: the refund exists, and a later search finds it
  */
 export async function refund(gateway: Gateway, request: RefundCharge): Promise<ReportedRefund> {
-  const deadline = startDeadline(request.is_repeated ? gateway.searchMs() : gateway.timeoutMs)
-  const earlier = request.is_repeated ? await findOwnRefund(gateway, request, deadline) : null
+  const earlier = request.is_repeated ? await gateway.search(() => findOwnRefund(gateway, request)) : null
   if (earlier) return earlier
-  const charge = await readCharge(gateway, request, deadline)
+  const charge = await readCharge(gateway, request)
   if (charge.body.transactionStatus === 'voided' && request.is_whole) return voidedRefund(request, charge.responded_at)
-  if (!isSettling(charge.body)) return submitRefund(gateway, request, charge.body, deadline)
+  if (!isSettling(charge.body)) return submitRefund(gateway, request, charge.body)
   if (!request.is_whole)
     throw new ProviderError('rejected', 'not_settled', 'Authorize.Net refunds a part only after the settlement')
   try {
-    const { responded_at } = await voidTransaction(gateway.api, charge.body.transId, deadline)
+    const { responded_at } = await voidTransaction(gateway.api, charge.body.transId)
     return voidedRefund(request, responded_at)
   } catch (error) {
     // It may have settled since.
-    const now = isRejection(error) ? await readCharge(gateway, request, deadline) : charge
+    const now = isRejection(error) ? await readCharge(gateway, request) : charge
     if (now.body.transactionStatus !== 'settledSuccessfully') throw error
-    return submitRefund(gateway, request, now.body, deadline)
+    return submitRefund(gateway, request, now.body)
   }
 }
 
-async function readCharge(
-  { api }: Gateway,
-  { provider_payment_id }: RefundCharge,
-  deadline: Deadline,
-): Promise<ApiResponse<Transaction>> {
-  const found = provider_payment_id === null ? null : await readTransaction(api, provider_payment_id, deadline)
+async function readCharge({ api }: Gateway, { provider_payment_id }: RefundCharge): Promise<Read<Transaction>> {
+  const found = provider_payment_id === null ? null : await readTransaction(api, provider_payment_id)
   if (found) return found
   throw new ProviderError('rejected', 'transaction_not_found', 'Authorize.Net does not know the transaction')
 }
@@ -86,11 +76,7 @@ async function readCharge(
 const maxCandidates = 20
 
 /** The gateway's refund that names ours. A declined one gave nothing back, so it does not count. */
-async function findOwnRefund(
-  { api, lists }: Gateway,
-  request: RefundCharge,
-  deadline: Deadline,
-): Promise<ReportedRefund | null> {
+async function findOwnRefund({ api, lists }: Gateway, request: RefundCharge): Promise<ReportedRefund | null> {
   const { provider_intent_id, provider_payment_id, refund_id } = request
   const { body: summaries } = await findTransactions({
     lists,
@@ -98,14 +84,13 @@ async function findOwnRefund(
     submitted: { first: Date.parse(request.requested_at), last: Date.now() + clockMarginMs },
     isWide: true,
     isEnough: () => false,
-    deadline,
     asOf: Date.now(),
   })
   const candidates = summaries.filter(({ transId }) => transId !== provider_payment_id)
   if (candidates.length > maxCandidates)
     throw new ProviderError('unknown', 'search_too_large', 'There are too many refunds to search')
   for (const { transId } of candidates) {
-    const found = await readTransaction(api, transId, deadline)
+    const found = await readTransaction(api, transId)
     if (!found) throw new ProviderError('unknown', 'not_reported_yet', 'Authorize.Net does not report a refund yet')
     if (refundIdOf(found.body) !== refund_id) continue
     const reported = reportedRefundOf(found, { provider_intent_id })
@@ -114,12 +99,7 @@ async function findOwnRefund(
   return null
 }
 
-async function submitRefund(
-  { api }: Gateway,
-  request: RefundCharge,
-  charge: Transaction,
-  deadline: Deadline,
-): Promise<ReportedRefund> {
+async function submitRefund({ api }: Gateway, request: RefundCharge, charge: Transaction): Promise<ReportedRefund> {
   const { refund_id, provider_intent_id } = request
   const transactionRequest = {
     transactionType: 'refundTransaction',
@@ -132,7 +112,7 @@ async function submitRefund(
     poNumber: refund_id.replaceAll('-', '').slice(-maxPoNumberLength),
     transactionSettings: { setting: [duplicateWindow] },
   }
-  const { transId, responded_at } = await submitTransaction(api, { transactionRequest, deadline, isIdempotent: false })
+  const { transId, responded_at } = await submitTransaction(api, transactionRequest, { repeat: 'once' })
   return succeededRefund(request, { provider_refund_id: transId, responded_at })
 }
 

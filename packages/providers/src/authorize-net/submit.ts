@@ -1,16 +1,9 @@
 // Transactions that we submit for a charge: its capture, its void and its refunds.
 // https://developer.authorize.net/api/reference/index.html#payment-transactions
 import { ProviderError } from '../provider.ts'
+import { ErrorResponse } from '../providerApi.ts'
 import { unreadableResponse } from '../responses.ts'
-import { type Api, AuthorizeNetError, type Deadline, type TransactionResult, transactionResult } from './api.ts'
-
-export type Submission = {
-  /** In the order of the schema. */
-  readonly transactionRequest: object
-  readonly deadline: Deadline
-  /** Whether the gateway takes a repetition for the same transaction, as it does for voids and captures. */
-  readonly isIdempotent: boolean
-}
+import { type Api, type GatewayRequest, type TransactionResult, transactionResult } from './api.ts'
 
 export type Submitted = {
   readonly transId: string
@@ -22,21 +15,26 @@ export type Submitted = {
 
 /**
  * Submits a transaction.
+ * @param transactionRequest in the order of the schema
+ * @param repeat `once` unless the gateway takes a repetition for the same transaction, as it does for voids and captures
  * @throws ProviderError unless it is approved; `unknown` with the code 11 for a duplicate
  */
-export async function submitTransaction(api: Api, submission: Submission): Promise<Submitted> {
-  const { transactionRequest, deadline, isIdempotent } = submission
-  const call = { method: 'createTransaction', members: { transactionRequest }, response: transactionResult, deadline }
+export async function submitTransaction(
+  api: Api,
+  transactionRequest: object,
+  repeat: Pick<GatewayRequest, 'repeat'> = {},
+): Promise<Submitted> {
+  const call = { method: 'createTransaction', members: { transactionRequest }, ...repeat }
   try {
-    const { body, responded_at } = await (isIdempotent ? api.idempotent(call) : api.once(call))
+    const { body, responded_at } = await api.request(transactionResult, call)
     const { responseCode, transId, messages } = body.transactionResponse
     if (responseCode !== '1') throw transactionError(body)
     if (!transId || transId === '0') throw unreadableResponse('unreadable_answer')
     return { transId, code: messages?.[0]?.code ?? '1', responded_at }
   } catch (error) {
     // The reason is beside the error of the call.
-    if (error instanceof AuthorizeNetError && transactionResult.Check(error.response))
-      throw transactionError(error.response)
+    if (error instanceof ErrorResponse && transactionResult.Check(error.response.body))
+      throw transactionError(error.response.body)
     throw error
   }
 }

@@ -2,16 +2,7 @@
 
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { ProviderError } from '../provider.ts'
-import {
-  type Api,
-  type ApiResponse,
-  AuthorizeNetError,
-  type Deadline,
-  startDeadline,
-  type Transaction,
-  type TransactionSummary,
-  transactionDetails,
-} from './api.ts'
+import { type Api, nullIfNotFound, type Transaction, type TransactionSummary, transactionDetails } from './api.ts'
 import {
   clockMarginMs,
   type ListReadOptions,
@@ -54,8 +45,8 @@ export type TransactionSearch = ListReadOptions & {
  * @returns the transactions, and the time of the oldest response about unsettled ones
  * @throws ProviderError, also when there is too much to read
  */
-export async function findTransactions(search: TransactionSearch): Promise<ApiResponse<readonly TransactionSummary[]>> {
-  const { lists, invoiceNumber, deadline } = search
+export async function findTransactions(search: TransactionSearch): Promise<Read<readonly TransactionSummary[]>> {
+  const { lists, invoiceNumber } = search
   const found = new Map<string, TransactionSummary>()
   const submitted = { first: search.submitted.first - clockMarginMs, last: search.submitted.last + clockMarginMs }
   const responseTimes: string[] = []
@@ -73,7 +64,7 @@ export async function findTransactions(search: TransactionSearch): Promise<ApiRe
   }
   await take(null)
   for (const timeRange of timeRangesOf(search, Date.now() + clockMarginMs)) {
-    const all = await lists.batches(timeRange, { deadline, asOf })
+    const all = await lists.batches(timeRange, { asOf })
     const batches = all.filter(({ settledAt }) => settledAt >= timeRange.first && settledAt <= timeRange.last)
     if (batches.length > maxBatches) throw searchTooLargeError()
     await inParallel(batches, take)
@@ -105,8 +96,11 @@ async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Pr
   await Promise.all(Array.from({ length: parallelCalls }, lane))
 }
 
+/** What the gateway said, and when by its own clock, ISO 8601. */
+export type Read<Body> = { readonly body: Body; readonly responded_at: string }
+
 /** A transaction of an invoice with the payment status that follows from it. */
-export type Attempt = ApiResponse<Transaction> & { readonly status: PaymentStatus }
+export type Attempt = Read<Transaction> & { readonly status: PaymentStatus }
 
 /** Which of several transactions determines the payment's status; lowest first. */
 const preference: Readonly<Record<PaymentStatus, number>> = {
@@ -117,38 +111,24 @@ const preference: Readonly<Record<PaymentStatus, number>> = {
   pending: 4,
 }
 
-/** `timeoutMs`: for one details call. */
-export type AttemptSearch = Omit<TransactionSearch, 'isEnough'> & { readonly api: Api; readonly timeoutMs: number }
+export type AttemptSearch = Omit<TransactionSearch, 'isEnough'> & { readonly api: Api }
 
 /** Payers make few attempts. Attempts beyond this rank lower by their listed status. */
 const maxDetails = 8
 
 /** @returns `null` when the gateway has no such transaction @throws ProviderError */
-export async function readTransaction(
-  api: Api,
-  transId: string,
-  deadline: Deadline,
-): Promise<ApiResponse<Transaction> | null> {
-  try {
-    const { body, responded_at } = await api.idempotent({
-      method: 'getTransactionDetails',
-      members: { transId },
-      response: transactionDetails,
-      deadline,
-    })
-    return { body: body.transaction, responded_at }
-  } catch (error) {
-    if (error instanceof AuthorizeNetError && error.code === 'E00040') return null
-    throw error
-  }
+export async function readTransaction(api: Api, transId: string): Promise<Read<Transaction> | null> {
+  const call = { method: 'getTransactionDetails', members: { transId } }
+  const found = await api.request(transactionDetails, call).catch(nullIfNotFound)
+  return found && { body: found.body.transaction, responded_at: found.responded_at }
 }
 
 /** The transactions of an invoice: attempts to pay it, best first, and what went back. */
 export type InvoiceTransactions = {
   readonly attempts: readonly Attempt[]
-  readonly refunds: readonly ApiResponse<Transaction>[]
+  readonly refunds: readonly Read<Transaction>[]
   /** Returned eChecks. */
-  readonly returns: readonly ApiResponse<Transaction>[]
+  readonly returns: readonly Read<Transaction>[]
 }
 
 /**
@@ -156,10 +136,7 @@ export type InvoiceTransactions = {
  * @returns the transactions of the invoice, and the time at which the lists were read
  * @throws ProviderError, also when one of them is unreadable
  */
-export async function findAttempts(
-  search: AttemptSearch,
-  known: Attempt | null,
-): Promise<ApiResponse<InvoiceTransactions>> {
+export async function findAttempts(search: AttemptSearch, known: Attempt | null): Promise<Read<InvoiceTransactions>> {
   const isKnown = ({ transId }: TransactionSummary) => transId === known?.body.transId
   const hasSucceeded = (summary: TransactionSummary) =>
     isKnown(summary)
@@ -190,16 +167,16 @@ const preferenceOf = ({ transactionStatus }: TransactionSummary) =>
   preference[statusOfTransactionStatus(transactionStatus) ?? 'succeeded']
 
 async function readPreferred(
-  { api, timeoutMs, deadline }: AttemptSearch,
+  { api }: AttemptSearch,
   summaries: readonly TransactionSummary[],
-): Promise<ApiResponse<Transaction>[]> {
+): Promise<Read<Transaction>[]> {
   const candidates = summaries
     .map((summary) => ({ ...summary, rank: preferenceOf(summary) }))
     .toSorted((a, b) => a.rank - b.rank || compareIds(a.transId, b.transId))
     .slice(0, maxDetails)
-  const found: ApiResponse<Transaction>[] = []
+  const found: Read<Transaction>[] = []
   for (const { transId } of candidates) {
-    const response = await readTransaction(api, transId, startDeadline(Math.min(timeoutMs, deadline.leftMs())))
+    const response = await readTransaction(api, transId)
     if (!response) throw transactionMissingError()
     found.push(response)
   }

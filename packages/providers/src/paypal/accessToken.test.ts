@@ -4,8 +4,9 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createHttpClient } from '../http.ts'
 import { unlimitedPace } from '../testing/providerHarness.ts'
+import { withTimeLimit } from '../timeLimit.ts'
 import { createAccessTokens } from './client.ts'
-import { createRequest, paypalFor, paypalHarness } from './testing/paypalHarness.ts'
+import { approvedOrder, capture, createRequest, paypalFor, paypalHarness } from './testing/paypalHarness.ts'
 
 const tokenPath = /oauth2/
 const create = (key: string) => ({ ...createRequest, idempotency_key: key })
@@ -88,23 +89,20 @@ t.test('PayPal: without an access token the call is unavailable and unsent', asy
   }
 })
 
-t.test(
-  'PayPal: a call waits for a token within its time limit, even after an earlier token request failed',
-  async (t) => {
-    const { fake } = await paypalHarness(t)
-    const http = createHttpClient({ origin: fake.apiBase, pace: unlimitedPace })
-    t.teardown(() => http.close())
-    const tokens = createAccessTokens({ ...fake, http, timeoutMs: 1000 })
-    fake.tokenFaults.next({ kind: 'hang', commits: false })
-    const first = tokens.get(100)
-    const others = Array.from({ length: 20 }, () => tokens.get(5000))
-    const startedAt = performance.now()
-    await t.rejects(first, { name: 'ProviderError', kind: 'unavailable' })
-    t.ok(performance.now() - startedAt < 900)
-    t.equal(new Set(await Promise.all(others)).size, 1, 'they share the next request')
-    t.equal(fake.callsTo(tokenPath).length, 2)
-  },
-)
+t.test('PayPal: a call waits for a token within its time, even after an earlier token request failed', async (t) => {
+  const { fake } = await paypalHarness(t)
+  const http = createHttpClient({ origin: fake.apiBase, pace: unlimitedPace, timeoutMs: 1000 })
+  t.teardown(() => http.close())
+  const tokens = createAccessTokens({ ...fake, http, timeoutMs: 1000 })
+  fake.tokenFaults.next({ kind: 'hang', commits: false })
+  const first = withTimeLimit(100, tokens.get)
+  const others = Array.from({ length: 20 }, () => withTimeLimit(5000, tokens.get))
+  const startedAt = performance.now()
+  await t.rejects(first, { name: 'ProviderError', kind: 'unavailable' })
+  t.ok(performance.now() - startedAt < 900)
+  t.equal(new Set(await Promise.all(others)).size, 1, 'they share the next request')
+  t.equal(fake.callsTo(tokenPath).length, 2)
+})
 
 t.test('PayPal: the token request and the call share one time limit', async (t) => {
   const { fake, paypal } = await paypalHarness(t, { timeoutMs: 3_000 })
@@ -113,4 +111,15 @@ t.test('PayPal: the token request and the call share one time limit', async (t) 
   const startedAt = performance.now()
   await t.rejects(paypal.createIntent(createRequest), { name: 'ProviderError', kind: 'unknown' })
   t.ok(performance.now() - startedAt < 4_500)
+})
+
+t.test('PayPal: an unknown outcome stays unknown when the retry gets no access token', async (t) => {
+  // Used for half of its lifetime, which is shorter than the pause before the retry.
+  const { fake, paypal } = await paypalHarness(t, { tokenLifetimeSeconds: 0.38 })
+  const ref = await approvedOrder({ fake, paypal })
+  fake.faults.next({ kind: 'drop', commits: true })
+  fake.tokenFaults.next(undefined)
+  fake.tokenFaults.always({ kind: 'drop', commits: false })
+  await t.rejects(capture(paypalFor(t, fake), ref, 'c1'), { name: 'ProviderError', kind: 'unknown' })
+  t.equal(fake.charges.length, 1)
 })

@@ -1,6 +1,5 @@
 // Authorized money: capturing and voiding it, and canceling orders, which PayPal itself cannot.
 import { Compile } from 'typebox/compile'
-import { type HttpResponse, readResponse } from '../http.ts'
 import {
   type CaptureAuthorized,
   type IntentRef,
@@ -8,10 +7,10 @@ import {
   ProviderError,
   type WithKey,
 } from '../provider.ts'
-import { respondedAt } from '../responses.ts'
-import { isDecline, type PaypalClient, rejectionError } from './client.ts'
+import { type ApiResponse, ErrorResponse } from '../providerApi.ts'
+import { noContent, type PaypalApi } from './client.ts'
 import { Capture, captureEvidence, statusOfCapture, toMoney } from './fields.ts'
-import { deadline, findOrder } from './orders.ts'
+import { findOrder } from './orders.ts'
 import { openAuthorizations, voidableAuthorizations } from './snapshots.ts'
 
 const captureResponse = Compile(Capture)
@@ -22,32 +21,34 @@ const captureResponse = Compile(Capture)
  * @returns the order's snapshot when nothing can be captured any more
  * @throws ProviderError
  */
-export async function captureAuthorized(client: PaypalClient, request: CaptureAuthorized): Promise<IntentSnapshot> {
+export async function captureAuthorized(api: PaypalApi, request: CaptureAuthorized): Promise<IntentSnapshot> {
   const { provider_intent_id, idempotency_key: key, amount_cents, currency } = request
-  const remainingMs = deadline(client)
-  const found = await findOrder(client, provider_intent_id, remainingMs())
+  const found = await findOrder(api, provider_intent_id)
   if (!found) throw new ProviderError('rejected', 'order_not_found', 'PayPal does not know the order')
   const [authorization] = openAuthorizations(found.order).toSorted((a, b) => b.open_cents - a.open_cents)
   if (!authorization) return found.snapshot
   const path = `${authorizationPath(authorization.id)}/capture`
   const body = JSON.stringify({ amount: toMoney(amount_cents, currency), final_capture: true })
-  const read = (response: HttpResponse) => captureSnapshot(response, provider_intent_id)
-  const captured = await client.call({ method: 'POST', path, key, body }, read, remainingMs())
-  if (!captured.rejection) return captured.value
-  const { rejection } = captured
-  const now = isDecline(rejection) ? null : await findOrder(client, provider_intent_id, remainingMs())
-  if (now && !now.snapshot.evidence.capturable_cents) return now.snapshot
-  throw rejectionError(rejection)
+  try {
+    return captureSnapshot(await api.request(captureResponse, { method: 'POST', path, key, body }), provider_intent_id)
+  } catch (error) {
+    const isRejected = error instanceof ErrorResponse && error.kind !== 'declined'
+    const now = isRejected ? await findOrder(api, provider_intent_id) : null
+    if (now && !now.snapshot.evidence.capturable_cents) return now.snapshot
+    throw error
+  }
 }
 
 /** @throws ProviderError `declined` for a declined capture, after which the money is still authorized */
-function captureSnapshot(response: HttpResponse, provider_intent_id: string): IntentSnapshot {
-  const capture = readResponse(captureResponse, response)
+function captureSnapshot(
+  { body: capture, responded_at }: ApiResponse<Capture>,
+  provider_intent_id: string,
+): IntentSnapshot {
   const status = statusOfCapture(capture)
   const own = captureEvidence(capture)
   if (status === 'failed')
     throw new ProviderError('declined', own.failure_code ?? 'capture_declined', 'PayPal could not capture the payment')
-  const source = { provider_time: respondedAt(response.headers), provider_event_id: null, provider_intent_id }
+  const source = { provider_time: responded_at, provider_event_id: null, provider_intent_id }
   const evidence = { ...own, ...source, ...(status === 'processing' && { capturable_cents: 0 }) }
   return { evidence, further_charges: [], awaits_capture: false }
 }
@@ -58,22 +59,23 @@ function captureSnapshot(response: HttpResponse, provider_intent_id: string): In
  * @returns `canceled`; the order's snapshot when money was taken, or will be; `null` for an unknown order
  * @throws ProviderError
  */
-export async function cancelOrder(client: PaypalClient, request: IntentRef & WithKey): Promise<IntentSnapshot | null> {
-  const remainingMs = deadline(client)
-  const found = await findOrder(client, request.provider_intent_id, remainingMs())
+export async function cancelOrder(api: PaypalApi, request: IntentRef & WithKey): Promise<IntentSnapshot | null> {
+  const found = await findOrder(api, request.provider_intent_id)
   if (!found) return null
-  const { snapshot, order, respondedAt: time } = found
+  const { snapshot, order, responded_at } = found
   if (isTaken(snapshot)) return snapshot
   for (const id of voidableAuthorizations(order)) {
     const key = `${request.idempotency_key}-${id}`
-    const call = { method: 'POST', path: `${authorizationPath(id)}/void`, key, body: '{}' } as const
-    const { rejection } = await client.call(call, () => undefined, remainingMs())
-    if (!rejection) continue
-    const now = await findOrder(client, request.provider_intent_id, remainingMs())
-    if (now && isTaken(now.snapshot)) return now.snapshot
-    if (now && voidableAuthorizations(now.order).includes(id)) throw rejectionError(rejection)
+    try {
+      await api.request(noContent, { method: 'POST', path: `${authorizationPath(id)}/void`, key, body: '{}' })
+    } catch (error) {
+      if (!(error instanceof ErrorResponse)) throw error
+      const now = await findOrder(api, request.provider_intent_id)
+      if (now && isTaken(now.snapshot)) return now.snapshot
+      if (now && voidableAuthorizations(now.order).includes(id)) throw error
+    }
   }
-  return canceledSnapshot(snapshot, time)
+  return canceledSnapshot(snapshot, responded_at)
 }
 
 /** Whether a capture took the money, or is pending. */

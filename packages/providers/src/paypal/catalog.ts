@@ -2,11 +2,11 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
-import { type HttpResponse, readResponse } from '../http.ts'
 import { withPriority } from '../pacing.ts'
 import type { CatalogPrice, CatalogProduct, ProductCatalog, ProviderProduct, PutProduct } from '../productCatalog.ts'
 import { ProviderError } from '../provider.ts'
-import { type PaypalClient, rejectionError, requestKeyOf } from './client.ts'
+import { ErrorResponse, nullIf } from '../providerApi.ts'
+import { noContent, nullIfMissing, type PaypalApi, requestKeyOf } from './client.ts'
 import { toMoney } from './fields.ts'
 import { keepPlan, maxTrialDays, putPlan, type RecurringPrice, withdrawPlans } from './plans.ts'
 
@@ -15,12 +15,12 @@ const maxDescriptionLength = 256
 
 const types = { physical: 'PHYSICAL', digital: 'DIGITAL', service: 'SERVICE', subscription: 'SERVICE' } as const
 
-export function createCatalog(client: PaypalClient): ProductCatalog {
+export function createCatalog(api: PaypalApi): ProductCatalog {
   return {
     // A one-time price is sent with each order.
     keepsPrice: ({ price }) => price.recurring !== null,
     checkProduct,
-    putProduct: (request) => withPriority('background', () => putProduct(client, request)),
+    putProduct: (request) => withPriority('background', () => putProduct(api, request)),
   }
 }
 
@@ -39,15 +39,15 @@ function checkProduct({ name, description, price }: CatalogProduct): void {
     throw rejected('trial_too_long', `PayPal accepts trial_days up to ${maxTrialDays}`)
 }
 
-async function putProduct(client: PaypalClient, request: PutProduct): Promise<ProviderProduct> {
+async function putProduct(api: PaypalApi, request: PutProduct): Promise<ProviderProduct> {
   const { product, price, known } = request
   const { product_id, name, product_type } = product
-  const present = await ensureProduct(client, request)
+  const present = await ensureProduct(api, request)
   const description = product.description === '' ? null : product.description
-  if (descriptionOf(present) !== description) await describeProduct(client, product_id, description)
+  if (descriptionOf(present) !== description) await describeProduct(api, product_id, description)
   const knownId = known?.provider_price_id ?? null
   const provider_price_id =
-    price === 'put' ? await putPrice(client, request) : await keepPlan(client, { product_id, knownId, name })
+    price === 'put' ? await putPrice(api, request) : await keepPlan(api, { product_id, knownId, name })
   return {
     provider_product_id: product_id,
     provider_price_id,
@@ -59,17 +59,14 @@ async function putProduct(client: PaypalClient, request: PutProduct): Promise<Pr
 }
 
 /** Uses our product id, so that PayPal never creates a second product, even after calls with an unknown outcome. */
-async function ensureProduct(
-  client: PaypalClient,
-  { idempotency_key, product, known }: PutProduct,
-): Promise<PaypalProduct> {
+async function ensureProduct(api: PaypalApi, { idempotency_key, product, known }: PutProduct): Promise<PaypalProduct> {
   const { product_id: id, name, description, product_type } = product
-  const found = known === null ? null : await getProduct(client, id)
+  const found = known === null ? null : await getProduct(api, id)
   if (found) return found
   const newProduct = { id, name, description: description === '' ? null : description, type: types[product_type] }
-  const created = await createProduct(client, { idempotency_key, product: newProduct })
+  const created = await createProduct(api, { idempotency_key, product: newProduct })
   // It exists already, created by another call or by one with a lost response.
-  const present = created ?? (await getProduct(client, id))
+  const present = created ?? (await getProduct(api, id))
   if (present) return present
   throw new ProviderError(
     'unknown',
@@ -102,21 +99,16 @@ export type NewPaypalProduct = {
  * @throws ProviderError
  */
 export async function createProduct(
-  client: PaypalClient,
+  api: PaypalApi,
   { idempotency_key, product }: { readonly idempotency_key: string; readonly product: NewPaypalProduct },
 ): Promise<PaypalProduct | null> {
   const { description, ...rest } = product
   const body = JSON.stringify({ ...rest, ...(description === null ? {} : { description }) })
-  const call = {
-    method: 'POST',
-    path: '/v1/catalogs/products',
-    key: requestKeyOf(idempotency_key, body),
-    body,
-  } as const
-  const created = await client.call(call, readProduct)
-  if (!created.rejection) return created.value
-  if (created.rejection.issue === 'DUPLICATE_RESOURCE_IDENTIFIER') return null
-  throw rejectionError(created.rejection)
+  const path = '/v1/catalogs/products'
+  const created = await api
+    .request(paypalProduct, { method: 'POST', path, key: requestKeyOf(idempotency_key, body), body })
+    .catch(nullIf(({ code }) => code === 'duplicate_resource_identifier'))
+  return created?.body ?? null
 }
 
 /**
@@ -124,19 +116,18 @@ export async function createProduct(
  * @param description `null` removes it
  * @throws ProviderError
  */
-export async function describeProduct(
-  client: PaypalClient,
-  productId: string,
-  description: string | null,
-): Promise<void> {
+export async function describeProduct(api: PaypalApi, productId: string, description: string | null): Promise<void> {
   const path = '/description'
   // `add` also replaces an existing description.
   const body = JSON.stringify([description === null ? { op: 'remove', path } : { op: 'add', path, value: description }])
-  const { rejection } = await client.call({ method: 'PATCH', path: productPath(productId), body }, () => undefined)
-  if (!rejection) return
-  // PayPal rejects removing a missing description. Another call, or ours with a lost response, may have removed it.
-  const present = await getProduct(client, productId)
-  if (present === null || descriptionOf(present) !== description) throw rejectionError(rejection)
+  try {
+    await api.request(noContent, { method: 'PATCH', path: productPath(productId), body })
+  } catch (error) {
+    if (!(error instanceof ErrorResponse)) throw error
+    // PayPal rejects removing a missing description. Another call, or ours with a lost response, may have removed it.
+    const present = await getProduct(api, productId)
+    if (present === null || descriptionOf(present) !== description) throw error
+  }
 }
 
 /** `null` when it has none. */
@@ -145,23 +136,19 @@ function descriptionOf({ description = '' }: PaypalProduct): string | null {
 }
 
 /** @returns `null` when there is no such product. @throws ProviderError */
-export async function getProduct(client: PaypalClient, productId: string): Promise<PaypalProduct | null> {
-  const found = await client.call({ method: 'GET', path: productPath(productId) }, readProduct)
-  if (!found.rejection) return found.value
-  if (found.rejection.status === 404) return null
-  throw rejectionError(found.rejection)
+export async function getProduct(api: PaypalApi, productId: string): Promise<PaypalProduct | null> {
+  const found = await api.request(paypalProduct, { method: 'GET', path: productPath(productId) }).catch(nullIfMissing)
+  return found?.body ?? null
 }
-
-const readProduct = (response: HttpResponse): PaypalProduct => readResponse(paypalProduct, response)
 
 const productPath = (productId: string) => `/v1/catalogs/products/${encodeURIComponent(productId)}`
 
 /** @returns the plan id; `null` for a product that is not recurring */
-async function putPrice(client: PaypalClient, { idempotency_key, product, known }: PutProduct): Promise<string | null> {
+async function putPrice(api: PaypalApi, { idempotency_key, product, known }: PutProduct): Promise<string | null> {
   const { product_id, price } = product
   const knownId = known?.provider_price_id ?? null
-  if (isRecurring(price)) return putPlan(client, { idempotency_key, product: { ...product, price }, knownId })
-  await withdrawPlans(client, { product_id, knownId })
+  if (isRecurring(price)) return putPlan(api, { idempotency_key, product: { ...product, price }, knownId })
+  await withdrawPlans(api, { product_id, knownId })
   return null
 }
 

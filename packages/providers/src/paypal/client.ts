@@ -1,23 +1,14 @@
-// PayPal's API client: rejections, idempotency keys, access tokens, and calls with retries.
+// PayPal's API: errors, idempotency keys and access tokens. https://developer.paypal.com/api/rest/responses/
 
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { createHttpClient, type HttpClient, type HttpRequest, type HttpResponse } from '../http.ts'
 import { ownRateLimitCode, type Pace, withPriority } from '../pacing.ts'
-import { ProviderError, type RateLimit } from '../provider.ts'
+import { ProviderError, type ProviderErrorKind, type RateLimit } from '../provider.ts'
+import { createProviderApi, type ErrorReader, ErrorResponse, nullIf, type ProviderApi } from '../providerApi.ts'
 import { parseJson, rateLimitIn } from '../responses.ts'
-import { withDeadline, withRetries } from '../retries.ts'
-
-/** PayPal rejected the request and did nothing. */
-export type PaypalRejection = {
-  readonly status: number
-  /** `UNPROCESSABLE_ENTITY`, `RESOURCE_NOT_FOUND`, … */
-  readonly name: string
-  /** The first detail's issue, such as `INSTRUMENT_DECLINED`; without details the name. */
-  readonly issue: string
-  readonly field: string | null
-}
+import { waitForShared, withTimeLimit } from '../timeLimit.ts'
 
 const Word = Type.String({ pattern: '^[A-Za-z0-9_.-]{1,100}$' })
 const errorBody = Compile(
@@ -65,38 +56,39 @@ const inFlight: ReadonlySet<string> = new Set([
 
 const aboutCurrency = /^(CURRENCY_NOT_SUPPORTED|INVALID_CURRENCY_CODE|DECIMAL|MAX_VALUE_EXCEEDED)/
 
-export const isDecline = ({ issue }: PaypalRejection): boolean => declines.has(issue)
-
 /**
- * Reads the rejection from an error response.
- * @throws ProviderError `unavailable` when PayPal certainly did nothing and a retry may succeed; `unknown` when the
- *   outcome is unknown
+ * The code of a rejection is PayPal's issue, such as `instrument_declined`, and its field a JSON pointer.
+ * @returns `unavailable` when PayPal certainly did nothing and a retry may succeed
  */
-function rejectionIn(response: HttpResponse): PaypalRejection {
-  const { status } = response
-  if (status === 401 || status === 403) throw callError('unavailable', `status_${status}`)
-  if (status === 429) throw callError('unavailable', 'rate_limited', rateLimitIn(response.headers))
-  const body = parseJson(response.text)
-  if (status < 400 || status > 499 || !errorBody.Check(body)) throw callError('unknown', `status_${status}`)
-  const [detail] = body.details ?? []
-  const issue = detail?.issue !== undefined && word.Check(detail.issue) ? detail.issue : body.name
-  if (status === 408 || status === 409 || inFlight.has(issue)) throw callError('unknown', issue.toLowerCase())
-  return { status, name: body.name, issue, field: detail?.field ?? null }
+const errorIn: ErrorReader = (response) => {
+  const { status, headers, body } = response
+  if (status >= 200 && status <= 299) return null
+  if (status === 401 || status === 403) return callError('unavailable', `status_${status}`)
+  if (status === 429) return callError('unavailable', 'rate_limited', rateLimitIn(headers))
+  if (status < 400 || status > 499 || !errorBody.Check(body)) return callError('unknown', `status_${status}`)
+  const { issue, field } = body.details?.[0] ?? {}
+  const name = word.Check(issue) ? issue : body.name
+  const code = name.toLowerCase()
+  if (status === 408 || status === 409 || inFlight.has(name)) return callError('unknown', code)
+  const isAboutCurrency = aboutCurrency.test(name) || field?.endsWith('currency_code')
+  const kind = declines.has(name) ? 'declined' : isAboutCurrency ? 'currency' : 'rejected'
+  return new ErrorResponse(kind, code, messages[kind], { response, field })
 }
 
-/** Converts a rejection to the error that the caller throws. */
-export function rejectionError(rejection: PaypalRejection): ProviderError {
-  const code = rejection.issue.toLowerCase()
-  if (isDecline(rejection)) return new ProviderError('declined', code, 'PayPal declined the payment')
-  if (aboutCurrency.test(rejection.issue) || rejection.field?.endsWith('currency_code'))
-    return new ProviderError('currency', code, 'PayPal does not accept this amount in this currency')
-  return new ProviderError('rejected', code, 'PayPal rejected the request')
+const messages: Readonly<Record<ProviderErrorKind, string>> = {
+  declined: 'PayPal declined the payment',
+  rejected: 'PayPal rejected the request',
+  currency: 'PayPal does not accept this amount in this currency',
+  unavailable: 'PayPal is not available',
+  unknown: 'PayPal sent no clear response',
 }
 
 function callError(kind: 'unavailable' | 'unknown', code: string, rateLimit: RateLimit | null = null): ProviderError {
-  const message = kind === 'unavailable' ? 'PayPal is not available' : 'PayPal sent no clear response'
-  return new ProviderError(kind, code, message, { rateLimit })
+  return new ProviderError(kind, code, messages[kind], { rateLimit })
 }
+
+/** For reading an object that PayPal may not know. */
+export const nullIfMissing = nullIf(({ status }) => status === 404)
 
 /**
  * The `PayPal-Request-Id` of a catalogue request. PayPal forgets it after 72 hours, and does not document what happens
@@ -112,7 +104,7 @@ export function requestKeyOf(idempotency_key: string, body: string): string {
 /** Caches the access token until shortly before it expires. */
 export type AccessTokens = {
   /** @throws ProviderError `unavailable`: without a token, the call was not sent */
-  get(timeoutMs: number): Promise<string>
+  get(): Promise<string>
   /** Forgets a token that PayPal rejected, so that the next call requests another. */
   drop(token: string): void
 }
@@ -147,18 +139,17 @@ export function createAccessTokens(options: {
   const validToken = () => (cached && performance.now() < cached.validUntil ? cached.token : undefined)
 
   return {
-    async get(timeoutMs) {
-      const giveUpAt = performance.now() + timeoutMs
+    async get() {
       const joined = validToken() === undefined ? refreshing : undefined
       // A failure of an earlier call's request is ignored: its cause may be gone, so we request a token ourselves.
-      if (joined) await withDeadline(timeoutMs, joined, throwTokenTimeout).catch(() => undefined)
+      if (joined) await waitForShared(joined, throwTokenTimeout).catch(() => undefined)
       const token = validToken()
       if (token !== undefined) return token
       // Payers' calls may be waiting for the same token.
-      refreshing ??= withPriority('payer', refresh).finally(() => {
+      refreshing ??= withTimeLimit(options.timeoutMs, () => withPriority('payer', refresh)).finally(() => {
         refreshing = undefined
       })
-      return withDeadline(giveUpAt - performance.now(), refreshing, throwTokenTimeout)
+      return waitForShared(refreshing, throwTokenTimeout)
     },
     drop(token) {
       if (cached?.token === token) cached = undefined
@@ -179,7 +170,6 @@ async function fetchToken(options: Parameters<typeof createAccessTokens>[0]): Pr
         'content-type': 'application/x-www-form-urlencoded',
       },
       body: 'grant_type=client_credentials',
-      timeoutMs: options.timeoutMs,
     })
   } catch (cause) {
     if (cause instanceof ProviderError && cause.code === ownRateLimitCode) throw cause
@@ -201,7 +191,7 @@ function tokenError(code: string, cause?: unknown, rateLimit: RateLimit | null =
   return new ProviderError('unavailable', code, 'PayPal did not grant access', { cause, rateLimit })
 }
 
-export type PaypalCall = {
+export type PaypalRequest = {
   readonly method: HttpRequest['method']
   readonly path: string
   /**
@@ -212,32 +202,16 @@ export type PaypalCall = {
   readonly body?: string
 }
 
-/** A success or a rejection. */
-export type PaypalResult<Value> =
-  | { readonly rejection: null; readonly value: Value }
-  | { readonly rejection: PaypalRejection; readonly response: HttpResponse }
+export type PaypalApi = ProviderApi<PaypalRequest>
 
-export type PaypalClient = {
-  /**
-   * @param read parses a success. If it throws `unknown`, the call is retried
-   * @param timeoutMs for all attempts together
-   * @throws ProviderError `unavailable`, `unknown`
-   */
-  call<Value>(
-    call: PaypalCall,
-    read: (response: HttpResponse) => Value,
-    timeoutMs?: number,
-  ): Promise<PaypalResult<Value>>
-  /** The default time limit of a call. */
-  readonly timeoutMs: number
-  close(): Promise<void>
-}
+/** The response to a request that has no result. */
+export const noContent = Compile(Type.Unknown())
 
 /**
- * @param options `apiBase`: an origin; `timeoutMs`: for all attempts of one call together; `retries`: whether to retry
- *   a call whose response was lost; `pace`: shared by all clients of PayPal
+ * @param options `apiBase`: an origin; `timeoutMs`: for all attempts of one call together; `retries`: whether to repeat
+ *   a request whose response was lost; `pace`: shared by all clients of PayPal
  */
-export function createPaypalClient(options: {
+export function createPaypalApi(options: {
   readonly clientId: string
   readonly clientSecret: string
   readonly apiBase: string
@@ -245,45 +219,32 @@ export function createPaypalClient(options: {
   readonly pace: Pace
   readonly maxConnections?: number
   readonly retries?: boolean
-}): PaypalClient {
-  const { apiBase: origin, pace, maxConnections, retries = true } = options
-  const http = createHttpClient({ origin, pace, ...(maxConnections === undefined ? {} : { maxConnections }) })
-  const tokens = createAccessTokens({ http, ...options })
-
-  async function attempt(call: PaypalCall, timeoutMs: number): Promise<HttpResponse> {
-    const giveUpAt = performance.now() + timeoutMs
-    const remainingMs = () => giveUpAt - performance.now()
-    const send = (token: string) => http.send({ ...requestOf(call, token), timeoutMs: remainingMs() })
-    const token = await tokens.get(remainingMs())
-    const response = await send(token)
-    if (response.status !== 401) return response
-    // PayPal may revoke a token early. It did not process the call.
-    tokens.drop(token)
-    return send(await tokens.get(remainingMs()))
-  }
-
-  return {
-    call(call, read, timeoutMs = options.timeoutMs) {
-      const attemptOnce = async (remainingMs: number) => {
-        const response = await attempt(call, remainingMs)
-        const isSuccess = response.status >= 200 && response.status <= 299
-        return isSuccess ? { rejection: null, value: read(response) } : { rejection: rejectionIn(response), response }
-      }
-      return withRetries({ timeoutMs, pace, ...(retries ? {} : { maxRetries: 0 }) }, attemptOnce)
+}): PaypalApi {
+  const http = createHttpClient({ ...options, origin: options.apiBase })
+  const tokens = createAccessTokens({ ...options, http })
+  return createProviderApi(options, {
+    async send(request) {
+      const token = await tokens.get()
+      const response = await http.send(withHeaders(request, token))
+      if (response.status !== 401) return response
+      // PayPal may revoke a token early. It did not process the call.
+      tokens.drop(token)
+      return http.send(withHeaders(request, await tokens.get()))
     },
-    timeoutMs: options.timeoutMs,
-    close: () => http.close(),
-  }
+    isRepeatable: () => options.retries ?? true,
+    errorIn,
+    close: http.close,
+  })
 }
 
-function requestOf({ method, path, key, body }: PaypalCall, token: string) {
-  const headers: Record<string, string> = {
+function withHeaders({ key, ...request }: PaypalRequest, token: string): HttpRequest {
+  const headers = {
     accept: 'application/json',
     authorization: `Bearer ${token}`,
     // Otherwise PayPal leaves most fields out of its response.
     prefer: 'return=representation',
+    ...(key === undefined ? {} : { 'paypal-request-id': key }),
+    ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
   }
-  if (key !== undefined) headers['paypal-request-id'] = key
-  if (body === undefined) return { method, path, headers }
-  return { method, path, headers: { ...headers, 'content-type': 'application/json' }, body }
+  return { ...request, headers }
 }

@@ -2,10 +2,8 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
-import { readResponse } from '../http.ts'
 import { type CreateIntent, ProviderError, type ProviderIntent } from '../provider.ts'
-import type { PaypalClient } from './client.ts'
-import { rejectionError } from './client.ts'
+import type { PaypalApi } from './client.ts'
 import { toMoney } from './fields.ts'
 import { vaultedSource } from './vault.ts'
 
@@ -27,27 +25,21 @@ const createdOrder = Compile(
  * @returns the order, with the link to PayPal's approval page as `client_secret` and `redirect_url`, if it is not paid
  * @throws ProviderError
  */
-export async function createOrder(client: PaypalClient, request: CreateIntent): Promise<ProviderIntent> {
-  const giveUpAt = performance.now() + client.timeoutMs
+export async function createOrder(api: PaypalApi, request: CreateIntent): Promise<ProviderIntent> {
   const { idempotency_key: key, provider_method_id, provider_customer_id } = request
   // Only a method that is attached to a customer is a payment token.
   const vaultId = provider_customer_id === null ? null : provider_method_id
   const purchase = purchaseOf(request)
-  const source = vaultId === null ? 'paypal' : await vaultedSource(client, vaultId, giveUpAt - performance.now())
+  const source = vaultId === null ? 'paypal' : await vaultedSource(api, vaultId)
   const body = JSON.stringify({ ...purchase, ...paymentSource(request, source, vaultId) })
   const call = { method: 'POST', path: '/v2/checkout/orders', key, body } as const
-  const created = await client.call(
-    call,
-    (response) => readResponse(createdOrder, response),
-    giveUpAt - performance.now(),
-  )
-  if (created.rejection) {
+  const created = await api.request(createdOrder, call).catch((error: unknown) => {
     // An earlier call with the same saved method was paid, and its response was lost.
-    if (vaultId !== null && created.rejection.issue === 'DUPLICATE_INVOICE_ID')
-      throw new ProviderError('unknown', 'duplicate_invoice_id', 'PayPal has a payment with this invoice number')
-    throw rejectionError(created.rejection)
-  }
-  const { id, links = [] } = created.value
+    if (vaultId !== null && error instanceof ProviderError && error.code === 'duplicate_invoice_id')
+      throw new ProviderError('unknown', error.code, 'PayPal has a payment with this invoice number')
+    throw error
+  })
+  const { id, links = [] } = created.body
   const link = links.find(({ rel }) => rel === 'payer-action') ?? links.find(({ rel }) => rel === 'approve')
   const redirect_url = link && isWebAddress(link.href) ? link.href : null
   return { provider_intent_id: id, client_secret: redirect_url, redirect_url }

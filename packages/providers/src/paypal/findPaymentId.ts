@@ -2,10 +2,9 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
-import { readResponse } from '../http.ts'
 import type { ProviderIds } from '../provider.ts'
-import { unreadableResponse } from '../responses.ts'
-import type { PaypalClient } from './client.ts'
+import { nullIfRejected, unreadableResponse } from '../responses.ts'
+import type { PaypalApi } from './client.ts'
 import { orderIn, paymentIdIn } from './fields.ts'
 
 const withId = Compile(Type.Object({ id: Code }))
@@ -18,22 +17,15 @@ const idForm = /^[A-Za-z0-9-]{1,36}$/
  * @throws ProviderError
  */
 export async function findPaymentId(
-  client: PaypalClient,
+  api: PaypalApi,
   { provider_intent_id, provider_payment_id }: ProviderIds,
 ): Promise<string | null> {
-  const giveUpAt = performance.now() + client.timeoutMs
-
   /** `null` for an id that PayPal does not know. */
   async function read(path: string, id: string | null): Promise<unknown> {
     if (id === null || !idForm.test(id)) return null
-    const found = await client.call(
-      { method: 'GET', path: `${path}/${id}` },
-      (response) => readResponse(withId, response),
-      giveUpAt - performance.now(),
-    )
-    if (found.rejection) return null
-    if (found.value.id !== id) throw unreadableResponse('another_object')
-    return found.value
+    const found = await api.request(withId, { method: 'GET', path: `${path}/${id}` }).catch(nullIfRejected)
+    if (found && found.body.id !== id) throw unreadableResponse('another_object')
+    return found?.body ?? null
   }
 
   const capture = provider_intent_id === null ? await read('/v2/payments/captures', provider_payment_id) : null

@@ -1,9 +1,10 @@
 // The PayPal adapter: orders that a payer approves and we capture, saved methods, products, and signed notifications.
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
+import { withTimeLimits } from '../timeLimit.ts'
 import { cancelOrder, captureAuthorized } from './authorizations.ts'
 import { createCatalog } from './catalog.ts'
-import { createPaypalClient } from './client.ts'
+import { createPaypalApi } from './client.ts'
 import { createOrder } from './createOrder.ts'
 import { checkAmount } from './fields.ts'
 import { findPaymentId } from './findPaymentId.ts'
@@ -26,29 +27,29 @@ export function createPaypal(options: {
   readonly maxPerSecond: number
 }): Provider {
   const pace = createPace({ perSecond: options.maxPerSecond })
-  const client = createPaypalClient({ ...options, pace })
+  const api = createPaypalApi({ ...options, pace })
   const verifier = createVerifier({ ...options, pace })
-  return {
+  return withTimeLimits(options.timeoutMs, {
     id: 'paypal',
     checkAmount,
     isTestMethod: () => false,
     newPaymentId: null,
 
-    createIntent: (request) => createOrder(client, request),
-    retrieveIntent: ({ provider_intent_id }) => retrieveOrder(client, provider_intent_id),
-    captureIntent: (request) => captureOrder(client, request),
-    captureAuthorized: (request) => captureAuthorized(client, request),
-    refund: (request) => refundPayment(client, request),
-    cancelIntent: (request) => cancelOrder(client, request),
+    createIntent: (request) => createOrder(api, request),
+    retrieveIntent: ({ provider_intent_id }) => retrieveOrder(api, provider_intent_id),
+    captureIntent: (request) => captureOrder(api, request),
+    captureAuthorized: (request) => captureAuthorized(api, request),
+    refund: (request) => refundPayment(api, request),
+    cancelIntent: (request) => cancelOrder(api, request),
     // Orders cannot be searched.
     findIntents: null,
-    findPaymentId: (ids) => findPaymentId(client, ids),
+    findPaymentId: (ids) => findPaymentId(api, ids),
     // PayPal forgets an unapproved order after some hours.
     pagesExpire: true,
 
     createSetupIntent: null,
-    methods: createVault(client),
-    catalog: createCatalog(client),
+    methods: withTimeLimits(options.timeoutMs, createVault(api)),
+    catalog: createCatalog(api),
 
     checkNotificationHeaders({ headers }) {
       readSignature(headers)
@@ -56,6 +57,6 @@ export function createPaypal(options: {
     verifyNotification: verifier.verify,
     readNotification,
     completeNotification: null,
-    close: async () => void (await Promise.all([client.close(), verifier.close()])),
-  }
+    close: async () => void (await Promise.all([api.close(), verifier.close()])),
+  })
 }

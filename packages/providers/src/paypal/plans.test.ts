@@ -4,7 +4,7 @@ import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import t, { type Test } from 'tap'
 import { unlimitedPace } from '../testing/providerHarness.ts'
 import { createProduct } from './catalog.ts'
-import { createPaypalClient } from './client.ts'
+import { createPaypalApi } from './client.ts'
 import {
   activatePlan,
   billingCyclesOf,
@@ -21,43 +21,43 @@ const price = { ...monthly, recurring: { interval: 'month', trial_days: 14 } } a
 
 async function start(t: Test) {
   const fake = await startFakePaypal(t)
-  const client = createPaypalClient({ ...fake, timeoutMs: 5000, pace: unlimitedPace })
-  t.teardown(() => client.close())
+  const api = createPaypalApi({ ...fake, timeoutMs: 5000, pace: unlimitedPace })
+  t.teardown(() => api.close())
   const product = { id: productId, name: ticket.name, description: null, type: 'SERVICE' } as const
-  await createProduct(client, { idempotency_key: 'p1', product })
-  return { fake, client }
+  await createProduct(api, { idempotency_key: 'p1', product })
+  return { fake, api }
 }
 
 t.test('PayPal: a plan can be activated and deactivated repeatedly, and is renamed only while active', async (t) => {
-  const { fake, client } = await start(t)
+  const { fake, api } = await start(t)
   const plan = {
     product_id: productId,
     name: membership.name,
     billing_cycles: billingCyclesOf(price),
     payment_preferences: {},
   }
-  const { id } = await createPlan(client, { idempotency_key: 'k1', plan })
-  t.equal((await createPlan(client, { idempotency_key: 'k1', plan })).id, id)
-  await renamePlan(client, id, 'Friends')
-  await deactivatePlan(client, id)
-  await deactivatePlan(client, id)
-  await renamePlan(client, id, 'Circle')
+  const { id } = await createPlan(api, { idempotency_key: 'k1', plan })
+  t.equal((await createPlan(api, { idempotency_key: 'k1', plan })).id, id)
+  await renamePlan(api, id, 'Friends')
+  await deactivatePlan(api, id)
+  await deactivatePlan(api, id)
+  await renamePlan(api, id, 'Circle')
   t.match(fake.catalog.plans.get(id), { status: 'INACTIVE', name: 'Friends' })
-  await activatePlan(client, id)
-  await activatePlan(client, id)
-  t.match(await getPlan(client, id), { status: 'ACTIVE', name: 'Friends' })
-  await t.rejects(renamePlan(client, id, ''), { kind: 'rejected', code: 'invalid_string_min_length' })
+  await activatePlan(api, id)
+  await activatePlan(api, id)
+  t.match(await getPlan(api, id), { status: 'ACTIVE', name: 'Friends' })
+  await t.rejects(renamePlan(api, id, ''), { kind: 'rejected', code: 'invalid_string_min_length' })
 })
 
 t.test('PayPal: an unknown plan is null, and changing it is rejected', async (t) => {
-  const { client } = await start(t)
+  const { api } = await start(t)
   const rejected = { kind: 'rejected', code: 'invalid_resource_id' }
-  t.equal(await getPlan(client, 'P-1'), null)
-  t.strictSame(await listPlans(client, 'no-product'), [])
-  await t.rejects(activatePlan(client, 'P-1'), rejected)
-  await t.rejects(deactivatePlan(client, 'P-1'), rejected)
-  await t.rejects(renamePlan(client, 'P-1', 'Friends'), rejected)
-  await t.rejects(createPlan(client, { idempotency_key: 'k1', plan: { product_id: productId } }), {
+  t.equal(await getPlan(api, 'P-1'), null)
+  t.strictSame(await listPlans(api, 'no-product'), [])
+  await t.rejects(activatePlan(api, 'P-1'), rejected)
+  await t.rejects(deactivatePlan(api, 'P-1'), rejected)
+  await t.rejects(renamePlan(api, 'P-1', 'Friends'), rejected)
+  await t.rejects(createPlan(api, { idempotency_key: 'k1', plan: { product_id: productId } }), {
     kind: 'rejected',
     code: 'missing_required_parameter',
   })
@@ -96,12 +96,12 @@ t.test('PayPal: isAtPrice compares what a subscriber pays', (t) => {
 })
 
 t.test('PayPal: listing more than 50 pages of plans is rejected', async (t) => {
-  const { fake, client } = await start(t)
+  const { fake, api } = await start(t)
   const cycles = billingCyclesOf(price)
   for (let count = 0; count < 51; count++)
     fake.catalog.addPlan({ product_id: productId, name: 'x', billing_cycles: cycles, payment_preferences: {} })
   fake.catalog.distortList({ pageSize: 1 })
-  await t.rejects(listPlans(client, productId), {
+  await t.rejects(listPlans(api, productId), {
     kind: 'rejected',
     code: 'too_many_plans',
     message: /more than 50 pages/,

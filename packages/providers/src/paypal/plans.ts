@@ -2,10 +2,10 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
-import { type HttpResponse, readResponse } from '../http.ts'
 import type { CatalogPrice, CatalogProduct } from '../productCatalog.ts'
 import { ProviderError } from '../provider.ts'
-import { type PaypalClient, rejectionError, requestKeyOf } from './client.ts'
+import { nullIf } from '../providerApi.ts'
+import { noContent, nullIfMissing, type PaypalApi, requestKeyOf } from './client.ts'
 import { Money, toCents, toMoney } from './fields.ts'
 
 export type RecurringPrice = CatalogPrice & { readonly recurring: NonNullable<CatalogPrice['recurring']> }
@@ -80,7 +80,7 @@ const Plan = Type.Object({
   billing_cycles: Type.Optional(Type.Array(Type.Unknown())),
 })
 export type Plan = Readonly<Static<typeof Plan>>
-const plan = Compile(Plan)
+const planResponse = Compile(Plan)
 const planList = Compile(
   Type.Object({
     plans: Type.Optional(Type.Array(Plan)),
@@ -97,34 +97,30 @@ const isActive = ({ status }: Plan): boolean => status === 'ACTIVE'
 
 /** @returns the plan; repeated with the same key, its current state @throws ProviderError */
 export async function createPlan(
-  client: PaypalClient,
+  api: PaypalApi,
   { idempotency_key, plan }: { readonly idempotency_key: string; readonly plan: object },
 ): Promise<Plan> {
   const body = JSON.stringify(plan)
-  const call = { method: 'POST', path: '/v1/billing/plans', key: requestKeyOf(idempotency_key, body), body } as const
-  const created = await client.call(call, readPlan)
-  if (created.rejection) throw rejectionError(created.rejection)
-  return created.value
+  const key = requestKeyOf(idempotency_key, body)
+  return (await api.request(planResponse, { method: 'POST', path: '/v1/billing/plans', key, body })).body
 }
 
 /** @returns `null` when there is no such plan @throws ProviderError */
-export async function getPlan(client: PaypalClient, planId: string): Promise<Plan | null> {
-  const found = await client.call({ method: 'GET', path: planPath(planId) }, readPlan)
-  if (!found.rejection) return found.value
-  if (found.rejection.status === 404) return null
-  throw rejectionError(found.rejection)
+export async function getPlan(api: PaypalApi, planId: string): Promise<Plan | null> {
+  const found = await api.request(planResponse, { method: 'GET', path: planPath(planId) }).catch(nullIfMissing)
+  return found?.body ?? null
 }
 
 /** All plans of a product, the merchant's own included. @throws ProviderError, also when there are too many */
-export async function listPlans(client: PaypalClient, productId: string): Promise<readonly Plan[]> {
+export async function listPlans(api: PaypalApi, productId: string): Promise<readonly Plan[]> {
   const all = new Map<string, Plan>()
   for (let page = 1; page <= maxPages; page++) {
     const query = new URLSearchParams({ product_id: productId, page_size: `${pageSize}`, page: `${page}` })
-    const found = await client.call({ method: 'GET', path: `/v1/billing/plans?${query}` }, readPlans)
     // PayPal documents a 404 for lists, but not when it sends one.
-    if (found.rejection?.status === 404) return [...all.values()]
-    if (found.rejection) throw rejectionError(found.rejection)
-    const { plans = [], links = [] } = found.value
+    const found = await api
+      .request(planList, { method: 'GET', path: `/v1/billing/plans?${query}` })
+      .catch(nullIfMissing)
+    const { plans = [], links = [] } = found?.body ?? {}
     // Pages shift while plans are created, so a plan may appear on two of them.
     for (const plan of plans) all.set(plan.id, plan)
     if (plans.length < pageSize && !links.some(({ rel }) => rel === 'next')) return [...all.values()]
@@ -137,26 +133,25 @@ export async function listPlans(client: PaypalClient, productId: string): Promis
 }
 
 /** Renames an active plan. Does nothing when the plan is inactive. @throws ProviderError */
-export async function renamePlan(client: PaypalClient, planId: string, name: string): Promise<void> {
+export async function renamePlan(api: PaypalApi, planId: string, name: string): Promise<void> {
   const body = JSON.stringify([{ op: 'replace', path: '/name', value: name }])
-  const { rejection } = await client.call({ method: 'PATCH', path: planPath(planId), body }, () => undefined)
-  if (rejection && rejection.issue !== 'PLAN_STATUS_INACTIVE') throw rejectionError(rejection)
+  await api
+    .request(noContent, { method: 'PATCH', path: planPath(planId), body })
+    .catch(nullIf(({ code }) => code === 'plan_status_inactive'))
 }
 
 /** Stops new subscriptions to a plan. Existing ones continue. @throws ProviderError */
-export const deactivatePlan = (client: PaypalClient, planId: string) => setPlanStatus(client, planId, 'deactivate')
+export const deactivatePlan = (api: PaypalApi, planId: string) => setPlanStatus(api, planId, 'deactivate')
 
 /** Allows new subscriptions to a deactivated plan again. @throws ProviderError */
-export const activatePlan = (client: PaypalClient, planId: string) => setPlanStatus(client, planId, 'activate')
+export const activatePlan = (api: PaypalApi, planId: string) => setPlanStatus(api, planId, 'activate')
 
 /** Needs no key: PayPal rejects a repetition with `PLAN_STATUS_INVALID`, which counts as success. */
-async function setPlanStatus(client: PaypalClient, planId: string, action: 'activate' | 'deactivate'): Promise<void> {
-  const { rejection } = await client.call({ method: 'POST', path: `${planPath(planId)}/${action}` }, () => undefined)
-  if (rejection && rejection.issue !== 'PLAN_STATUS_INVALID') throw rejectionError(rejection)
+async function setPlanStatus(api: PaypalApi, planId: string, action: 'activate' | 'deactivate'): Promise<void> {
+  await api
+    .request(noContent, { method: 'POST', path: `${planPath(planId)}/${action}` })
+    .catch(nullIf(({ code }) => code === 'plan_status_invalid'))
 }
-
-const readPlan = (response: HttpResponse): Plan => readResponse(plan, response)
-const readPlans = (response: HttpResponse) => readResponse(planList, response)
 
 const planPath = (planId: string) => `/v1/billing/plans/${encodeURIComponent(planId)}`
 
@@ -182,7 +177,7 @@ type PlanOfProduct = { readonly product_id: string; readonly knownId: string | n
  * @throws ProviderError
  */
 export async function putPlan(
-  client: PaypalClient,
+  api: PaypalApi,
   request: {
     readonly idempotency_key: string
     readonly product: CatalogProduct & { readonly price: RecurringPrice }
@@ -194,20 +189,20 @@ export async function putPlan(
   const known = new Set(knownId === null ? [] : [knownId])
   let created: Plan | null = null
   for (let round = 1; round <= maxRounds; round++) {
-    const ours = await ourPlans(client, product_id, { known, created })
+    const ours = await ourPlans(api, product_id, { known, created })
     const matching = ours.filter(({ billing_cycles = [] }) => isAtPrice(billing_cycles, price))
     const kept = matching.find(isActive)
     if (kept) {
       await deactivateAll(
-        client,
+        api,
         ours.filter(({ id }) => id !== kept.id),
       )
-      if (kept.name !== name) await renamePlan(client, kept.id, name)
+      if (kept.name !== name) await renamePlan(api, kept.id, name)
       return kept.id
     }
     const [former] = matching
-    created = former ? null : await createPlan(client, { idempotency_key, plan: newPlan(product) })
-    if (former) await activatePlan(client, former.id)
+    created = former ? null : await createPlan(api, { idempotency_key, plan: newPlan(product) })
+    if (former) await activatePlan(api, former.id)
     // The list may not show the change yet.
     for (const plan of [former, created]) if (plan) known.add(plan.id)
   }
@@ -215,23 +210,23 @@ export async function putPlan(
 }
 
 /** Deactivates all our plans of the product. @throws ProviderError */
-export async function withdrawPlans(client: PaypalClient, { product_id, knownId }: PlanOfProduct): Promise<void> {
+export async function withdrawPlans(api: PaypalApi, { product_id, knownId }: PlanOfProduct): Promise<void> {
   const known = new Set(knownId === null ? [] : [knownId])
-  await deactivateAll(client, await ourPlans(client, product_id, { known, created: null }))
+  await deactivateAll(api, await ourPlans(api, product_id, { known, created: null }))
 }
 
 /** Keeps the known plan and updates only its name. @returns its id, or `null` when it is gone @throws ProviderError */
 export async function keepPlan(
-  client: PaypalClient,
+  api: PaypalApi,
   { product_id, knownId, name }: PlanOfProduct & { readonly name: string },
 ): Promise<string | null> {
-  const plan = knownId === null ? null : await planOf(client, product_id, knownId)
-  if (plan && isActive(plan) && plan.name !== name) await renamePlan(client, plan.id, name)
+  const plan = knownId === null ? null : await planOf(api, product_id, knownId)
+  if (plan && isActive(plan) && plan.name !== name) await renamePlan(api, plan.id, name)
   return plan?.id ?? null
 }
 
-async function deactivateAll(client: PaypalClient, plans: readonly Plan[]): Promise<void> {
-  for (const plan of plans) if (isActive(plan)) await deactivatePlan(client, plan.id)
+async function deactivateAll(api: PaypalApi, plans: readonly Plan[]): Promise<void> {
+  for (const plan of plans) if (isActive(plan)) await deactivatePlan(api, plan.id)
 }
 
 /**
@@ -239,16 +234,16 @@ async function deactivateAll(client: PaypalClient, plans: readonly Plan[]): Prom
  * @param options `known`: plans that are ours with any description; each is fetched, except the one just `created`
  */
 async function ourPlans(
-  client: PaypalClient,
+  api: PaypalApi,
   productId: string,
   { known, created }: { readonly known: ReadonlySet<string>; readonly created: Plan | null },
 ): Promise<Plan[]> {
-  const listed = await listPlans(client, productId)
+  const listed = await listPlans(api, productId)
   const marked = listed.filter(({ id, description }) => !known.has(id) && description === planMarkerOf(productId))
   const ours: Plan[] = []
   for (const id of [...known, ...marked.map((plan) => plan.id)]) {
     const shown = created?.id === id ? created : marked.find((plan) => plan.id === id)
-    const plan = shown?.billing_cycles ? shown : await planOf(client, productId, id)
+    const plan = shown?.billing_cycles ? shown : await planOf(api, productId, id)
     if (plan) ours.push(plan)
   }
   return ours.toSorted((one, other) => (ageKey(one) < ageKey(other) ? -1 : 1))
@@ -258,8 +253,8 @@ async function ourPlans(
 const ageKey = ({ create_time = '', id }: Plan) => `${create_time} ${id}`
 
 /** @returns `null` when it does not exist, or belongs to another product */
-async function planOf(client: PaypalClient, productId: string, planId: string): Promise<Plan | null> {
-  const plan = await getPlan(client, planId)
+async function planOf(api: PaypalApi, productId: string, planId: string): Promise<Plan | null> {
+  const plan = await getPlan(api, planId)
   return plan?.product_id === undefined || plan.product_id === productId ? plan : null
 }
 

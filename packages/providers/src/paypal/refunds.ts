@@ -2,10 +2,9 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
-import { type HttpResponse, readResponse } from '../http.ts'
 import { ProviderError, type RefundCharge, type ReportedRefund } from '../provider.ts'
-import { respondedAt } from '../responses.ts'
-import type { PaypalClient } from './client.ts'
+import { ErrorResponse } from '../providerApi.ts'
+import type { PaypalApi } from './client.ts'
 import {
   instantAt,
   linkedCapture,
@@ -32,7 +31,7 @@ type Context = {
   readonly provider_intent_id: string
   /** The capture, for when the refund does not link to it. */
   readonly provider_payment_id: string | null
-  readonly respondedAt: string
+  readonly responded_at: string
 }
 
 /**
@@ -42,7 +41,7 @@ type Context = {
 export function reportedRefund(refund: Refund, context: Context): ReportedRefund {
   const status = statusIn(refundStatuses, refund)
   return {
-    provider_time: instantAt(refund, 'update_time') ?? instantAt(refund, 'create_time') ?? context.respondedAt,
+    provider_time: instantAt(refund, 'update_time') ?? instantAt(refund, 'create_time') ?? context.responded_at,
     provider_event_id: null,
     provider_intent_id: context.provider_intent_id,
     provider_payment_id: linkedCapture(refund) ?? context.provider_payment_id,
@@ -60,23 +59,21 @@ export function reportedRefund(refund: Refund, context: Context): ReportedRefund
  * @throws ProviderError; `rejected` with PayPal's issue as its code when PayPal does not refund the capture
  */
 export async function refundCapture(
-  client: PaypalClient,
+  api: PaypalApi,
   request: RefundCharge,
-  { captureId, timeoutMs }: { readonly captureId: string | null; readonly timeoutMs: number },
+  captureId: string | null,
 ): Promise<ReportedRefund> {
   if (captureId === null) throw rejectedRefund('capture_not_found')
   const { payment_id, refund_id, amount_cents, currency, idempotency_key: key, provider_intent_id } = request
   const custom_id = refundCustomId(payment_id, refund_id)
-  const body = JSON.stringify({ amount: toMoney(amount_cents, currency), custom_id })
   const path = `/v2/payments/captures/${encodeURIComponent(captureId)}/refund`
-  const read = (response: HttpResponse) => ({
-    refund: readResponse(refundResponse, response),
-    respondedAt: respondedAt(response.headers),
+  const body = JSON.stringify({ amount: toMoney(amount_cents, currency), custom_id })
+  const call = { method: 'POST', path, key, body } as const
+  const refunded = await api.request(refundResponse, call).catch((error: unknown) => {
+    throw error instanceof ErrorResponse ? rejectedRefund(error.code) : error
   })
-  const refunded = await client.call({ method: 'POST', path, key, body }, read, timeoutMs)
-  if (refunded.rejection) throw rejectedRefund(refunded.rejection.issue.toLowerCase())
-  const { refund, respondedAt: time } = refunded.value
-  const reported = reportedRefund(refund, { provider_intent_id, provider_payment_id: captureId, respondedAt: time })
+  const { responded_at } = refunded
+  const reported = reportedRefund(refunded.body, { provider_intent_id, provider_payment_id: captureId, responded_at })
   return { ...reported, refund_id, refund_cents: reported.refund_cents ?? amount_cents }
 }
 

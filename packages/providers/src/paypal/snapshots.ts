@@ -141,11 +141,11 @@ function openCents({ id, amount }: Authorization, captures: readonly Capture[]):
   return own.reduce((open, capture) => open - amountOf(capture.amount).amount_cents, amountOf(amount).amount_cents)
 }
 
-function refundsOf(read: Order, respondedAt: string) {
+function refundsOf(read: Order, responded_at: string) {
   const refunds = paymentsOf(read).flatMap((payments) => payments.refunds ?? [])
   const captures = capturesOf(read)
   const provider_payment_id = captures.length === 1 ? (captures[0]?.id ?? null) : null
   return refunds.map((refund) =>
-    reportedRefund(refund, { provider_intent_id: read.id, provider_payment_id, respondedAt }),
+    reportedRefund(refund, { provider_intent_id: read.id, provider_payment_id, responded_at }),
   )
 }

@@ -3,10 +3,10 @@ import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
-import { type HttpResponse, readResponse } from '../http.ts'
 import { ProviderError } from '../provider.ts'
+import { ErrorResponse } from '../providerApi.ts'
 import { customerMissing, type ProviderMethods } from '../providerMethods.ts'
-import { type PaypalClient, type PaypalRejection, rejectionError } from './client.ts'
+import { noContent, nullIfMissing, type PaypalApi } from './client.ts'
 
 const Card = Type.Object({
   brand: Type.Optional(Code),
@@ -20,9 +20,12 @@ const PaymentSource = Type.Object({
 })
 
 const setupToken = Compile(Type.Object({ id: Code, payment_source: Type.Optional(PaymentSource) }))
-const paymentToken = Compile(
-  Type.Object({ id: Code, customer: Type.Object({ id: Code }), payment_source: Type.Optional(PaymentSource) }),
-)
+const PaymentToken = Type.Object({
+  id: Code,
+  customer: Type.Object({ id: Code }),
+  payment_source: Type.Optional(PaymentSource),
+})
+const paymentToken = Compile(PaymentToken)
 
 const tokenList = Compile(Type.Object({ payment_tokens: Type.Optional(Type.Array(Type.Object({ id: Code }))) }))
 /** PayPal's maximum. */
@@ -32,7 +35,7 @@ const tokensPerPage = 5
 const merchantCustomerId = /^[0-9a-zA-Z_.^*$@#-]{1,64}$/
 
 /** Clients send setup tokens that the payer has approved. */
-export function createVault(client: PaypalClient): ProviderMethods {
+export function createVault(api: PaypalApi): ProviderMethods {
   return {
     // PayPal creates the customer with the first method.
     createCustomer: async () => null,
@@ -48,58 +51,49 @@ export function createVault(client: PaypalClient): ProviderMethods {
       })
       // The key includes the customer, because the user gets a new one if PayPal lost the first.
       const key = provider_customer_id === null ? idempotency_key : `${idempotency_key}-${provider_customer_id}`
-      const attached = await client.call({ method: 'POST', path: '/v3/vault/payment-tokens', key, body }, (response) =>
-        readResponse(paymentToken, response),
-      )
-      if (attached.rejection) throw attachError(attached.rejection)
-      const { id: provider_method_id, customer: owner, payment_source } = attached.value
+      const call = { method: 'POST', path: '/v3/vault/payment-tokens', key, body } as const
+      const attached = await api.request(paymentToken, call).catch(throwAttachError)
+      const { id: provider_method_id, customer: owner, payment_source } = attached.body
       return { ...detailsOf(payment_source), provider_method_id, provider_customer_id: owner.id }
     },
 
     async readMethod({ token }) {
-      const found = await client.call(
-        { method: 'GET', path: `/v3/vault/setup-tokens/${encodeURIComponent(token)}` },
-        (response) => readResponse(setupToken, response),
-      )
-      if (found.rejection) throw rejectionError(found.rejection)
-      return { ...detailsOf(found.value.payment_source), provider_method_id: found.value.id }
+      const path = `/v3/vault/setup-tokens/${encodeURIComponent(token)}`
+      const { id, payment_source } = (await api.request(setupToken, { method: 'GET', path })).body
+      return { ...detailsOf(payment_source), provider_method_id: id }
     },
 
     async retrieveMethod({ provider_method_id, provider_customer_id }) {
-      const found = await client.call({ method: 'GET', path: tokenPath(provider_method_id) }, (response) =>
-        readResponse(paymentToken, response),
-      )
-      if (found.rejection?.status === 404) return null
-      if (found.rejection) throw rejectionError(found.rejection)
-      const { customer, payment_source } = found.value
-      return customer.id === provider_customer_id ? detailsOf(payment_source) : null
+      const found = await findToken(api, provider_method_id)
+      return found?.customer.id === provider_customer_id ? detailsOf(found.payment_source) : null
     },
 
-    detachMethod: ({ provider_method_id }) => deleteToken(client, provider_method_id, client.timeoutMs),
+    detachMethod: ({ provider_method_id }) => deleteToken(api, provider_method_id),
 
-    deleteCustomer: (id) => deleteTokensOf(client, id),
+    deleteCustomer: (id) => deleteTokensOf(api, id),
   }
 }
 
 /** PayPal has no customers apart from their payment tokens, and forgets a customer without any. */
-async function deleteTokensOf(client: PaypalClient, customerId: string): Promise<void> {
-  const giveUpAt = performance.now() + client.timeoutMs
-  const leftMs = () => giveUpAt - performance.now()
+async function deleteTokensOf(api: PaypalApi, customerId: string): Promise<void> {
   const path = `/v3/vault/payment-tokens?customer_id=${encodeURIComponent(customerId)}&page_size=${tokensPerPage}`
   for (;;) {
     // Always the first page, because the others move up.
-    const found = await client.call({ method: 'GET', path }, (response) => readResponse(tokenList, response), leftMs())
-    if (found.rejection?.status === 404) return
-    if (found.rejection) throw rejectionError(found.rejection)
-    const { payment_tokens: tokens = [] } = found.value
-    for (const { id } of tokens) await deleteToken(client, id, leftMs())
+    const found = await api.request(tokenList, { method: 'GET', path }).catch(nullIfMissing)
+    const { payment_tokens: tokens = [] } = found?.body ?? {}
+    for (const { id } of tokens) await deleteToken(api, id)
     if (tokens.length < tokensPerPage) return
   }
 }
 
-async function deleteToken(client: PaypalClient, id: string, timeoutMs: number): Promise<void> {
-  const { rejection } = await client.call({ method: 'DELETE', path: tokenPath(id) }, () => undefined, timeoutMs)
-  if (rejection && rejection.status !== 404) throw rejectionError(rejection)
+async function deleteToken(api: PaypalApi, id: string): Promise<void> {
+  await api.request(noContent, { method: 'DELETE', path: tokenPath(id) }).catch(nullIfMissing)
+}
+
+/** @returns `null` when PayPal does not know it */
+async function findToken(api: PaypalApi, id: string): Promise<Static<typeof PaymentToken> | null> {
+  const found = await api.request(paymentToken, { method: 'GET', path: tokenPath(id) }).catch(nullIfMissing)
+  return found?.body ?? null
 }
 
 /**
@@ -107,17 +101,14 @@ async function deleteToken(client: PaypalClient, id: string, timeoutMs: number):
  * sent as `paypal`: the order is rejected then, unless the call is repeated and an earlier one was paid.
  * @throws ProviderError
  */
-export async function vaultedSource(client: PaypalClient, id: string, timeoutMs: number): Promise<string> {
-  const read = (response: HttpResponse) => readResponse(paymentToken, response)
-  const found = await client.call({ method: 'GET', path: tokenPath(id) }, read, timeoutMs)
-  if (found.rejection && found.rejection.status !== 404) throw rejectionError(found.rejection)
-  return detailsOf(found.rejection ? {} : found.value.payment_source).payment_type ?? 'paypal'
+export async function vaultedSource(api: PaypalApi, id: string): Promise<string> {
+  return detailsOf((await findToken(api, id))?.payment_source).payment_type ?? 'paypal'
 }
 
 /** PayPal documents no error for an unknown customer. We treat a rejection of the customer id field as one. */
-function attachError(rejection: PaypalRejection): ProviderError {
-  if (rejection.field !== '/customer/id') return rejectionError(rejection)
-  return new ProviderError('rejected', customerMissing, 'PayPal does not know the customer')
+function throwAttachError(error: unknown): never {
+  if (!(error instanceof ErrorResponse) || error.field !== '/customer/id') throw error
+  throw new ProviderError('rejected', customerMissing, 'PayPal does not know the customer')
 }
 
 const tokenPath = (id: string) => `/v3/vault/payment-tokens/${encodeURIComponent(id)}`

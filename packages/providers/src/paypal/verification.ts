@@ -2,15 +2,18 @@
 import { DomainError } from '@paylog/domain/errors'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { readResponse } from '../http.ts'
 import { withPriority } from '../pacing.ts'
 import { ProviderError, type SignedNotification } from '../provider.ts'
-import { createPaypalClient, type PaypalClient, rejectionError } from './client.ts'
+import { ErrorResponse } from '../providerApi.ts'
+import { withTimeLimit } from '../timeLimit.ts'
+import { createPaypalApi, type PaypalApi } from './client.ts'
 import { parseNotification } from './fields.ts'
 
 const verificationResult = Compile(
   Type.Object({ verification_status: Type.Union([Type.Literal('SUCCESS'), Type.Literal('FAILURE')]) }),
 )
+
+const invalidValue = Compile(Type.Object({ name: Type.Literal('VALIDATION_ERROR') }))
 
 /** Without spaces and commas, because the values of a repeated header are joined by them. */
 const singleValue = /^[!-+\x2d-~]{1,500}$/
@@ -34,15 +37,11 @@ export type Verifier = {
 
 /** Has its own connections and access tokens. */
 export function createVerifier(
-  options: Parameters<typeof createPaypalClient>[0] & { readonly webhookIds: readonly string[] },
+  options: Parameters<typeof createPaypalApi>[0] & { readonly webhookIds: readonly string[] },
 ): Verifier {
-  const { webhookIds, timeoutMs } = options
-  const client = createPaypalClient({
-    ...options,
-    timeoutMs: Math.min(timeoutMs, maxTimeoutMs),
-    maxConnections,
-    retries: false,
-  })
+  const { webhookIds } = options
+  const timeoutMs = Math.min(options.timeoutMs, maxTimeoutMs)
+  const api = createPaypalApi({ ...options, timeoutMs, maxConnections, retries: false })
   let inFlight = 0
   return {
     async verify(notification) {
@@ -51,12 +50,14 @@ export function createVerifier(
         throw new ProviderError('unavailable', 'verification_busy', 'Too many notifications are being verified')
       inFlight++
       try {
-        await withPriority('notification', () => requestVerification(client, webhookIds, send))
+        await withPriority('notification', () =>
+          withTimeLimit(timeoutMs, () => requestVerification(api, webhookIds, send)),
+        )
       } finally {
         inFlight--
       }
     },
-    close: () => client.close(),
+    close: () => api.close(),
   }
 }
 
@@ -79,12 +80,12 @@ export function readSignature(headers: SignedNotification['headers']): Verificat
 }
 
 async function requestVerification(
-  client: PaypalClient,
+  api: PaypalApi,
   webhookIds: readonly string[],
   { signature, text }: VerificationRequest,
 ): Promise<void> {
   const results = await Promise.allSettled(
-    webhookIds.map((webhook_id) => isSigned(client, { ...signature, webhook_id }, text)),
+    webhookIds.map((webhook_id) => isSigned(api, { ...signature, webhook_id }, text)),
   )
   if (results.some((result) => result.status === 'fulfilled' && result.value)) return
   for (const result of results) if (result.status === 'rejected') throw result.reason
@@ -92,19 +93,16 @@ async function requestVerification(
 }
 
 /** @param text the notification as received. It is inserted unchanged, because the signature is over its bytes */
-async function isSigned(
-  client: PaypalClient,
-  signature: Readonly<Record<string, string>>,
-  text: string,
-): Promise<boolean> {
+async function isSigned(api: PaypalApi, signature: Readonly<Record<string, string>>, text: string): Promise<boolean> {
   const body = `${JSON.stringify(signature).slice(0, -1)},"webhook_event":${text}}`
-  const result = await client.call(
-    { method: 'POST', path: '/v1/notifications/verify-webhook-signature', body },
-    (response) => readResponse(verificationResult, response),
-  )
-  if (!result.rejection) return result.value.verification_status === 'SUCCESS'
-  if (result.rejection.status === 400 && result.rejection.name === 'VALIDATION_ERROR') return false
-  throw rejectionError(result.rejection)
+  const call = { method: 'POST', path: '/v1/notifications/verify-webhook-signature', body } as const
+  try {
+    return (await api.request(verificationResult, call)).body.verification_status === 'SUCCESS'
+  } catch (error) {
+    // PayPal cannot read the signature.
+    if (error instanceof ErrorResponse && invalidValue.Check(error.response.body) && error.status === 400) return false
+    throw error
+  }
 }
 
 function single(headers: SignedNotification['headers'], name: string): string {

@@ -1,6 +1,6 @@
 // Syncs products and their prices to Stripe. https://docs.stripe.com/api/products https://docs.stripe.com/api/prices
-import Stripe from 'stripe'
-import { Type } from 'typebox'
+import type Stripe from 'stripe'
+import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
 import { withPriority } from '../pacing.ts'
@@ -13,35 +13,33 @@ import type {
   PutProduct,
 } from '../productCatalog.ts'
 import { ProviderError } from '../provider.ts'
-import { checkResponse } from '../responses.ts'
-import { isAlreadyExisting, isMissing, rejected, type StripeApi } from './api.ts'
+import { type ApiResponse, ErrorResponse, nullIf } from '../providerApi.ts'
+import { amountNotWritable, nullIfMissing, rejected, type StripeApi } from './api.ts'
 import { CurrencyCode, idIn, Maybe, Reference, toStripeAmount } from './fields.ts'
 
 /** How often we start over when another call or the merchant changes the same product. */
 const maxRounds = 5
 
 export function createCatalog(api: StripeApi): ProductCatalog {
-  const call: StripeApi['call'] = (send) => withPriority('background', () => api.call(send))
   return {
     keepsPrice: () => true,
     checkProduct: (product) => void unitAmountOf(product),
-    putProduct: (request) => (request.price === 'put' ? putWithPrice(call, request) : putProductOnly(call, request)),
+    putProduct: (request) =>
+      withPriority('background', () =>
+        request.price === 'put' ? putWithPrice(api, request) : putProductOnly(api, request),
+      ),
   }
 }
 
 /** @throws ProviderError `currency` */
 function unitAmountOf({ price: { amount_cents, currency } }: CatalogProduct): number {
   const amount = toStripeAmount(amount_cents, currency)
-  if (amount !== null) return amount
-  throw new ProviderError(
-    'currency',
-    'amount_not_writable',
-    'The provider does not accept this amount in this currency',
-  )
+  if (amount === null) throw amountNotWritable()
+  return amount
 }
 
-async function putProductOnly(call: StripeApi['call'], { product, known }: PutProduct): Promise<ProviderProduct> {
-  const { id, isNew } = await upsertProduct(call, product, known)
+async function putProductOnly(api: StripeApi, { product, known }: PutProduct): Promise<ProviderProduct> {
+  const { id, isNew } = await upsertProduct(api, product, known)
   // If the merchant deleted the product, its price is gone too.
   const provider_price_id = isNew ? null : (known?.provider_price_id ?? null)
   return { provider_product_id: id, provider_price_id, kept_fields: [] }
@@ -51,7 +49,7 @@ async function putProductOnly(call: StripeApi['call'], { product, known }: PutPr
  * Sets the default price before archiving the others, because Stripe does not archive a default price. After a
  * rejection or an unexpected state we start over: another call or the merchant changed the product meanwhile.
  */
-async function putWithPrice(call: StripeApi['call'], request: PutProduct): Promise<ProviderProduct> {
+async function putWithPrice(api: StripeApi, request: PutProduct): Promise<ProviderProduct> {
   const { product, known, idempotency_key } = request
   const wanted = { ...product.price, unit_amount: unitAmountOf(product), product_id: product.product_id }
   let rejection = new ProviderError(
@@ -60,22 +58,23 @@ async function putWithPrice(call: StripeApi['call'], request: PutProduct): Promi
     'The price at the provider is being changed elsewhere',
   )
   for (let round = 0; round < maxRounds; round++) {
-    const { id, default_price, isNew } = await upsertProduct(call, product, known)
-    const ours = isNew ? [] : await listPrices(call, { product: id, product_id: product.product_id })
+    const { id, default_price, isNew } = await upsertProduct(api, product, known)
+    const ours = isNew ? [] : await listPrices(api, { product: id, product_id: product.product_id })
     // The oldest of several, so that parallel calls choose the same one.
     const adopted = ours.findLast((price) => isPriceOf(price, wanted))?.id
     const idempotencyKey = round === 0 ? idempotency_key : `${idempotency_key}-${round}`
-    const priceId = adopted ?? (await createPrice(call, { product: id, wanted, idempotencyKey }))
+    const priceId = adopted ?? (await createPrice(api, { product: id, wanted, idempotencyKey }))
     if (priceId === null) continue
     const others = ours.map((price) => price.id).filter((other) => other !== priceId)
-    const rejected = await makeDefaultPrice(call, { product: { id, default_price }, priceId, others })
+    const rejected = await makeDefaultPrice(api, { product: { id, default_price }, priceId, others })
     if (rejected === null) return { provider_product_id: id, provider_price_id: priceId, kept_fields: [] }
     rejection = rejected
   }
   throw rejection
 }
 
-const productResponse = Compile(Type.Object({ id: Code, default_price: Maybe(Reference) }))
+const ProductResponse = Type.Object({ id: Code, default_price: Maybe(Reference) })
+const productResponse = Compile(ProductResponse)
 
 export type PresentProduct = { readonly id: string; readonly default_price: string | null; readonly isNew: boolean }
 
@@ -85,52 +84,44 @@ export type PresentProduct = { readonly id: string; readonly default_price: stri
  * @throws ProviderError
  */
 async function upsertProduct(
-  call: StripeApi['call'],
+  api: StripeApi,
   product: CatalogProduct,
   known: ProviderProductIds | null,
 ): Promise<PresentProduct> {
   const present =
-    (known && (await updateProduct(call, known.provider_product_id, product))) ??
-    (await createProduct(call, product)) ??
-    (await updateProduct(call, product.product_id, product))
+    (known && (await updateProduct(api, known.provider_product_id, product))) ??
+    (await createProduct(api, product)) ??
+    (await updateProduct(api, product.product_id, product))
   if (present) return present
   throw rejected('product_id_spent')
 }
 
 /** @returns `null` when a product with this id exists already */
-function createProduct(call: StripeApi['call'], product: CatalogProduct): Promise<PresentProduct | null> {
+async function createProduct(api: StripeApi, product: CatalogProduct): Promise<PresentProduct | null> {
   const { product_id, name, description } = product
-  return call(async (stripe, timeLeft) => {
-    try {
-      const response = await stripe.products.create(
-        { id: product_id, name, ...(description ? { description } : {}), metadata: metadataOf(product) },
-        timeLeft(),
-      )
-      return presentProduct(response, { isNew: true })
-    } catch (error) {
-      if (isAlreadyExisting(error)) return null
-      throw error
-    }
-  })
+  const params = {
+    id: product_id,
+    name,
+    ...(description ? { description } : {}),
+    metadata: metadataOf(product),
+  } satisfies Stripe.ProductCreateParams
+  const created = await api
+    .request(productResponse, { method: 'POST', path: '/v1/products', params })
+    .catch(nullIf(({ code }) => code === 'resource_already_exists'))
+  return created && { ...presentProduct(created), isNew: true }
 }
 
 /** @returns `null` when there is no product with this id */
-function updateProduct(call: StripeApi['call'], id: string, product: CatalogProduct): Promise<PresentProduct | null> {
+async function updateProduct(api: StripeApi, id: string, product: CatalogProduct): Promise<PresentProduct | null> {
   const { name, description } = product
-  return call(async (stripe, timeLeft) => {
-    try {
-      const response = await stripe.products.update(
-        id,
-        // An empty string clears the description.
-        { name, description: description ?? '', active: true, metadata: metadataOf(product) },
-        timeLeft(),
-      )
-      return presentProduct(response, { isNew: false })
-    } catch (error) {
-      if (isMissing(error)) return null
-      throw error
-    }
-  })
+  // An empty string clears the description.
+  const fields = { name, description: description ?? '', active: true, metadata: metadataOf(product) }
+  const updated = await changeProduct(api, id, fields).catch(nullIfMissing)
+  return updated && { ...presentProduct(updated), isNew: false }
+}
+
+function changeProduct(api: StripeApi, id: string, params: Stripe.ProductUpdateParams) {
+  return api.request(productResponse, { method: 'POST', path: `/v1/products/${encodeURIComponent(id)}`, params })
 }
 
 /** In metadata, because Stripe's own `type` only distinguishes goods and services. */
@@ -138,9 +129,8 @@ function metadataOf({ product_id, product_type }: CatalogProduct) {
   return { product_id, product_type }
 }
 
-function presentProduct(response: unknown, { isNew }: { readonly isNew: boolean }): PresentProduct {
-  const { id, default_price } = checkResponse(productResponse, response)
-  return { id, default_price: idIn(default_price), isNew }
+function presentProduct({ body: { id, default_price } }: ApiResponse<Static<typeof ProductResponse>>) {
+  return { id, default_price: idIn(default_price) }
 }
 
 const Price = Type.Object({
@@ -156,7 +146,7 @@ const Price = Type.Object({
   ),
   metadata: Maybe(Type.Record(Type.String(), Type.String())),
 })
-type Price = Type.Static<typeof Price>
+type Price = Static<typeof Price>
 const created = Compile(Type.Object({ id: Code }))
 const page = Compile(Type.Object({ data: Type.Array(Price), has_more: Type.Boolean() }))
 
@@ -172,16 +162,15 @@ export type WantedPrice = Pick<CatalogPrice, 'currency' | 'recurring'> & {
 
 /** @returns our active prices of a product, newest first, without those that the merchant created */
 async function listPrices(
-  call: StripeApi['call'],
+  api: StripeApi,
   { product, product_id }: { readonly product: string; readonly product_id: string },
 ): Promise<readonly Price[]> {
   const ours: Price[] = []
   let last: Price | undefined
   for (let pages = 0; pages < maxPages; pages++) {
     const from = last ? { starting_after: last.id } : {}
-    const { data, has_more } = await call(async (stripe, timeLeft) =>
-      checkResponse(page, await stripe.prices.list({ product, active: true, limit: pageSize, ...from }, timeLeft())),
-    )
+    const params = { product, active: true, limit: pageSize, ...from } satisfies Stripe.PriceListParams
+    const { data, has_more } = (await api.request(page, { method: 'GET', path: '/v1/prices', params })).body
     ours.push(...data.filter(({ metadata }) => metadata?.product_id === product_id))
     last = data.at(-1)
     if (!has_more || !last) break
@@ -201,9 +190,9 @@ function isPriceOf({ unit_amount, currency, recurring }: Price, wanted: WantedPr
  * @returns `null` when Stripe replays an earlier response to this key, which may be outdated: the price may have been
  *   archived or deleted since, or the cause of a rejection may be gone
  */
-function createPrice(
-  call: StripeApi['call'],
-  { product, wanted, idempotencyKey }: PriceToCreate,
+async function createPrice(
+  api: StripeApi,
+  { product, wanted, idempotencyKey: key }: PriceToCreate,
 ): Promise<string | null> {
   const { unit_amount, product_id } = wanted
   const params = {
@@ -212,17 +201,11 @@ function createPrice(
     currency: wanted.currency.toLowerCase(),
     ...(wanted.recurring ? { recurring: recurringOf(wanted.recurring) } : {}),
     metadata: { product_id },
-  }
-  return call(async (stripe, timeLeft) => {
-    try {
-      const response = await stripe.prices.create(params, { ...timeLeft(), idempotencyKey })
-      const { id } = checkResponse(created, response)
-      return isReplayed(response.lastResponse.headers) ? null : id
-    } catch (error) {
-      if (error instanceof Stripe.errors.StripeError && isReplayed(error.headers)) return null
-      throw error
-    }
-  })
+  } satisfies Stripe.PriceCreateParams
+  const response = await api
+    .request(created, { method: 'POST', path: '/v1/prices', params, key })
+    .catch(nullIf((error) => isReplayed(error.response)))
+  return response === null || isReplayed(response) ? null : response.body.id
 }
 
 type PriceToCreate = { readonly product: string; readonly wanted: WantedPrice; readonly idempotencyKey: string }
@@ -235,27 +218,22 @@ function recurringOf({ interval, trial_days }: NonNullable<CatalogPrice['recurri
   return { interval, ...(trial_days > 0 ? { trial_period_days: trial_days } : {}) }
 }
 
-function isReplayed(headers: Readonly<Record<string, string>> = {}): boolean {
-  return headers['idempotent-replayed'] === 'true'
-}
+const isReplayed = ({ headers }: ApiResponse<unknown>) => headers['idempotent-replayed'] === 'true'
 
 /** Makes a price the default and archives the others. @returns the rejection, if Stripe rejected a call */
 async function makeDefaultPrice(
-  call: StripeApi['call'],
+  api: StripeApi,
   { product: { id, default_price }, priceId, others }: DefaultPriceChange,
 ): Promise<ProviderError | null> {
   try {
-    if (default_price !== priceId)
-      await call(async (stripe, timeLeft) =>
-        checkResponse(created, await stripe.products.update(id, { default_price: priceId }, timeLeft())),
-      )
-    for (const other of others)
-      await call(async (stripe, timeLeft) =>
-        checkResponse(created, await stripe.prices.update(other, { active: false }, timeLeft())),
-      )
+    if (default_price !== priceId) await changeProduct(api, id, { default_price: priceId })
+    for (const other of others) {
+      const params = { active: false } satisfies Stripe.PriceUpdateParams
+      await api.request(created, { method: 'POST', path: `/v1/prices/${encodeURIComponent(other)}`, params })
+    }
     return null
   } catch (error) {
-    if (error instanceof ProviderError && error.kind === 'rejected') return error
+    if (error instanceof ErrorResponse && error.kind === 'rejected') return error
     throw error
   }
 }

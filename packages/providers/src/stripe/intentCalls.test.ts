@@ -1,7 +1,7 @@
 // Canceling and capturing payment intents at Stripe.
 import t from 'tap'
 import type { CaptureAuthorized } from '../provider.ts'
-import { createIntentRequest, refOf, stripeHarness, stripeWithListener, withIntent } from './testing/stripeHarness.ts'
+import { refOf, stripeWithListener, withIntent } from './testing/stripeHarness.ts'
 
 const unknown = { name: 'ProviderError', kind: 'unknown' }
 const cancelRequest = (id: string, number = 1) => ({ ...refOf(id), idempotency_key: `${id}-cancel-${number}` })
@@ -113,29 +113,3 @@ t.test(
     t.equal(fake.ledger.charges.length, 0)
   },
 )
-
-t.test('Stripe: a capture whose response is lost is repeated with the same key', async (t) => {
-  const { fake, stripe, id } = await withIntent(t, { capture_method: 'manual' })
-  fake.pay(id, 'succeeded')
-  fake.faults.next({ kind: 'drop', commits: true })
-  t.match(await stripe.captureAuthorized(captureRequest(id)), { evidence: { status: 'succeeded' } })
-  const keys = fake.calls.slice(1).map(({ key }) => key)
-  t.same(keys, [`${id}-capture-1`, `${id}-capture-1`])
-  t.equal(fake.ledger.charges.length, 1)
-})
-
-t.test('Stripe: a rejected capture has the kind of its error', async (t) => {
-  const { fake, stripe } = await stripeHarness(t, { timeoutMs: 440 })
-  const { provider_intent_id: id } = await stripe.createIntent({ ...createIntentRequest, capture_method: 'manual' })
-  fake.pay(id, 'succeeded')
-  const message = 'x'
-  const errors = [
-    [402, { type: 'card_error', code: 'card_declined', message }, 'declined'],
-    [400, { type: 'invalid_request_error', code: 'charge_expired_for_capture', message }, 'rejected'],
-    [401, { type: 'invalid_request_error', message }, 'unavailable'],
-  ] as const
-  for (const [status, error, kind] of errors) {
-    fake.failNext({ status, error })
-    await t.rejects(stripe.captureAuthorized(captureRequest(id)), { name: 'ProviderError', kind }, `${status}`)
-  }
-})

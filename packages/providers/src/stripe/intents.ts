@@ -2,7 +2,7 @@
 
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import type Stripe from 'stripe'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
 import type {
@@ -15,7 +15,8 @@ import type {
   ProviderIntent,
   WithKey,
 } from '../provider.ts'
-import { checkResponse, nullIfRejected, respondedAt, unreadableResponse } from '../responses.ts'
+import type { ApiResponse } from '../providerApi.ts'
+import { checkResponse, nullIfRejected, unreadableResponse } from '../responses.ts'
 import {
   amountNotWritable,
   isUnexpectedState,
@@ -23,7 +24,6 @@ import {
   rejected,
   rejectedIfAboutCurrency,
   type StripeApi,
-  type TimeLeft,
 } from './api.ts'
 import { idIn, Maybe, paymentIdIn, Reference, toStripeAmount } from './fields.ts'
 import { evidenceOf, PaymentIntent, statusOf } from './paymentIntent.ts'
@@ -50,62 +50,57 @@ const pageSize = 100
  * `return_url` is not sent: Stripe takes it only when the intent is confirmed, which the client does.
  * @throws ProviderError
  */
-export function createIntent(api: StripeApi, request: CreateIntent): Promise<ProviderIntent> {
+export async function createIntent(api: StripeApi, request: CreateIntent): Promise<ProviderIntent> {
   const { payment_id, provider_method_id, provider_customer_id } = request
   const description = [...(request.description ?? '')].slice(0, maxDescriptionLength).join('')
   const amount = toStripeAmount(request.amount_cents, request.currency)
   if (amount === null) throw amountNotWritable()
   const isManual = request.capture_method === 'manual'
   const currency = request.currency.toLowerCase()
-  return api.call(async (stripe, timeLeft) => {
-    const response = await stripe.paymentIntents.create(
-      {
-        amount,
-        currency,
-        automatic_payment_methods: { enabled: true },
-        metadata: { payment_id },
-        ...(isManual ? { capture_method: 'manual' } : {}),
-        ...(request.statement_descriptor ? { statement_descriptor_suffix: request.statement_descriptor } : {}),
-        // Stripe reads an empty string as a request to clear the field.
-        ...(description ? { description } : {}),
-        ...(provider_method_id ? { payment_method: provider_method_id } : {}),
-        // An attached method can be used only with its customer.
-        ...(provider_method_id && provider_customer_id ? { customer: provider_customer_id } : {}),
-      },
-      { ...timeLeft(), idempotencyKey: request.idempotency_key },
-    )
-    const intent = checkResponse(paymentIntent, response)
-    // An intent with other data must not be paid in place of this one.
-    const named = intent.metadata?.payment_id ?? payment_id
-    const isOtherCapture = isManual && intent.capture_method && intent.capture_method !== 'manual'
-    if (intent.amount !== amount || intent.currency !== currency || named !== payment_id || isOtherCapture)
-      throw unreadableResponse('another_intent')
-    return { provider_intent_id: intent.id, client_secret: intent.client_secret ?? null }
-  })
+  const params = {
+    amount,
+    currency,
+    automatic_payment_methods: { enabled: true },
+    metadata: { payment_id },
+    ...(isManual ? { capture_method: 'manual' } : {}),
+    ...(request.statement_descriptor ? { statement_descriptor_suffix: request.statement_descriptor } : {}),
+    // Stripe reads an empty string as a request to clear the field.
+    ...(description ? { description } : {}),
+    ...(provider_method_id ? { payment_method: provider_method_id } : {}),
+    // An attached method can be used only with its customer.
+    ...(provider_method_id && provider_customer_id ? { customer: provider_customer_id } : {}),
+  } satisfies Stripe.PaymentIntentCreateParams
+  const call = { method: 'POST', path: '/v1/payment_intents', params, key: request.idempotency_key } as const
+  const { body: intent } = await api.request(paymentIntent, call)
+  // An intent with other data must not be paid in place of this one.
+  const named = intent.metadata?.payment_id ?? payment_id
+  const isOtherCapture = isManual && intent.capture_method && intent.capture_method !== 'manual'
+  if (intent.amount !== amount || intent.currency !== currency || named !== payment_id || isOtherCapture)
+    throw unreadableResponse('another_intent')
+  return { provider_intent_id: intent.id, client_secret: intent.client_secret ?? null }
 }
 
 /**
  * The intent with the refunds of its charge.
  * @throws ProviderError
  */
-export function retrieveIntent(api: StripeApi, provider_intent_id: string): Promise<IntentSnapshot | null> {
-  return api.call((stripe, timeLeft) => readSnapshot(provider_intent_id, stripe, timeLeft))
-}
-
-async function readSnapshot(id: string, stripe: Stripe, timeLeft: TimeLeft): Promise<IntentSnapshot | null> {
-  const expand = ['latest_charge.refunds']
-  const response = await stripe.paymentIntents.retrieve(id, { expand }, timeLeft()).catch(nullIfMissing)
+export async function retrieveIntent(api: StripeApi, id: string): Promise<IntentSnapshot | null> {
+  const params = { expand: ['latest_charge.refunds'] }
+  const response = await api
+    .request(paymentIntent, { method: 'GET', path: intentPath(id), params })
+    .catch(nullIfMissing)
   if (response === null) return null
   const snapshot = snapshotOf(id, response)
-  const { latest_charge } = checkResponse(chargedIntent, response)
+  const { latest_charge } = checkResponse(chargedIntent, response.body)
   if (!latest_charge || typeof latest_charge === 'string') return snapshot
-  return { ...snapshot, refunds: await reportedRefundsOf(latest_charge, snapshot.evidence, stripe, timeLeft) }
+  return { ...snapshot, refunds: await reportedRefundsOf(latest_charge, snapshot.evidence, api) }
 }
 
-function snapshotOf(id: string, response: Stripe.Response<unknown>): IntentSnapshot {
-  const intent = checkResponse(paymentIntent, response)
+const intentPath = (id: string) => `/v1/payment_intents/${encodeURIComponent(id)}`
+
+function snapshotOf(id: string, { body: intent, responded_at }: ApiResponse<PaymentIntent>): IntentSnapshot {
   if (intent.id !== id) throw unreadableResponse('another_intent')
-  const source = { provider_event_id: null, provider_time: respondedAt(response.lastResponse.headers) }
+  const source = { provider_event_id: null, provider_time: responded_at }
   const evidence = evidenceOf(intent, knownStatusOf(intent), source)
   if (evidence === null) throw unreadableResponse('another_amount')
   return { evidence, further_charges: [], awaits_capture: false }
@@ -115,32 +110,29 @@ function snapshotOf(id: string, response: Stripe.Response<unknown>): IntentSnaps
  * Searches for the intents of a payment. Stripe's search lags by about a minute.
  * @throws ProviderError
  */
-export function findIntents(api: StripeApi, paymentId: string): Promise<readonly FoundIntent[]> {
-  return api.call(async (stripe, timeLeft) => {
-    const found: PaymentIntent[] = []
-    let page: string | undefined
-    for (let pages = 0; pages < maxPages; pages++) {
-      const query = `metadata['payment_id']:'${paymentId}'`
-      const response = await stripe.paymentIntents.search(
-        { query, limit: pageSize, ...(page === undefined ? {} : { page }) },
-        timeLeft(),
-      )
-      const { data, has_more, next_page } = checkResponse(searchResult, response)
-      found.push(...data.filter(({ metadata }) => metadata?.payment_id === paymentId))
-      if (!has_more || !next_page) break
-      page = next_page
-    }
-    return found.map((intent) => ({
-      provider_intent_id: intent.id,
-      client_secret: intent.client_secret ?? null,
-      status: knownStatusOf(intent),
-    }))
-  })
+export async function findIntents(api: StripeApi, paymentId: string): Promise<readonly FoundIntent[]> {
+  const found: PaymentIntent[] = []
+  let page: string | undefined
+  for (let pages = 0; pages < maxPages; pages++) {
+    const params = {
+      query: `metadata['payment_id']:'${paymentId}'`,
+      limit: pageSize,
+      ...(page === undefined ? {} : { page }),
+    } satisfies Stripe.PaymentIntentSearchParams
+    const { body } = await api.request(searchResult, { method: 'GET', path: '/v1/payment_intents/search', params })
+    found.push(...body.data.filter(({ metadata }) => metadata?.payment_id === paymentId))
+    if (!body.has_more || !body.next_page) break
+    page = body.next_page
+  }
+  return found.map((intent) => ({
+    provider_intent_id: intent.id,
+    client_secret: intent.client_secret ?? null,
+    status: knownStatusOf(intent),
+  }))
 }
 
-const intentOrCharge = Compile(
-  Type.Object({ id: Code, metadata: Maybe(Type.Object({})), payment_intent: Maybe(Reference) }),
-)
+const IntentOrCharge = Type.Object({ id: Code, metadata: Maybe(Type.Object({})), payment_intent: Maybe(Reference) })
+const intentOrCharge = Compile(IntentOrCharge)
 
 /** Ids of another form are not sent: the object of a generic event may have any id. */
 const intentId = /^pi_\w+$/
@@ -150,26 +142,22 @@ const chargeId = /^(ch|py)_\w+$/
  * The payment that the intent's metadata name. Without an intent id, the charge names the payment or its intent.
  * @throws ProviderError
  */
-export function findPaymentId(api: StripeApi, ids: ProviderIds): Promise<string | null> {
-  return api
-    .call(async (stripe, timeLeft) => {
-      const read = async (id: string, response: Promise<unknown>) => {
-        const found = checkResponse(intentOrCharge, await response)
-        if (found.id !== id) throw unreadableResponse('another_object')
-        return found
-      }
-      let intent = ids.provider_intent_id
-      const charge = ids.provider_payment_id
-      if (intent === null && charge !== null && chargeId.test(charge)) {
-        const found = await read(charge, stripe.charges.retrieve(charge, {}, timeLeft()))
-        const named = paymentIdIn(found)
-        if (named !== null) return named
-        intent = idIn(found.payment_intent)
-      }
-      if (intent === null || !intentId.test(intent)) return null
-      return paymentIdIn(await read(intent, stripe.paymentIntents.retrieve(intent, {}, timeLeft())))
-    })
-    .catch(nullIfRejected)
+export async function findPaymentId(api: StripeApi, ids: ProviderIds): Promise<string | null> {
+  const read = async (path: string, id: string): Promise<Partial<Static<typeof IntentOrCharge>>> => {
+    const found = await api.request(intentOrCharge, { method: 'GET', path: `${path}/${id}` }).catch(nullIfRejected)
+    if (found && found.body.id !== id) throw unreadableResponse('another_object')
+    return found?.body ?? {}
+  }
+  let intent = ids.provider_intent_id
+  const charge = ids.provider_payment_id
+  if (intent === null && charge !== null && chargeId.test(charge)) {
+    const found = await read('/v1/charges', charge)
+    const named = paymentIdIn(found)
+    if (named !== null) return named
+    intent = idIn(found.payment_intent)
+  }
+  if (intent === null || !intentId.test(intent)) return null
+  return paymentIdIn(await read('/v1/payment_intents', intent))
 }
 
 /**
@@ -178,19 +166,18 @@ export function findPaymentId(api: StripeApi, ids: ProviderIds): Promise<string 
  *   know it
  * @throws ProviderError when the intent could be canceled but may not have been
  */
-export function cancelIntent(api: StripeApi, request: IntentRef & WithKey): Promise<IntentSnapshot | null> {
-  const { provider_intent_id: id, idempotency_key: idempotencyKey } = request
-  return api.call(async (stripe, timeLeft) => {
-    try {
-      const response = await stripe.paymentIntents.cancel(id, {}, { ...timeLeft(), idempotencyKey })
-      const snapshot = snapshotOf(id, response)
-      if (snapshot.evidence.status !== 'canceled') throw unreadableResponse('not_canceled')
-      return snapshot
-    } catch (error) {
-      if (isUnexpectedState(error)) return await readSnapshot(id, stripe, timeLeft)
-      return nullIfMissing(error)
-    }
-  })
+export async function cancelIntent(api: StripeApi, request: IntentRef & WithKey): Promise<IntentSnapshot | null> {
+  const { provider_intent_id: id, idempotency_key: key } = request
+  try {
+    const snapshot = snapshotOf(
+      id,
+      await api.request(paymentIntent, { method: 'POST', path: `${intentPath(id)}/cancel`, key }),
+    )
+    if (snapshot.evidence.status !== 'canceled') throw unreadableResponse('not_canceled')
+    return snapshot
+  } catch (error) {
+    return isUnexpectedState(error) ? retrieveIntent(api, id) : nullIfMissing(error)
+  }
 }
 
 /**
@@ -198,26 +185,26 @@ export function cancelIntent(api: StripeApi, request: IntentRef & WithKey): Prom
  * @returns the intent afterwards; unchanged when it does not wait for a capture
  * @throws ProviderError
  */
-export function captureAuthorized(api: StripeApi, request: CaptureAuthorized): Promise<IntentSnapshot> {
-  const { provider_intent_id: id, idempotency_key: idempotencyKey } = request
+export async function captureAuthorized(api: StripeApi, request: CaptureAuthorized): Promise<IntentSnapshot> {
+  const { provider_intent_id: id, idempotency_key: key } = request
   const amount_to_capture = toStripeAmount(request.amount_cents, request.currency)
   if (amount_to_capture === null) throw rejected('amount_not_writable')
-  return api
-    .call(async (stripe, timeLeft) => {
-      try {
-        const options = { ...timeLeft(), idempotencyKey }
-        const snapshot = snapshotOf(id, await stripe.paymentIntents.capture(id, { amount_to_capture }, options))
-        const { status } = snapshot.evidence
-        if (status !== 'succeeded' && status !== 'processing') throw unreadableResponse('not_captured')
-        return snapshot
-      } catch (error) {
-        if (!isUnexpectedState(error)) throw error
-        const snapshot = await readSnapshot(id, stripe, timeLeft)
-        if (snapshot === null) throw error
-        return snapshot
-      }
+  const params = { amount_to_capture } satisfies Stripe.PaymentIntentCaptureParams
+  try {
+    const response = await api.request(paymentIntent, {
+      method: 'POST',
+      path: `${intentPath(id)}/capture`,
+      params,
+      key,
     })
-    .catch(rejectedIfAboutCurrency)
+    const snapshot = snapshotOf(id, response)
+    const { status } = snapshot.evidence
+    if (status !== 'succeeded' && status !== 'processing') throw unreadableResponse('not_captured')
+    return snapshot
+  } catch (error) {
+    const present = isUnexpectedState(error) ? await retrieveIntent(api, id) : null
+    return present ?? rejectedIfAboutCurrency(error)
+  }
 }
 
 function knownStatusOf(intent: PaymentIntent): PaymentStatus {

@@ -6,9 +6,10 @@ import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
 import { ProviderError } from '../provider.ts'
+import type { ApiResponse } from '../providerApi.ts'
 import { customerMissing, type ProviderMethods, type ReadMethod } from '../providerMethods.ts'
-import { checkResponse, unreadableResponse } from '../responses.ts'
-import { isInvalidRequest, isMissing, rejected, type StripeApi, type TimeLeft, toProviderError } from './api.ts'
+import { unreadableResponse } from '../responses.ts'
+import { isMissing, nullIfMissing, rejected, type StripeApi } from './api.ts'
 import { codeIn, idIn, Maybe, objectIn, Reference } from './fields.ts'
 
 const PaymentMethod = Type.Object({
@@ -32,90 +33,78 @@ const deletedCustomer = Compile(Type.Object({ id: Code, deleted: Type.Literal(tr
 
 export function createMethods(api: StripeApi): ProviderMethods {
   return {
-    createCustomer: ({ idempotency_key, email, name }) =>
-      api.call(async (stripe, timeLeft) => {
-        const response = await stripe.customers.create(
-          { ...(email ? { email } : {}), ...(name ? { name } : {}) },
-          { ...timeLeft(), idempotencyKey: idempotency_key },
-        )
-        return checkResponse(customer, response).id
-      }),
+    async createCustomer({ idempotency_key: key, email, name }) {
+      const params = { ...(email ? { email } : {}), ...(name ? { name } : {}) } satisfies Stripe.CustomerCreateParams
+      return (await api.request(customer, { method: 'POST', path: '/v1/customers', params, key })).body.id
+    },
 
     async attachMethod({ idempotency_key, token, provider_customer_id }) {
       if (provider_customer_id === null) throw new Error('A method at Stripe must be attached to a customer')
-      const attached = await api.call(async (stripe, timeLeft) => {
-        const id = await methodIdOf(stripe, token, timeLeft)
-        return attachMethod(stripe, { id, idempotency_key, provider_customer_id, timeLeft })
-      })
+      const id = await methodIdOf(api, token)
+      const attached = await attachMethod(api, { id, idempotency_key, provider_customer_id })
       return { ...readMethodOf(attached), provider_customer_id }
     },
 
-    readMethod: ({ token }) =>
-      api.call(async (stripe, timeLeft) => {
-        const id = await methodIdOf(stripe, token, timeLeft)
-        const method = checkResponse(paymentMethod, await stripe.paymentMethods.retrieve(id, {}, timeLeft()))
-        // A caller who only has the id must learn nothing about another customer's card, not even that it is a card.
-        if (method.customer) throw rejected('attached')
-        return readMethodOf(method)
-      }),
+    async readMethod({ token }) {
+      const id = await methodIdOf(api, token)
+      const { body: method } = await api.request(paymentMethod, { method: 'GET', path: methodPath(id) })
+      // A caller who only has the id must learn nothing about another customer's card, not even that it is a card.
+      if (method.customer) throw rejected('attached')
+      return readMethodOf(method)
+    },
 
-    retrieveMethod: ({ provider_method_id: id, provider_customer_id }) =>
-      api.call(async (stripe, timeLeft) => {
-        const method = await findMethodOf(stripe, { id, provider_customer_id, timeLeft })
-        return method && detailsOf(method)
-      }),
+    async retrieveMethod({ provider_method_id: id, provider_customer_id }) {
+      const method = await findMethodOf(api, { id, provider_customer_id })
+      return method && detailsOf(method)
+    },
 
-    detachMethod: ({ provider_method_id }) =>
-      api.call(async (stripe, timeLeft) => {
-        try {
-          // Without a key: Stripe would replay an error for a day.
-          checkResponse(paymentMethod, await stripe.paymentMethods.detach(provider_method_id, {}, timeLeft()))
-        } catch (error) {
-          if (!isInvalidRequest(error)) throw error
-          // Stripe has no code for "not attached".
-          const method = await findMethod(stripe, provider_method_id, timeLeft)
-          if (method?.customer) throw error
-        }
-      }),
+    async detachMethod({ provider_method_id: id }) {
+      try {
+        // Without a key: Stripe would replay an error for a day.
+        await api.request(paymentMethod, { method: 'POST', path: `${methodPath(id)}/detach` })
+      } catch (error) {
+        if (!isRejected(error)) throw error
+        // Stripe has no code for "not attached".
+        const method = await findMethod(api, id)
+        if (method?.customer) throw error
+      }
+    },
 
-    deleteCustomer: (id) =>
-      api.call(async (stripe, timeLeft) => {
-        try {
-          checkResponse(deletedCustomer, await stripe.customers.del(id, {}, timeLeft()))
-        } catch (error) {
-          if (!isMissing(error)) throw error
-        }
-      }),
+    async deleteCustomer(id) {
+      const path = `/v1/customers/${encodeURIComponent(id)}`
+      await api.request(deletedCustomer, { method: 'DELETE', path }).catch(nullIfMissing)
+    },
   }
 }
+
+const methodPath = (id: string) => `/v1/payment_methods/${encodeURIComponent(id)}`
+
+const isRejected = (error: unknown) => error instanceof ProviderError && error.kind === 'rejected'
 
 /**
  * Converts a token of the older card forms to a method. The token is the key, because it can be used only once: the
  * same token always returns the same method.
  */
-async function methodIdOf(stripe: Stripe, token: string, timeLeft: TimeLeft): Promise<string> {
+async function methodIdOf(api: StripeApi, token: string): Promise<string> {
   if (!token.startsWith('tok_')) return token
-  const options = { ...timeLeft(), idempotencyKey: `${token}-method` }
-  return checkResponse(paymentMethod, await stripe.paymentMethods.create({ type: 'card', card: { token } }, options)).id
+  const params = { type: 'card', card: { token } } satisfies Stripe.PaymentMethodCreateParams
+  const call = { method: 'POST', path: '/v1/payment_methods', params, key: `${token}-method` } as const
+  return (await api.request(paymentMethod, call)).body.id
 }
 
 /** A method and its expected customer. */
-export type MethodLookup = { readonly id: string; readonly provider_customer_id: string; readonly timeLeft: TimeLeft }
+export type MethodLookup = { readonly id: string; readonly provider_customer_id: string }
 
 /** @returns the method, or `null` if it does not belong to the customer */
-async function findMethodOf(stripe: Stripe, lookup: MethodLookup): Promise<PaymentMethod | null> {
-  const method = await findMethod(stripe, lookup.id, lookup.timeLeft)
+async function findMethodOf(api: StripeApi, lookup: MethodLookup): Promise<PaymentMethod | null> {
+  const method = await findMethod(api, lookup.id)
   return idIn(method?.customer) === lookup.provider_customer_id ? method : null
 }
 
 /** @returns the method of any customer, or `null` if there is none */
-async function findMethod(stripe: Stripe, id: string, timeLeft: TimeLeft): Promise<PaymentMethod | null> {
-  try {
-    return checkResponse(paymentMethod, await stripe.paymentMethods.retrieve(id, {}, timeLeft()))
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
-  }
+async function findMethod(api: StripeApi, id: string): Promise<PaymentMethod | null> {
+  const found = await api.request(paymentMethod, { method: 'GET', path: methodPath(id) }).catch(nullIfMissing)
+  return found?.body ?? null
 }
 
 function readMethodOf(method: PaymentMethod): ReadMethod {
@@ -137,30 +126,28 @@ function detailsOf(method: PaymentMethod): MethodDetails {
 
 type Attachment = MethodLookup & { readonly idempotency_key: string }
 
-/** Succeeds when the method is already attached to the customer. @throws ProviderError, and what `stripe` throws */
-async function attachMethod(stripe: Stripe, attachment: Attachment): Promise<PaymentMethod> {
-  const { id, idempotency_key, provider_customer_id: customer, timeLeft } = attachment
+/** Succeeds when the method is already attached to the customer. @throws ProviderError */
+async function attachMethod(api: StripeApi, attachment: Attachment): Promise<PaymentMethod> {
+  const { id, idempotency_key, provider_customer_id: customer } = attachment
+  const params = { customer } satisfies Stripe.PaymentMethodAttachParams
   // The key includes the customer: the user gets a new customer if Stripe lost the first.
-  const options = { ...timeLeft(), idempotencyKey: `${idempotency_key}-${customer}` }
-  let response: Stripe.Response<Stripe.PaymentMethod>
+  const key = `${idempotency_key}-${customer}`
+  const call = { method: 'POST', path: `${methodPath(id)}/attach`, params, key } as const
+  let attached: ApiResponse<PaymentMethod>
   try {
-    response = await stripe.paymentMethods.attach(id, { customer }, options)
-  } catch (error) {
-    if (isMissing(error, 'customer')) throw customerMissingError(error)
-    if (!isInvalidRequest(error)) throw error
+    attached = await api.request(paymentMethod, call)
+  } catch (cause) {
+    if (isMissing(cause, 'customer'))
+      throw new ProviderError('rejected', customerMissing, 'The provider does not know the customer', { cause })
+    if (!isRejected(cause)) throw cause
     // A setup intent of the same customer has attached the method already, and Stripe rejects a second attachment.
-    return (await findMethodOf(stripe, attachment)) ?? Promise.reject(error)
+    return (await findMethodOf(api, attachment)) ?? Promise.reject(cause)
   }
-  const method = checkResponse(paymentMethod, response)
+  const { body: method, headers } = attached
   if (idIn(method.customer) !== customer) throw unreadableResponse('another_customer')
-  if (response.lastResponse.headers['idempotent-replayed'] !== 'true') return method
+  if (headers['idempotent-replayed'] !== 'true') return method
   // A replayed response may be outdated: the method may have been detached since.
-  const present = await findMethodOf(stripe, { ...attachment, id: method.id })
+  const present = await findMethodOf(api, { ...attachment, id: method.id })
   if (present) return present
   throw new ProviderError('rejected', 'detached', 'The provider no longer accepts this token')
-}
-
-function customerMissingError(error: unknown): ProviderError {
-  const cause = toProviderError(error)
-  return new ProviderError('rejected', customerMissing, 'The provider does not know the customer', { cause })
 }

@@ -212,3 +212,12 @@ t.test('Stripe: parallel calls of one refund refund once, those of two refunds b
   await Promise.all(ids.map((each) => stripe.refund(refundRequest(id, { refund_id: each, idempotency_key: each }))))
   t.equal(fake.refundsOf(id).length, 2)
 })
+
+t.test('Stripe: a refund behind a 500 that is stored under its key is found by a repeated call', async (t) => {
+  const { fake, stripe, id } = await withIntent(t)
+  fake.pay(id, 'succeeded')
+  fake.failInside({ commits: true })
+  await t.rejects(stripe.refund(refundRequest(id)), { kind: 'unknown', code: 'api_error' })
+  t.match(await stripe.refund(refundRequest(id, { is_repeated: true })), { status: 'succeeded', refund_id })
+  t.equal(fake.refundsOf(id).length, 1)
+})

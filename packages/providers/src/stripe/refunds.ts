@@ -4,8 +4,8 @@ import type Stripe from 'stripe'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { RefundCharge, ReportedRefund } from '../provider.ts'
-import { checkResponse, respondedAt, unreadableResponse } from '../responses.ts'
-import { rejected, rejectedIfAboutCurrency, type StripeApi, type TimeLeft } from './api.ts'
+import { unreadableResponse } from '../responses.ts'
+import { rejected, rejectedIfAboutCurrency, type StripeApi } from './api.ts'
 import { toStripeAmount } from './fields.ts'
 import {
   Refund,
@@ -30,27 +30,22 @@ const chargeId = /^(ch|py)_\w+$/
  * Refunds a charge. Stripe forgets a key after a day, so a repeated call first looks for the refund that names ours.
  * @throws ProviderError
  */
-export function refundCharge(api: StripeApi, request: RefundCharge): Promise<ReportedRefund> {
+export async function refundCharge(api: StripeApi, request: RefundCharge): Promise<ReportedRefund> {
   const { payment_id, refund_id, reason, provider_intent_id, provider_payment_id: charge } = request
   const amount = toStripeAmount(request.amount_cents, request.currency)
   if (amount === null) throw rejected('amount_not_writable')
   const of = charge !== null && chargeId.test(charge) ? { charge } : { payment_intent: provider_intent_id }
-  const send = async (stripe: Stripe, timeLeft: TimeLeft) => {
-    const earlier = request.is_repeated ? await findRefund(of, refund_id, stripe, timeLeft) : undefined
-    if (earlier) return checkedReport(earlier.refund, amount, request, earlier.provider_time)
-    const response = await stripe.refunds.create(
-      {
-        ...of,
-        amount,
-        metadata: { payment_id, refund_id },
-        ...(reason === 'other' ? {} : { reason }),
-      },
-      { ...timeLeft(), idempotencyKey: request.idempotency_key },
-    )
-    const provider_time = respondedAt(response.lastResponse.headers)
-    return checkedReport(checkResponse(refundResponse, response), amount, request, provider_time)
-  }
-  return api.call(send).catch(rejectedIfAboutCurrency)
+  const earlier = request.is_repeated ? await findRefund(of, refund_id, api) : undefined
+  if (earlier) return checkedReport(earlier.refund, amount, request, earlier.provider_time)
+  const params = {
+    ...of,
+    amount,
+    metadata: { payment_id, refund_id },
+    ...(reason === 'other' ? {} : { reason }),
+  } satisfies Stripe.RefundCreateParams
+  const call = { method: 'POST', path: '/v1/refunds', params, key: request.idempotency_key } as const
+  const { body, responded_at } = await api.request(refundResponse, call).catch(rejectedIfAboutCurrency)
+  return checkedReport(body, amount, request, responded_at)
 }
 
 function checkedReport(refund: Refund, amount: number, request: RefundCharge, provider_time: string): ReportedRefund {
@@ -65,24 +60,24 @@ function checkedReport(refund: Refund, amount: number, request: RefundCharge, pr
 
 type RefundsOf = { readonly charge: string } | { readonly payment_intent: string }
 
-async function findRefund(of: RefundsOf, refundId: string, stripe: Stripe, timeLeft: TimeLeft) {
-  const { refunds, provider_time } = await listRefunds(of, stripe, timeLeft)
+async function findRefund(of: RefundsOf, refundId: string, api: StripeApi) {
+  const { refunds, provider_time } = await listRefunds(of, api)
   const refund = refunds.find((each) => refundIdIn(each) === refundId)
   return refund && { refund, provider_time }
 }
 
 /** @param known the refunds that were read already, the newest ones */
-async function listRefunds(of: RefundsOf, stripe: Stripe, timeLeft: TimeLeft, known: readonly Refund[] = []) {
+async function listRefunds(of: RefundsOf, api: StripeApi, known: readonly Refund[] = []) {
   const refunds = [...known]
   let provider_time = new Date().toISOString()
   for (let pages = 0; pages < maxPages; pages++) {
     const last = refunds.at(-1)
     const after = last === undefined ? {} : { starting_after: last.id }
-    const response = await stripe.refunds.list({ ...of, limit: pageSize, ...after }, timeLeft())
-    const { data, has_more } = checkResponse(refundList, response)
-    provider_time = respondedAt(response.lastResponse.headers)
-    refunds.push(...data)
-    if (!has_more || data.length === 0) break
+    const params = { ...of, limit: pageSize, ...after } satisfies Stripe.RefundListParams
+    const { body, responded_at } = await api.request(refundList, { method: 'GET', path: '/v1/refunds', params })
+    provider_time = responded_at
+    refunds.push(...body.data)
+    if (!body.has_more || body.data.length === 0) break
   }
   return { refunds, provider_time }
 }
@@ -90,22 +85,20 @@ async function listRefunds(of: RefundsOf, stripe: Stripe, timeLeft: TimeLeft, kn
 /** All refunds of a charge, newest first. Asks for those that are not expanded in it. */
 export async function allRefundsOf(
   { id: charge, refunds }: RefundedCharge,
-  stripe: Stripe,
-  timeLeft: TimeLeft,
+  api: StripeApi,
 ): Promise<readonly Refund[]> {
   if (refunds && !refunds.has_more) return refunds.data
-  return (await listRefunds({ charge }, stripe, timeLeft, refunds?.data)).refunds
+  return (await listRefunds({ charge }, api, refunds?.data)).refunds
 }
 
 /** What Stripe says of the refunds of a charge, without what was released instead of captured. */
 export async function reportedRefundsOf(
   charge: RefundedCharge,
   source: ReportSource,
-  stripe: Stripe,
-  timeLeft: TimeLeft,
+  api: StripeApi,
 ): Promise<readonly ReportedRefund[]> {
   const { provider_time, provider_intent_id } = source
   const of = { provider_time, provider_event_id: null, provider_intent_id, provider_payment_id: charge.id }
-  const refunds = refundsOfMoney(charge, await allRefundsOf(charge, stripe, timeLeft))
+  const refunds = refundsOfMoney(charge, await allRefundsOf(charge, api))
   return refunds.flatMap((refund) => reportedRefund(refund, of) ?? [])
 }

@@ -1,6 +1,7 @@
 // The Stripe adapter. https://docs.stripe.com/api
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
+import { withTimeLimits } from '../timeLimit.ts'
 import { createStripeApi } from './api.ts'
 import { createCatalog } from './catalog.ts'
 import { completeNotification } from './completeNotification.ts'
@@ -25,7 +26,7 @@ export function createStripe(options: {
 }): Provider {
   const api = createStripeApi({ ...options, pace: createPace({ perSecond: options.maxPerSecond }) })
   const isTestKey = /^[sr]k_test_/.test(options.secretKey)
-  return {
+  return withTimeLimits(options.timeoutMs, {
     id: 'stripe',
     checkAmount: checkStripeAmount,
     isTestMethod: (paymentMethodId) => isTestKey && /^pm_card_\w+$/.test(paymentMethodId),
@@ -43,7 +44,7 @@ export function createStripe(options: {
     pagesExpire: false,
 
     createSetupIntent: (request) => createSetupIntent(api, request),
-    methods: createMethods(api),
+    methods: withTimeLimits(options.timeoutMs, createMethods(api)),
     catalog: createCatalog(api),
 
     checkNotificationHeaders({ headers, now }) {
@@ -55,5 +56,5 @@ export function createStripe(options: {
     readNotification,
     completeNotification: (notification) => completeNotification(api, notification),
     close: () => api.close(),
-  }
+  })
 }

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { createPace } from '../../pacing.ts'
 import type { CatalogPrice, CatalogProduct, ProductCatalog, ProviderProductIds } from '../../productCatalog.ts'
 import { createCatalog } from '../catalog.ts'
-import { createPaypalClient } from '../client.ts'
+import { createPaypalApi } from '../client.ts'
 
 export const productId = '0198f3a0-0000-7000-8000-0000000000b1'
 
@@ -55,9 +55,9 @@ export function catalogAt(
 ): ProductCatalog {
   const { clientId, clientSecret, apiBase } = fake
   const pace = createPace({ perSecond: 0, patienceMs })
-  const client = createPaypalClient({ clientId, clientSecret, apiBase, timeoutMs, retries, pace })
-  t.teardown(() => client.close())
-  return createCatalog(client)
+  const api = createPaypalApi({ clientId, clientSecret, apiBase, timeoutMs, retries, pace })
+  t.teardown(() => api.close())
+  return createCatalog(api)
 }
 
 export type PutOptions = {
