@@ -3,7 +3,8 @@
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
 import type { SubscriptionFacts } from '@paylog/domain/providerEvents'
-import { type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
+import type { Validator } from 'typebox/compile'
 
 /** Printable ASCII: ids and codes end up in stream names, tables and webhooks, where control characters do harm. */
 export const Code = Type.String({ pattern: '^[\\x20-\\x7e]+$', maxLength: 200 })
@@ -40,4 +41,32 @@ export function notificationJson(body: Buffer): { readonly text: string; readonl
   } catch (cause) {
     throw new DomainError('invalid_request', 'The body is not JSON', undefined, { cause })
   }
+}
+
+/** @throws DomainError `invalid_request` when a notification has another shape */
+export function checkEvent<Schema extends TSchema>(
+  validator: Validator<Record<never, never>, Schema>,
+  json: unknown,
+): Static<Schema> {
+  if (validator.Check(json)) return json
+  const [first] = validator.Errors(json)
+  throw new DomainError('invalid_request', `The event is not valid: ${first?.instancePath} ${first?.message}`)
+}
+
+/** 725 with two decimals → `7.25`, without decimals → `725`. */
+export function decimalOf(units: number, decimals: number): string {
+  const digits = String(units).padStart(decimals + 1, '0')
+  const whole = digits.slice(0, digits.length - decimals)
+  return decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`
+}
+
+/**
+ * `7.25`, `7.250` and `7` with two decimals → 725, 725 and 700, without floating point.
+ * @returns `null` when it is not a number, too large, or has more decimals
+ */
+export function unitsOf(decimal: string, decimals: number): number | null {
+  const [, whole, fraction = ''] = /^(\d{1,15})(?:\.(\d{1,10}))?$/.exec(decimal) ?? []
+  if (whole === undefined || !/^0*$/.test(fraction.slice(decimals))) return null
+  const units = Number(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
+  return Number.isSafeInteger(units) ? units : null
 }

@@ -5,7 +5,8 @@ import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Amount, Code, maybe, subscriptionFacts, UnixTime } from './fields.ts'
+import { Amount, Code, checkEvent, maybe, subscriptionFacts, UnixTime } from './fields.ts'
+import { isoTime } from './lenient.ts'
 import type { ProviderNotification, ProviderReport } from './provider.ts'
 
 const paymentStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
@@ -103,13 +104,10 @@ export type GenericEventOptions = {
  * @throws DomainError `invalid_request` when the shape is wrong, or a payment event has no amount
  */
 export function readGenericEvent(json: unknown, options: GenericEventOptions): ProviderNotification {
-  if (!genericEvent.Check(json)) {
-    const [first] = genericEvent.Errors(json)
-    throw new DomainError('invalid_request', `The event is not valid: ${first?.instancePath} ${first?.message}`)
-  }
-  const { id, type, created, data } = json
+  const event = checkEvent(genericEvent, json)
+  const { id, type, created, data } = event
   const { object } = data
-  const occurred_at = new Date(created * 1000).toISOString()
+  const occurred_at = isoTime(created)
   return {
     provider_event_id: id,
     provider_type: type,
@@ -122,7 +120,7 @@ export function readGenericEvent(json: unknown, options: GenericEventOptions): P
     customer_id: object.customer ?? null,
     customer_email: object.customer_email ?? null,
     referenced_payment_id: object.metadata?.payment_id ?? null,
-    report: reportOf(json, occurred_at, options),
+    report: reportOf(event, occurred_at, options),
     subscription: genericSubscription(type, object.id),
   }
 }

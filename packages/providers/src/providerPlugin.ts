@@ -19,7 +19,7 @@ export type NotificationContent = {
 
 export type NotificationFormat = {
   /** The provider's own type for each generic type of interface section 6.1 that it supports. */
-  readonly nativeTypes: Readonly<Record<string, string>>
+  readonly nativeTypes: ReadonlyMap<string, string>
   /**
    * The fields that an object of this type needs.
    * @param about `type`: the provider's own type; `generic_type`: the generic type, if the client named that
@@ -43,6 +43,16 @@ export type NotificationFormat = {
   readonly read: (
     written: Pick<NotificationContent, 'type' | 'at' | 'object'> & { body: Buffer },
   ) => ProviderNotification
+}
+
+/**
+ * The provider's own type for each generic one. Of several types that mean the same, the first is taken.
+ * @param genericTypes by the provider's own types
+ */
+export function nativeTypesOf(
+  genericTypes: Iterable<readonly [own: string, generic: string]>,
+): ReadonlyMap<string, string> {
+  return new Map([...genericTypes].reverse().map(([own, generic]) => [generic, own]))
 }
 
 /** An id for an object that has none. The prefix shows that it is not real. */

@@ -1,14 +1,7 @@
 // Reads the facts of a simulated notification from fields that may be missing or of any type.
-import { Email } from '@paylog/domain/fields'
-import { Compile } from 'typebox/compile'
-import { Amount, Code, UnixTime } from './fields.ts'
+import { codeAt, emailAt, unitsAt, unixTimeAt } from './lenient.ts'
 import type { ProviderNotification } from './provider.ts'
 import type { ProviderObject } from './providerPlugin.ts'
-
-const code = Compile(Code)
-const amount = Compile(Amount)
-const email = Compile(Email)
-const unixTime = Compile(UnixTime)
 
 type Facts = Pick<
   ProviderNotification,
@@ -20,7 +13,7 @@ type Facts = Pick<
  * @param isInMinorUnits whether `amount` is in the interface's minor units, and overrides the reader's amount
  */
 export function factsOfObject(read: Facts, object: ProviderObject, isInMinorUnits: boolean): Facts {
-  const minorUnits = amount.Check(object.amount) ? object.amount : null
+  const minorUnits = unitsAt(object, 'amount')
   const { customer, currency, status } = object
   return {
     object_id: read.object_id ?? codeIn(object.id),
@@ -28,17 +21,18 @@ export function factsOfObject(read: Facts, object: ProviderObject, isInMinorUnit
     currency: read.currency ?? (/^[A-Za-z]{3}$/.test(codeIn(currency) ?? '') ? String(currency).toUpperCase() : null),
     status: read.status ?? codeIn(status)?.toLowerCase() ?? null,
     customer_id: read.customer_id ?? codeIn(isObject(customer) ? customer.id : customer),
-    customer_email: read.customer_email ?? emailIn(object.customer_email) ?? emailIn(object.email),
+    customer_email: read.customer_email ?? emailAt(object, 'customer_email') ?? emailAt(object, 'email'),
   }
 }
 
 /** The time of a client's event, in the interface's or a provider's shape. */
 export function timeOfEvent({ created, create_time, eventDate }: ProviderObject): Date | null {
-  if (unixTime.Check(created)) return new Date(created * 1000)
+  const inSeconds = unixTimeAt(created)
+  if (inSeconds !== null) return new Date(inSeconds)
   const text = create_time ?? eventDate
-  const time = typeof text === 'string' ? new Date(text) : new Date(Number.NaN)
+  const time = typeof text === 'string' ? Date.parse(text) : Number.NaN
   // Later years have more than four digits in ISO 8601.
-  return unixTime.Check(Math.floor(time.getTime() / 1000)) ? time : null
+  return unixTimeAt(Math.floor(time / 1000)) === null ? null : new Date(time)
 }
 
 export function isObject(value: unknown): value is ProviderObject {
@@ -47,10 +41,5 @@ export function isObject(value: unknown): value is ProviderObject {
 
 /** Accepts numeric ids too. */
 export function codeIn(value: unknown): string | null {
-  const text = Number.isSafeInteger(value) ? String(value) : value
-  return code.Check(text) ? text : null
-}
-
-function emailIn(value: unknown): string | null {
-  return email.Check(value) ? value : null
+  return codeAt(Number.isSafeInteger(value) ? String(value) : value)
 }

@@ -38,7 +38,7 @@ export const simulators: ReadonlyMap<string, Simulator> = new Map(
 function createSimulator(format: NotificationFormat): Simulator {
   const { nativeTypes, keys } = format
   return {
-    nativeType: (generic) => (Object.hasOwn(nativeTypes, generic) ? nativeTypes[generic] : undefined),
+    nativeType: (generic) => nativeTypes.get(generic),
     simulate({ type, generic_type, payload, defaults, id, at: now }) {
       const { object: given, siblings, envelope } = unwrapped(payload, keys.object)
       const at = timeOfEvent(envelope) ?? now

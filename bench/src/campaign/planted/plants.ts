@@ -118,7 +118,7 @@ export const plants: readonly Plant[] = [
     name: "forged notification of Stripe's",
     rules: ['forged notification accepted'],
     file: 'packages/providers/src/stripe/stripe.ts',
-    text: "verifyStripeSignature(options.webhookSecrets, headers['stripe-signature'], body, now)",
+    text: 'verifyTimedSignature(signatureHeader, options.webhookSecrets, notification)',
     replacement: '',
   },
   {

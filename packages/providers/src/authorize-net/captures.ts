@@ -7,7 +7,7 @@ import {
   type ProviderErrorKind,
 } from '../provider.ts'
 import type { Api, Transaction } from './api.ts'
-import { decimalOf, evidenceOf } from './fields.ts'
+import { evidenceOf, toDecimal } from './fields.ts'
 import type { Gateway } from './gateway.ts'
 import { findPayment, snapshotOf, unpaidSnapshot } from './intents.ts'
 import { isCapturable, statusOf } from './statuses.ts'
@@ -71,7 +71,7 @@ export async function captureAuthorized(gateway: Gateway, request: CaptureAuthor
   const currency = await gateway.currency()
   if (!isCapturable(transaction.body)) return readSnapshot(request, transaction, currency)
   const { transId } = transaction.body
-  const amount = decimalOf(request.amount_cents)
+  const amount = toDecimal(request.amount_cents)
   const transactionRequest = { transactionType: 'priorAuthCaptureTransaction', amount, refTransId: transId }
   try {
     const { code, responded_at } = await submitTransaction(gateway.api, transactionRequest)

@@ -1,9 +1,8 @@
 // Completes a notification about a transaction with its payment, the amount and the payment's status.
 
-import { Email } from '@paylog/domain/fields'
-import { Compile } from 'typebox/compile'
 import { subscriptionFacts } from '../fields.ts'
 import { statusOfGenericType } from '../genericEvent.ts'
+import { emailAt } from '../lenient.ts'
 import { ProviderError, type ProviderNotification, type ProviderReport } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'
 import type { Api, Transaction } from './api.ts'
@@ -13,8 +12,6 @@ import { isAboutTransaction } from './notifications.ts'
 import { reportedRefundOf } from './refundReports.ts'
 import { isRefund, isTransactionId, reversalsOf, statusOf } from './statuses.ts'
 import { type Attempt, findAttempts, type Read, readTransaction } from './transactions.ts'
-
-const emailText = Compile(Email)
 
 /** The gateway's reporting API may not know a transaction for this long after its notification. */
 const reportingLagMs = 15 * 60 * 1000
@@ -41,7 +38,7 @@ export async function completeNotification(
     currency,
     status: transaction.transactionStatus.toLowerCase(),
     customer_id: transaction.profile?.customerProfileId ?? notification.customer_id,
-    customer_email: emailOf(transaction),
+    customer_email: emailAt(transaction, 'customer', 'email'),
   }
   if (isRefund(transaction)) return refundNotification(gateway.api, completed, response)
   const status = statusOf(transaction)
@@ -95,11 +92,6 @@ async function refundNotification(
   const refund = reportedRefundOf(response, { provider_intent_id, provider_event_id })
   if (refund === null) return refunded
   return { ...refunded, referenced_payment_id: paymentIdOf(provider_intent_id), report: { about: 'refund', ...refund } }
-}
-
-function emailOf({ customer }: Transaction): string | null {
-  const email = customer?.email
-  return emailText.Check(email) ? email : null
 }
 
 /** How far apart in time the attempts to pay one invoice can be. */

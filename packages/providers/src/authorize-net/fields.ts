@@ -2,12 +2,13 @@
 import { DomainError } from '@paylog/domain/errors'
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import { decimalOf, unitsOf } from '../fields.ts'
 import { paymentIdEndingIn } from '../findableId.ts'
 import { unreadableResponse } from '../responses.ts'
 import type { Transaction } from './api.ts'
 import { isCapturable } from './statuses.ts'
 
-/** The currencies of all processors that Authorize.Net works with. All of them have two decimals. */
+/** The currencies of all processors that Authorize.Net works with. */
 const currencies: ReadonlySet<string> = new Set('AUD CAD CHF DKK EUR GBP NOK NZD PLN SEK USD ZAR'.split(' '))
 
 /**
@@ -21,21 +22,9 @@ export function checkAmount(_amount_cents: number, currency: string): void {
     })
 }
 
-/** 725 → `7.25`. */
-export function decimalOf(cents: number): string {
-  const digits = String(cents).padStart(3, '0')
-  return `${digits.slice(0, -2)}.${digits.slice(-2)}`
-}
-
-/**
- * `7.25`, `7.250` and `7` → 725, 725 and 700, without floating point.
- * @returns `null` if it is not a whole number of cents
- */
-export function centsOf(decimal: string): number | null {
-  const [, units, fraction = ''] = /^(\d{1,13})(?:\.(\d{1,10}))?$/.exec(decimal) ?? []
-  if (units === undefined || !/^\d{0,2}0*$/.test(fraction)) return null
-  return Number(units + fraction.slice(0, 2).padEnd(2, '0'))
-}
+/** All currencies have two decimals. */
+export const toDecimal = (cents: number): string => decimalOf(cents, 2)
+export const centsOf = (decimal: string): number | null => unitsOf(decimal, 2)
 
 /**
  * The payment of an invoice number; `null` if the number does not have our form. Other systems on the same merchant

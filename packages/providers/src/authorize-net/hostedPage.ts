@@ -3,7 +3,7 @@
 import { endOfPaymentId } from '../findableId.ts'
 import type { CreateIntent, ProviderIntent } from '../provider.ts'
 import { hostedPaymentPage, isNotFound } from './api.ts'
-import { decimalOf, plainText } from './fields.ts'
+import { plainText, toDecimal } from './fields.ts'
 import type { Gateway } from './gateway.ts'
 
 /**
@@ -57,7 +57,7 @@ async function requestToken({ api }: Gateway, request: CreateIntent): Promise<st
       refId: invoiceNumber,
       transactionRequest: {
         transactionType: capture_method === 'manual' ? 'authOnlyTransaction' : 'authCaptureTransaction',
-        amount: decimalOf(request.amount_cents),
+        amount: toDecimal(request.amount_cents),
         currencyCode: request.currency,
         ...(customerProfileId === null ? {} : { profile: { customerProfileId } }),
         order: { invoiceNumber, ...(description === null ? {} : { description: plainText(description) }) },

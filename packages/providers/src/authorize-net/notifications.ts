@@ -59,29 +59,38 @@ const approvalEvents: ReadonlySet<string> = new Set([
   'fraud.approved',
 ])
 
-const paymentEvents: Readonly<Record<string, string>> = {
-  'authorization.created': 'payment_intent.processing',
-  'fraud.held': 'payment_intent.processing',
-  'fraud.declined': 'payment_intent.failed',
-  'void.created': 'payment_intent.canceled',
-}
+const paymentEvents: ReadonlyMap<string, string> = new Map([
+  ['authorization.created', 'payment_intent.processing'],
+  ['fraud.held', 'payment_intent.processing'],
+  ['fraud.declined', 'payment_intent.failed'],
+  ['void.created', 'payment_intent.canceled'],
+])
 
-const otherEvents: Readonly<Record<string, string>> = {
-  'net.authorize.customer.created': 'customer.created',
-  'net.authorize.customer.updated': 'customer.updated',
-  'net.authorize.customer.deleted': 'customer.deleted',
-  'net.authorize.customer.paymentProfile.created': 'payment_method.attached',
-  'net.authorize.customer.paymentProfile.updated': 'payment_method.updated',
-  'net.authorize.customer.paymentProfile.deleted': 'payment_method.detached',
-  'net.authorize.customer.subscription.created': 'subscription.created',
-  'net.authorize.customer.subscription.updated': 'subscription.updated',
-  'net.authorize.customer.subscription.suspended': 'subscription.updated',
-  'net.authorize.customer.subscription.cancelled': 'subscription.deleted',
-  'net.authorize.customer.subscription.terminated': 'subscription.deleted',
-  'net.authorize.customer.subscription.expired': 'subscription.deleted',
-  'net.authorize.customer.subscription.expiring': 'subscription.trial_will_end',
-  'net.authorize.customer.subscription.failed': 'invoice.payment_failed',
-}
+const otherEvents: ReadonlyMap<string, string> = new Map([
+  ['net.authorize.customer.created', 'customer.created'],
+  ['net.authorize.customer.updated', 'customer.updated'],
+  ['net.authorize.customer.deleted', 'customer.deleted'],
+  ['net.authorize.customer.paymentProfile.created', 'payment_method.attached'],
+  ['net.authorize.customer.paymentProfile.updated', 'payment_method.updated'],
+  ['net.authorize.customer.paymentProfile.deleted', 'payment_method.detached'],
+  ['net.authorize.customer.subscription.created', 'subscription.created'],
+  ['net.authorize.customer.subscription.updated', 'subscription.updated'],
+  ['net.authorize.customer.subscription.suspended', 'subscription.updated'],
+  ['net.authorize.customer.subscription.cancelled', 'subscription.deleted'],
+  ['net.authorize.customer.subscription.terminated', 'subscription.deleted'],
+  ['net.authorize.customer.subscription.expired', 'subscription.deleted'],
+  ['net.authorize.customer.subscription.expiring', 'subscription.trial_will_end'],
+  ['net.authorize.customer.subscription.failed', 'invoice.payment_failed'],
+])
+
+/** The generic types by the gateway's own types, of approved transactions. */
+export const genericTypes: readonly (readonly [string, string])[] = [
+  [`${paymentPrefix}authcapture.created`, 'payment_intent.succeeded'],
+  // Of a transaction with a subscription.
+  [`${paymentPrefix}authcapture.created`, 'invoice.payment_succeeded'],
+  ...[...paymentEvents].map(([name, generic]) => [`${paymentPrefix}${name}`, generic] as const),
+  ...otherEvents,
+]
 
 /** Whether the payload is read too, not only the envelope. */
 function isKnownType(provider_type: string): boolean {
@@ -94,17 +103,13 @@ function isKnownType(provider_type: string): boolean {
  * @returns `null` for events that only raw receivers get
  */
 export function genericTypeOf(provider_type: string, responseCode: string | null): string | null {
-  if (!provider_type.startsWith(paymentPrefix)) return lookUp(otherEvents, provider_type) ?? genericName(provider_type)
+  if (!provider_type.startsWith(paymentPrefix)) return otherEvents.get(provider_type) ?? genericName(provider_type)
   const name = provider_type.slice(paymentPrefix.length)
   // A declined refund must not mark the refunded payment as failed.
   if (name === 'refund.created') return null
   if (responseCode === '2' || responseCode === '3') return 'payment_intent.failed'
   if (approvalEvents.has(name)) return approvedType(responseCode)
-  return lookUp(paymentEvents, name)
-}
-
-function lookUp(table: Readonly<Record<string, string>>, key: string): string | null {
-  return Object.hasOwn(table, key) ? (table[key] ?? null) : null
+  return paymentEvents.get(name) ?? null
 }
 
 function approvedType(responseCode: string | null): string | null {

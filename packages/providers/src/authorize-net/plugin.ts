@@ -3,8 +3,14 @@
 
 import { commaList, integer, origin, text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
-import { definePlugin, missingCredentials, type NotificationFormat, testIdOf } from '../providerPlugin.ts'
-import { genericTypeOf, readNotificationLeniently } from './notifications.ts'
+import {
+  definePlugin,
+  missingCredentials,
+  type NotificationFormat,
+  nativeTypesOf,
+  testIdOf,
+} from '../providerPlugin.ts'
+import { genericTypeOf, genericTypes, readNotificationLeniently } from './notifications.ts'
 
 /** The object's entity name by type prefix; longer prefixes first. */
 const entityNames: readonly (readonly [string, string])[] = [
@@ -18,24 +24,7 @@ const entityNames: readonly (readonly [string, string])[] = [
 const approved = '1'
 
 const authorizeNetNotificationFormat: NotificationFormat = {
-  nativeTypes: {
-    'payment_intent.succeeded': 'net.authorize.payment.authcapture.created',
-    'payment_intent.failed': 'net.authorize.payment.fraud.declined',
-    'payment_intent.canceled': 'net.authorize.payment.void.created',
-    'payment_intent.processing': 'net.authorize.payment.authorization.created',
-    'payment_method.attached': 'net.authorize.customer.paymentProfile.created',
-    'payment_method.detached': 'net.authorize.customer.paymentProfile.deleted',
-    'payment_method.updated': 'net.authorize.customer.paymentProfile.updated',
-    'subscription.created': 'net.authorize.customer.subscription.created',
-    'subscription.updated': 'net.authorize.customer.subscription.updated',
-    'subscription.deleted': 'net.authorize.customer.subscription.cancelled',
-    'subscription.trial_will_end': 'net.authorize.customer.subscription.expiring',
-    'invoice.payment_succeeded': 'net.authorize.payment.authcapture.created',
-    'invoice.payment_failed': 'net.authorize.customer.subscription.failed',
-    'customer.created': 'net.authorize.customer.created',
-    'customer.updated': 'net.authorize.customer.updated',
-    'customer.deleted': 'net.authorize.customer.deleted',
-  },
+  nativeTypes: nativeTypesOf(genericTypes),
   minimalObject({ id, type, generic_type }) {
     const [, entityName] = entityNames.find(([beginning]) => type.startsWith(beginning)) ?? []
     const dependsOnCode = genericTypeOf(type, null) === null && genericTypeOf(type, approved) !== null

@@ -3,7 +3,7 @@ import { DomainError } from '@paylog/domain/errors'
 import { ProviderError, type RefundCharge, type ReportedRefund } from '../provider.ts'
 import type { Transaction } from './api.ts'
 import { isRejection, voidTransaction } from './captures.ts'
-import { decimalOf } from './fields.ts'
+import { toDecimal } from './fields.ts'
 import { clockMarginMs, type Gateway } from './gateway.ts'
 import { duplicateWindow } from './hostedPage.ts'
 import { refundDescription, refundIdOf, reportedRefundOf } from './refundReports.ts'
@@ -103,7 +103,7 @@ async function submitRefund({ api }: Gateway, request: RefundCharge, charge: Tra
   const { refund_id, provider_intent_id } = request
   const transactionRequest = {
     transactionType: 'refundTransaction',
-    amount: decimalOf(request.amount_cents),
+    amount: toDecimal(request.amount_cents),
     currencyCode: request.currency,
     payment: accountOf(charge),
     refTransId: charge.transId,

@@ -1,22 +1,23 @@
 // What PayPal's dispute notifications report.
 import type { DisputeStatus } from '@paylog/domain/payments/events'
+import { codeAt, instantAt } from '../lenient.ts'
 import type { ProviderReport } from '../provider.ts'
-import { amountAt, codeAt, instantAt } from './fields.ts'
+import { amountAt } from './fields.ts'
 
 type DisputeReport = Extract<ProviderReport, { about: 'dispute' }>
 
 /** https://developer.paypal.com/docs/api/customer-disputes/v1/#disputes_get */
-const outcomes: Readonly<Record<string, DisputeStatus>> = {
-  RESOLVED_BUYER_FAVOUR: 'lost',
-  ACCEPTED: 'lost',
-  RESOLVED_SELLER_FAVOUR: 'won',
+const outcomes: ReadonlyMap<string, DisputeStatus> = new Map([
+  ['RESOLVED_BUYER_FAVOUR', 'lost'],
+  ['ACCEPTED', 'lost'],
+  ['RESOLVED_SELLER_FAVOUR', 'won'],
   // PayPal itself compensates the payer.
-  RESOLVED_WITH_PAYOUT: 'won',
-  CANCELED_BY_BUYER: 'won',
-  DENIED: 'won',
+  ['RESOLVED_WITH_PAYOUT', 'won'],
+  ['CANCELED_BY_BUYER', 'won'],
+  ['DENIED', 'won'],
   // Closed without a decision, because another dispute was opened.
-  NONE: 'won',
-}
+  ['NONE', 'won'],
+])
 
 /** @param resource the dispute */
 export function disputeReport(resource: unknown): Omit<DisputeReport, 'provider_time' | 'provider_event_id'> {
@@ -39,6 +40,7 @@ export function disputeReport(resource: unknown): Omit<DisputeReport, 'provider_
 
 /** Without a known outcome it is lost if the payer was given money. */
 function closedStatus(resource: unknown, outcome: string | null): DisputeStatus {
-  if (outcome !== null && Object.hasOwn(outcomes, outcome)) return outcomes[outcome] ?? 'lost'
+  const known = outcomes.get(outcome ?? '')
+  if (known) return known
   return (amountAt(resource, 'dispute_outcome', 'amount_refunded').amount_cents ?? 0) > 0 ? 'lost' : 'won'
 }

@@ -1,4 +1,4 @@
-// PayPal's field formats: money, captures, notification envelopes, and lenient access to their objects.
+// PayPal's field formats: money, captures, notification envelopes, and what their objects name.
 
 import { currencyExponent } from '@paylog/domain/currency'
 import { DomainError } from '@paylog/domain/errors'
@@ -6,7 +6,8 @@ import type { RefundStatus } from '@paylog/domain/payments/events'
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Code, notificationJson, paymentIdFrom } from '../fields.ts'
+import { Code, checkEvent, decimalOf, notificationJson, paymentIdFrom, unitsOf } from '../fields.ts'
+import { codeAt, instantAt, valueAt } from '../lenient.ts'
 import { ProviderError } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'
 
@@ -19,8 +20,6 @@ const currencies: ReadonlySet<string> = new Set(
 )
 /** PayPal accepts no decimals in these, unlike ISO 4217. */
 const wholeCurrencies: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD'])
-
-const decimal = /^(\d{1,15})(?:\.(\d{1,10}))?$/
 
 /** @throws DomainError `currency_not_supported` */
 export function checkAmount(amount_cents: number, currency: string): void {
@@ -41,22 +40,15 @@ export function toMoney(amount_cents: number, currency: string): Money {
 }
 
 function moneyOf(amount_cents: number, currency_code: string): Money | null {
-  const exponent = currencyExponent(currency_code)
-  const digits = String(amount_cents).padStart(exponent + 1, '0')
-  const whole = digits.slice(0, digits.length - exponent)
-  const fraction = digits.slice(digits.length - exponent)
-  if (!wholeCurrencies.has(currency_code)) return { currency_code, value: `${whole}.${fraction}` }
+  const value = decimalOf(amount_cents, currencyExponent(currency_code))
+  if (!wholeCurrencies.has(currency_code)) return { currency_code, value }
+  const [whole = '', fraction = ''] = value.split('.')
   return /^0*$/.test(fraction) ? { currency_code, value: whole } : null
 }
 
 /** Converts PayPal's amount to minor units; `null` when it is invalid, or has more decimals than the currency. */
 export function toCents({ currency_code, value }: Money): number | null {
-  const [, whole, fraction = ''] = decimal.exec(value) ?? []
-  if (whole === undefined) return null
-  const exponent = currencyExponent(currency_code)
-  if (!/^0*$/.test(fraction.slice(exponent))) return null
-  const cents = Number(whole + fraction.slice(0, exponent).padEnd(exponent, '0'))
-  return Number.isSafeInteger(cents) ? cents : null
+  return unitsOf(value, currencyExponent(currency_code))
 }
 
 /** @throws ProviderError `unknown` for an invalid amount */
@@ -68,10 +60,10 @@ export function amountOf(money: Money): { readonly amount_cents: number; readonl
 
 /** Maps PayPal's status to ours. @throws ProviderError `unknown` for an unknown status */
 export function statusIn<Status>(
-  statuses: Readonly<Record<string, Status>>,
+  statuses: ReadonlyMap<string, Status>,
   { status }: { readonly status: string },
 ): Status {
-  const mapped = Object.hasOwn(statuses, status) ? statuses[status] : undefined
+  const mapped = statuses.get(status)
   if (mapped === undefined) throw unreadableResponse('unreadable_answer')
   return mapped
 }
@@ -86,16 +78,16 @@ export const Capture = Type.Object({
 })
 export type Capture = Static<typeof Capture>
 
-const captureStatuses: Readonly<Record<string, 'succeeded' | 'processing' | 'failed'>> = {
-  COMPLETED: 'succeeded',
+const captureStatuses: ReadonlyMap<string, 'succeeded' | 'processing' | 'failed'> = new Map([
+  ['COMPLETED', 'succeeded'],
   // A later refund does not change that the payment succeeded.
-  PARTIALLY_REFUNDED: 'succeeded',
-  REFUNDED: 'succeeded',
-  PENDING: 'processing',
-  DECLINED: 'failed',
-  DENIED: 'failed',
-  FAILED: 'failed',
-}
+  ['PARTIALLY_REFUNDED', 'succeeded'],
+  ['REFUNDED', 'succeeded'],
+  ['PENDING', 'processing'],
+  ['DECLINED', 'failed'],
+  ['DENIED', 'failed'],
+  ['FAILED', 'failed'],
+])
 
 /** @throws ProviderError `unknown` for an unknown status */
 export const statusOfCapture = (capture: Capture) => statusIn(captureStatuses, capture)
@@ -118,12 +110,12 @@ export function captureFailure(reason?: string | null) {
 }
 
 /** https://developer.paypal.com/docs/api/payments/v2/#refunds_get */
-export const refundStatuses: Readonly<Record<string, RefundStatus>> = {
-  COMPLETED: 'succeeded',
-  PENDING: 'pending',
-  FAILED: 'failed',
-  CANCELLED: 'failed',
-}
+export const refundStatuses: ReadonlyMap<string, RefundStatus> = new Map([
+  ['COMPLETED', 'succeeded'],
+  ['PENDING', 'pending'],
+  ['FAILED', 'failed'],
+  ['CANCELLED', 'failed'],
+])
 
 /** The code of a failed refund: PayPal's reason, or its status. */
 export const refundFailure = (status: string | null, reason?: string | null): string =>
@@ -140,7 +132,6 @@ const Envelope = Type.Object({
 export type Envelope = Static<typeof Envelope>
 
 const envelope = Compile(Envelope)
-const code = Compile(Code)
 const money = Compile(Money)
 /** The format of the API's first version, which sales still use. */
 const legacyMoney = Compile(Type.Object({ currency: Type.String({ pattern: '^[A-Z]{3}$' }), total: Type.String() }))
@@ -161,39 +152,11 @@ export function parseNotification(body: Buffer): { readonly text: string; readon
  * @throws DomainError `invalid_request`
  */
 export function readEnvelope(json: object): Envelope {
-  if (!envelope.Check(json)) {
-    const [first] = envelope.Errors(json)
-    throw new DomainError('invalid_request', `The event is not valid: ${first?.instancePath} ${first?.message}`)
-  }
-  const create_time = instant(json.create_time)
+  const event = checkEvent(envelope, json)
+  const create_time = instantAt(event, 'create_time')
   if (create_time === null)
     throw new DomainError('invalid_request', 'The event is not valid: /create_time is not a valid time')
-  return { ...json, create_time }
-}
-
-/**
- * The value at a path; `undefined` when a step is missing. Notification objects are read leniently, because an
- * unexpected field is no reason to reject a notification that PayPal has signed.
- */
-export function valueAt(value: unknown, ...path: readonly (string | number)[]): unknown {
-  let found = value
-  for (const step of path) {
-    if (typeof found !== 'object' || found === null) return undefined
-    found = Object.hasOwn(found, step) ? Reflect.get(found, step) : undefined
-  }
-  return found
-}
-
-/** An id or code at a path. */
-export function codeAt(value: unknown, ...path: readonly (string | number)[]): string | null {
-  const found = valueAt(value, ...path)
-  return code.Check(found) ? found : null
-}
-
-/** A time at a path, as ISO 8601 in UTC. */
-export function instantAt(value: unknown, ...path: readonly (string | number)[]): string | null {
-  const found = valueAt(value, ...path)
-  return typeof found === 'string' ? instant(found) : null
+  return { ...event, create_time }
 }
 
 /** An amount at a path, in either format. */
@@ -208,11 +171,6 @@ export type Amount = { readonly amount_cents: number | null; readonly currency: 
 
 function amount(found: Money): Amount {
   return { amount_cents: toCents(found), currency: found.currency_code }
-}
-
-function instant(text: string): string | null {
-  const time = Date.parse(text)
-  return Number.isNaN(time) ? null : new Date(time).toISOString()
 }
 
 /**

@@ -1,9 +1,7 @@
 // Reads PayPal's notifications: generic type, payment report, and subscription facts.
-import { Email } from '@paylog/domain/fields'
 import type { RefundStatus } from '@paylog/domain/payments/events'
 import type { ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
-import { Compile } from 'typebox/compile'
 import { subscriptionFacts } from '../fields.ts'
 import {
   type GenericEventOptions,
@@ -14,15 +12,14 @@ import {
   readGenericEvent,
   statusOfGenericType,
 } from '../genericEvent.ts'
+import { codeAt, emailAt, instantAt, valueAt } from '../lenient.ts'
 import type { ProviderNotification, ProviderReport } from '../provider.ts'
 import { disputeReport } from './disputes.ts'
 import {
   type Amount,
   amountAt,
   captureFailure,
-  codeAt,
   type Envelope,
-  instantAt,
   isOthersObject,
   linkedAuthorization,
   linkedCapture,
@@ -33,21 +30,20 @@ import {
   refundFailure,
   refundIdIn,
   refundStatuses,
-  valueAt,
 } from './fields.ts'
 
 /** The types that report a payment status. Other order events are intermediate, or repeat the report of the capture. */
-const statuses: Readonly<Record<string, PaymentStatus>> = {
-  'CHECKOUT.ORDER.APPROVED': 'processing',
-  'CHECKOUT.ORDER.VOIDED': 'canceled',
-  'CHECKOUT.PAYMENT-APPROVAL.REVERSED': 'canceled',
-  'PAYMENT.AUTHORIZATION.CREATED': 'processing',
-  'PAYMENT.AUTHORIZATION.VOIDED': 'canceled',
-  'PAYMENT.CAPTURE.COMPLETED': 'succeeded',
-  'PAYMENT.CAPTURE.DECLINED': 'failed',
-  'PAYMENT.CAPTURE.DENIED': 'failed',
-  'PAYMENT.CAPTURE.PENDING': 'processing',
-}
+const statuses: ReadonlyMap<string, PaymentStatus> = new Map([
+  ['CHECKOUT.ORDER.APPROVED', 'processing'],
+  ['CHECKOUT.ORDER.VOIDED', 'canceled'],
+  ['CHECKOUT.PAYMENT-APPROVAL.REVERSED', 'canceled'],
+  ['PAYMENT.AUTHORIZATION.CREATED', 'processing'],
+  ['PAYMENT.AUTHORIZATION.VOIDED', 'canceled'],
+  ['PAYMENT.CAPTURE.COMPLETED', 'succeeded'],
+  ['PAYMENT.CAPTURE.DECLINED', 'failed'],
+  ['PAYMENT.CAPTURE.DENIED', 'failed'],
+  ['PAYMENT.CAPTURE.PENDING', 'processing'],
+])
 
 /** Events about a refund. PayPal reverses a capture itself: after a lost dispute, or when a bank takes the money back. */
 const refunds: ReadonlySet<string> = new Set([
@@ -93,13 +89,12 @@ function refundReport(event: Envelope, { amount_cents }: Amount, source: Source)
 
 function refundStatus(event_type: string, state: string | null): RefundStatus {
   if (event_type === 'PAYMENT.REFUND.FAILED') return 'failed'
-  const named = state !== null && Object.hasOwn(refundStatuses, state) ? refundStatuses[state] : undefined
-  return named ?? (event_type === 'PAYMENT.REFUND.PENDING' ? 'pending' : 'succeeded')
+  return refundStatuses.get(state ?? '') ?? (event_type === 'PAYMENT.REFUND.PENDING' ? 'pending' : 'succeeded')
 }
 
 function statusReport(event: Envelope, reported: Amount, source: Source): ProviderReport | null {
   const { event_type, resource } = event
-  const status = Object.hasOwn(statuses, event_type) ? statuses[event_type] : statusOfGenericType(event_type)
+  const status = statuses.get(event_type) ?? statusOfGenericType(event_type)
   if (!status) return isReference(event) ? { about: 'object', ...source, provider_payment_id: null } : null
   // The money is still authorized, and may be captured again.
   if (status === 'failed' && linkedAuthorization(resource) !== null)
@@ -150,29 +145,28 @@ function refundedCapture(event: Envelope): string | null {
 /** The charge id does not follow from the intent id. */
 const genericEventOptions: GenericEventOptions = { chargeOf: () => null, failure: captureFailure() }
 
-const email = Compile(Email)
-
-const genericTypes: Readonly<Record<string, string>> = {
-  'CHECKOUT.ORDER.CREATED': 'payment_intent.created',
-  'PAYMENT.CAPTURE.COMPLETED': 'payment_intent.succeeded',
-  'PAYMENT.CAPTURE.DENIED': 'payment_intent.failed',
-  'PAYMENT.CAPTURE.DECLINED': 'payment_intent.failed',
-  'PAYMENT.AUTHORIZATION.VOIDED': 'payment_intent.canceled',
-  'CHECKOUT.PAYMENT-APPROVAL.REVERSED': 'payment_intent.canceled',
-  'PAYMENT.CAPTURE.PENDING': 'payment_intent.processing',
-  'PAYMENT.AUTHORIZATION.CREATED': 'payment_intent.processing',
-  'CHECKOUT.ORDER.APPROVED': 'payment_intent.processing',
-  'VAULT.PAYMENT-TOKEN.CREATED': 'payment_method.attached',
-  'VAULT.PAYMENT-TOKEN.DELETED': 'payment_method.detached',
-  'BILLING.SUBSCRIPTION.CREATED': 'subscription.created',
-  'BILLING.SUBSCRIPTION.ACTIVATED': 'subscription.updated',
-  'BILLING.SUBSCRIPTION.UPDATED': 'subscription.updated',
-  'BILLING.SUBSCRIPTION.SUSPENDED': 'subscription.updated',
-  'BILLING.SUBSCRIPTION.RE-ACTIVATED': 'subscription.updated',
-  'BILLING.SUBSCRIPTION.CANCELLED': 'subscription.deleted',
-  'BILLING.SUBSCRIPTION.EXPIRED': 'subscription.deleted',
-  'BILLING.SUBSCRIPTION.PAYMENT.FAILED': 'invoice.payment_failed',
-}
+/** Of several types that mean the same, the first one is written for a generic event. */
+export const genericTypes: ReadonlyMap<string, string> = new Map([
+  ['CHECKOUT.ORDER.CREATED', 'payment_intent.created'],
+  ['PAYMENT.CAPTURE.COMPLETED', 'payment_intent.succeeded'],
+  ['PAYMENT.CAPTURE.DENIED', 'payment_intent.failed'],
+  ['PAYMENT.CAPTURE.DECLINED', 'payment_intent.failed'],
+  ['PAYMENT.AUTHORIZATION.VOIDED', 'payment_intent.canceled'],
+  ['CHECKOUT.PAYMENT-APPROVAL.REVERSED', 'payment_intent.canceled'],
+  ['PAYMENT.CAPTURE.PENDING', 'payment_intent.processing'],
+  ['PAYMENT.AUTHORIZATION.CREATED', 'payment_intent.processing'],
+  ['CHECKOUT.ORDER.APPROVED', 'payment_intent.processing'],
+  ['VAULT.PAYMENT-TOKEN.CREATED', 'payment_method.attached'],
+  ['VAULT.PAYMENT-TOKEN.DELETED', 'payment_method.detached'],
+  ['BILLING.SUBSCRIPTION.CREATED', 'subscription.created'],
+  ['BILLING.SUBSCRIPTION.UPDATED', 'subscription.updated'],
+  ['BILLING.SUBSCRIPTION.ACTIVATED', 'subscription.updated'],
+  ['BILLING.SUBSCRIPTION.SUSPENDED', 'subscription.updated'],
+  ['BILLING.SUBSCRIPTION.RE-ACTIVATED', 'subscription.updated'],
+  ['BILLING.SUBSCRIPTION.CANCELLED', 'subscription.deleted'],
+  ['BILLING.SUBSCRIPTION.EXPIRED', 'subscription.deleted'],
+  ['BILLING.SUBSCRIPTION.PAYMENT.FAILED', 'invoice.payment_failed'],
+])
 
 /** The types that always mean a changed subscription status. */
 const statusChanges: ReadonlySet<string> = new Set([
@@ -192,7 +186,6 @@ export function readNotification(body: Buffer): ProviderNotification {
 
 function notificationOf(event: Envelope): ProviderNotification {
   const { id, event_type, create_time: occurred_at, resource } = event
-  const customer_email = valueAt(resource, 'payer', 'email_address') ?? valueAt(resource, 'subscriber', 'email_address')
   const amount = amountIn(event)
   const paid = isDispute(event) ? valueAt(resource, 'disputed_transactions', 0) : resource
   return {
@@ -207,7 +200,7 @@ function notificationOf(event: Envelope): ProviderNotification {
       codeAt(resource, 'customer', 'id') ??
       codeAt(resource, 'payer', 'payer_id') ??
       codeAt(resource, 'subscriber', 'payer_id'),
-    customer_email: email.Check(customer_email) ? customer_email : null,
+    customer_email: emailAt(resource, 'payer', 'email_address') ?? emailAt(resource, 'subscriber', 'email_address'),
     referenced_payment_id: paymentIdIn(paid),
     // A refund may have an id of the system that made it, also a refund of our capture.
     report:
@@ -221,7 +214,7 @@ function notificationOf(event: Envelope): ProviderNotification {
 function genericTypeOf(event: Envelope): string | null {
   const { event_type } = event
   if (isRenewal(event)) return 'invoice.payment_succeeded'
-  return Object.hasOwn(genericTypes, event_type) ? (genericTypes[event_type] ?? null) : genericName(event_type)
+  return genericTypes.get(event_type) ?? genericName(event_type)
 }
 
 /** A sale pays a subscription's invoice only if it names the subscription. */

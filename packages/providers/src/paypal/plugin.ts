@@ -2,8 +2,14 @@
 
 import { commaList, integer, origin, text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
-import { definePlugin, missingCredentials, type NotificationFormat, testIdOf } from '../providerPlugin.ts'
-import { readNotification } from './notifications.ts'
+import {
+  definePlugin,
+  missingCredentials,
+  type NotificationFormat,
+  nativeTypesOf,
+  testIdOf,
+} from '../providerPlugin.ts'
+import { genericTypes, readNotification } from './notifications.ts'
 
 /** The object's resource type by event type prefix; longer prefixes first. */
 const resourceTypes: readonly (readonly [string, string])[] = [
@@ -20,20 +26,8 @@ const resourceTypes: readonly (readonly [string, string])[] = [
 ]
 
 const paypalNotificationFormat: NotificationFormat = {
-  nativeTypes: {
-    'payment_intent.created': 'CHECKOUT.ORDER.CREATED',
-    'payment_intent.succeeded': 'PAYMENT.CAPTURE.COMPLETED',
-    'payment_intent.failed': 'PAYMENT.CAPTURE.DENIED',
-    'payment_intent.canceled': 'PAYMENT.AUTHORIZATION.VOIDED',
-    'payment_intent.processing': 'PAYMENT.CAPTURE.PENDING',
-    'payment_method.attached': 'VAULT.PAYMENT-TOKEN.CREATED',
-    'payment_method.detached': 'VAULT.PAYMENT-TOKEN.DELETED',
-    'subscription.created': 'BILLING.SUBSCRIPTION.CREATED',
-    'subscription.updated': 'BILLING.SUBSCRIPTION.UPDATED',
-    'subscription.deleted': 'BILLING.SUBSCRIPTION.CANCELLED',
-    'invoice.payment_succeeded': 'PAYMENT.SALE.COMPLETED',
-    'invoice.payment_failed': 'BILLING.SUBSCRIPTION.PAYMENT.FAILED',
-  },
+  // A sale means that only if it names a subscription.
+  nativeTypes: nativeTypesOf([...genericTypes, ['PAYMENT.SALE.COMPLETED', 'invoice.payment_succeeded']]),
   minimalObject({ id, generic_type, object }) {
     // Some objects have their id in another field.
     const isNamed = 'order_id' in object || 'dispute_id' in object

@@ -2,11 +2,11 @@
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
+import { instantAt } from '../lenient.ts'
 import { ProviderError, type RefundCharge, type ReportedRefund } from '../provider.ts'
 import { ErrorResponse } from '../providerApi.ts'
 import type { PaypalApi } from './client.ts'
 import {
-  instantAt,
   linkedCapture,
   Money,
   refundCustomId,

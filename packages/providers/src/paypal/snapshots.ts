@@ -42,25 +42,25 @@ export const order = Compile(
 )
 export type Order = ReturnType<typeof order.Parse>
 
-const orderStatuses: Readonly<Record<string, PaymentStatus>> = {
-  CREATED: 'pending',
-  SAVED: 'pending',
-  PAYER_ACTION_REQUIRED: 'pending',
-  APPROVED: 'processing',
+const orderStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
+  ['CREATED', 'pending'],
+  ['SAVED', 'pending'],
+  ['PAYER_ACTION_REQUIRED', 'pending'],
+  ['APPROVED', 'processing'],
   // Without a completed or pending capture, all we know is that the payer has approved.
-  COMPLETED: 'processing',
-  VOIDED: 'canceled',
-}
+  ['COMPLETED', 'processing'],
+  ['VOIDED', 'canceled'],
+])
 
-const authorizationStatuses: Readonly<Record<string, PaymentStatus>> = {
-  CREATED: 'processing',
-  PARTIALLY_CAPTURED: 'processing',
-  CAPTURED: 'processing',
-  PENDING: 'processing',
-  VOIDED: 'canceled',
-  EXPIRED: 'canceled',
-  DENIED: 'failed',
-}
+const authorizationStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
+  ['CREATED', 'processing'],
+  ['PARTIALLY_CAPTURED', 'processing'],
+  ['CAPTURED', 'processing'],
+  ['PENDING', 'processing'],
+  ['VOIDED', 'canceled'],
+  ['EXPIRED', 'canceled'],
+  ['DENIED', 'failed'],
+])
 
 /**
  * What the order says of its payment.

@@ -18,7 +18,7 @@ const emptyNotification = {
 }
 
 const sandboxNotificationFormat: NotificationFormat = {
-  nativeTypes: Object.fromEntries(genericNames.map((name) => [name, name])),
+  nativeTypes: new Map(genericNames.map((name) => [name, name])),
   minimalObject: ({ id }) => ({ id: testIdOf(id) }),
   envelope: ({ id, type, at, object, siblings }) => ({
     id: `evt_${testIdOf(id)}`,

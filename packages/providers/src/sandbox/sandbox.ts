@@ -1,6 +1,7 @@
 // The sandbox provider: no network and no payers. Its ids follow from the requests.
 import { DomainError } from '@paylog/domain/errors'
 import { type IntentRef, type Provider, ProviderError } from '../provider.ts'
+import { readTimedSignature, verifyTimedSignature } from '../timedSignature.ts'
 import { sandboxCatalog } from './catalog.ts'
 import {
   canceled,
@@ -18,7 +19,7 @@ import {
 import { createLocalMemory, type SandboxMemory } from './memory.ts'
 import { isTestMethod, requireAccepted, sandboxMethods } from './methods.ts'
 import { readNotification, remember } from './notifications.ts'
-import { readSandboxSignature, verifySandboxSignature } from './signature.ts'
+import { signatureHeader } from './signature.ts'
 
 /**
  * @param options `webhookSecrets`: for the notifications' signatures; several during a rotation. `memory`: shared by all
@@ -58,12 +59,10 @@ export function createSandbox(options: {
     methods: sandboxMethods,
     catalog: sandboxCatalog,
 
-    checkNotificationHeaders({ headers, now }) {
-      readSandboxSignature(headers['sandbox-signature'], now)
-    },
-    async verifyNotification({ body, headers, now }) {
-      verifySandboxSignature(options.webhookSecrets, headers['sandbox-signature'], body, now)
-      const notification = readable(body)
+    checkNotificationHeaders: (notification) => void readTimedSignature(signatureHeader, notification),
+    async verifyNotification(signed) {
+      verifyTimedSignature(signatureHeader, options.webhookSecrets, signed)
+      const notification = readable(signed.body)
       if (notification) await remember(memory, notification)
     },
     readNotification,

@@ -2,7 +2,7 @@
 import type Stripe from 'stripe'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Code } from '../fields.ts'
+import { Code, maybe } from '../fields.ts'
 import { withPriority } from '../pacing.ts'
 import type {
   CatalogPrice,
@@ -15,7 +15,7 @@ import type {
 import { ProviderError } from '../provider.ts'
 import { type ApiResponse, ErrorResponse, nullIf } from '../providerApi.ts'
 import { amountNotWritable, nullIfMissing, rejected, type StripeApi } from './api.ts'
-import { CurrencyCode, idIn, Maybe, Reference, toStripeAmount } from './fields.ts'
+import { CurrencyCode, idIn, Reference, toStripeAmount } from './fields.ts'
 
 /** How often we start over when another call or the merchant changes the same product. */
 const maxRounds = 5
@@ -73,7 +73,7 @@ async function putWithPrice(api: StripeApi, request: PutProduct): Promise<Provid
   throw rejection
 }
 
-const ProductResponse = Type.Object({ id: Code, default_price: Maybe(Reference) })
+const ProductResponse = Type.Object({ id: Code, default_price: maybe(Reference) })
 const productResponse = Compile(ProductResponse)
 
 export type PresentProduct = { readonly id: string; readonly default_price: string | null; readonly isNew: boolean }
@@ -136,15 +136,15 @@ function presentProduct({ body: { id, default_price } }: ApiResponse<Static<type
 const Price = Type.Object({
   id: Code,
   currency: CurrencyCode,
-  unit_amount: Maybe(Type.Number()),
-  recurring: Maybe(
+  unit_amount: maybe(Type.Number()),
+  recurring: maybe(
     Type.Object({
       interval: Type.String(),
       interval_count: Type.Number(),
-      trial_period_days: Maybe(Type.Number()),
+      trial_period_days: maybe(Type.Number()),
     }),
   ),
-  metadata: Maybe(Type.Record(Type.String(), Type.String())),
+  metadata: maybe(Type.Record(Type.String(), Type.String())),
 })
 type Price = Static<typeof Price>
 const created = Compile(Type.Object({ id: Code }))

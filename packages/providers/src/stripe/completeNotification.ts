@@ -5,12 +5,12 @@ import { Compile } from 'typebox/compile'
 import type { ProviderNotification } from '../provider.ts'
 import { nullIfRejected, unreadableResponse } from '../responses.ts'
 import type { StripeApi } from './api.ts'
-import { idIn, objectIn, paymentIdIn } from './fields.ts'
+import { idIn, paymentIdIn } from './fields.ts'
 import { readEvent, snapshotTypeOf } from './notifications.ts'
 import { type Refund, RefundedCharge, refundsOfMoney, releasedOf } from './refundObject.ts'
 import { allRefundsOf } from './refunds.ts'
 
-const anyObject = Compile(Type.Object({}))
+const anyObject = Compile(Type.Record(Type.String(), Type.Unknown()))
 
 /** Where the objects of events are, by the beginning of the snapshot event's type. The first match counts. */
 const resources: readonly (readonly [string, string])[] = [
@@ -52,10 +52,9 @@ async function withObject(
   const { object_id, provider_event_id: id, provider_type: type, occurred_at } = notification
   const [, resource] = resources.find(([start]) => snapshotType.startsWith(start)) ?? []
   if (!resource || object_id === null || !/^\w+$/.test(object_id)) return notification
-  const { body } = await api.request(anyObject, { method: 'GET', path: `/v1/${resource}/${object_id}` })
-  const found = objectIn(body)
-  if (found.id !== object_id) throw unreadableResponse('another_object')
-  return readEvent(snapshotType, { id, type, occurred_at, object: found, previous: {} }, { isOurAccount: true })
+  const { body: object } = await api.request(anyObject, { method: 'GET', path: `/v1/${resource}/${object_id}` })
+  if (object.id !== object_id) throw unreadableResponse('another_object')
+  return readEvent(snapshotType, { id, type, occurred_at, object, previous: {} }, { isOurAccount: true })
 }
 
 /** Whether it reports a refund that was not made here. */

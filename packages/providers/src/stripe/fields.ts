@@ -1,12 +1,12 @@
-// Stripe's field formats: amounts, whose decimals differ from ISO 4217 for some currencies, and lenient field readers.
+// Stripe's field formats: amounts, whose decimals differ from ISO 4217 for some currencies, and references.
 // https://docs.stripe.com/currencies
 
 import { currencyExponent } from '@paylog/domain/currency'
 import { DomainError } from '@paylog/domain/errors'
-import { Email } from '@paylog/domain/fields'
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Amount, Code, paymentIdFrom, UnixTime } from '../fields.ts'
+import { Code, paymentIdFrom } from '../fields.ts'
+import { codeAt, unitsAt, valueAt } from '../lenient.ts'
 
 const zeroDecimal = new Set('BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' '))
 const threeDecimal = new Set('BHD JOD KWD OMR TND'.split(' '))
@@ -66,41 +66,21 @@ function scaled(amount: number, decimals: number): number | null {
 
 export const CurrencyCode = Type.String({ pattern: '^[A-Za-z]{3}$' })
 
-/** A field that some API versions leave out and others set to null. */
-export const Maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))
-
 /** Another object: its id, or the expanded object. */
 export const Reference = Type.Union([Code, Type.Object({ id: Code })])
 
-const code = Compile(Code)
-const amount = Compile(Amount)
-const unixTime = Compile(UnixTime)
 const currency = Compile(CurrencyCode)
-const email = Compile(Email)
 
 export type StripeObject = Readonly<Record<string, unknown>>
 
-/** @returns an empty object for any other type */
-export function objectIn(value: unknown): StripeObject {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
-export function codeIn(value: unknown): string | null {
-  return code.Check(value) ? value : null
-}
-
 /** The id of a referenced object, expanded or not. */
 export function idIn(value: unknown): string | null {
-  return codeIn(value) ?? codeIn(objectIn(value).id)
+  return codeAt(value) ?? codeAt(value, 'id')
 }
 
 /** The payment that an object's metadata names. */
-export function paymentIdIn({ metadata }: { readonly metadata?: unknown }): string | null {
-  return paymentIdFrom(objectIn(metadata).payment_id)
-}
-
-export function amountIn(value: unknown): number | null {
-  return amount.Check(value) ? value : null
+export function paymentIdIn(object: unknown): string | null {
+  return paymentIdFrom(valueAt(object, 'metadata', 'payment_id'))
 }
 
 /** Upper case. */
@@ -113,19 +93,6 @@ export function moneyIn(
   amount: unknown,
   code: unknown,
 ): { readonly amount_cents: number | null; readonly currency: string | null } {
-  const [units, currency] = [amountIn(amount), currencyIn(code)]
+  const [units, currency] = [unitsAt(amount), currencyIn(code)]
   return { amount_cents: units === null || currency === null ? null : fromStripeAmount(units, currency), currency }
-}
-
-export function emailIn(value: unknown): string | null {
-  return email.Check(value) ? value : null
-}
-
-/** ISO 8601. */
-export function timeIn(value: unknown): string | null {
-  return unixTime.Check(value) ? isoTime(value) : null
-}
-
-export function isoTime(unixSeconds: number): string {
-  return new Date(unixSeconds * 1000).toISOString()
 }

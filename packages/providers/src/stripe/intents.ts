@@ -4,7 +4,7 @@ import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import type Stripe from 'stripe'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Code } from '../fields.ts'
+import { Code, maybe } from '../fields.ts'
 import type {
   CaptureAuthorized,
   CreateIntent,
@@ -25,18 +25,18 @@ import {
   rejectedIfAboutCurrency,
   type StripeApi,
 } from './api.ts'
-import { idIn, Maybe, paymentIdIn, Reference, toStripeAmount } from './fields.ts'
+import { idIn, paymentIdIn, Reference, toStripeAmount } from './fields.ts'
 import { evidenceOf, PaymentIntent, statusOf } from './paymentIntent.ts'
 import { RefundedCharge } from './refundObject.ts'
 import { reportedRefundsOf } from './refunds.ts'
 
 const paymentIntent = Compile(PaymentIntent)
-const chargedIntent = Compile(Type.Object({ latest_charge: Maybe(Type.Union([Code, RefundedCharge])) }))
+const chargedIntent = Compile(Type.Object({ latest_charge: maybe(Type.Union([Code, RefundedCharge])) }))
 const searchResult = Compile(
   Type.Object({
     data: Type.Array(PaymentIntent),
     has_more: Type.Boolean(),
-    next_page: Maybe(Code),
+    next_page: maybe(Code),
   }),
 )
 
@@ -131,7 +131,7 @@ export async function findIntents(api: StripeApi, paymentId: string): Promise<re
   }))
 }
 
-const IntentOrCharge = Type.Object({ id: Code, metadata: Maybe(Type.Object({})), payment_intent: Maybe(Reference) })
+const IntentOrCharge = Type.Object({ id: Code, metadata: maybe(Type.Object({})), payment_intent: maybe(Reference) })
 const intentOrCharge = Compile(IntentOrCharge)
 
 /** Ids of another form are not sent: the object of a generic event may have any id. */

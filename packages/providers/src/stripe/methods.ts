@@ -4,24 +4,25 @@ import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import type Stripe from 'stripe'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Code } from '../fields.ts'
+import { Code, maybe } from '../fields.ts'
+import { codeAt } from '../lenient.ts'
 import { ProviderError } from '../provider.ts'
 import type { ApiResponse } from '../providerApi.ts'
 import { customerMissing, type ProviderMethods, type ReadMethod } from '../providerMethods.ts'
 import { unreadableResponse } from '../responses.ts'
 import { isMissing, nullIfMissing, rejected, type StripeApi } from './api.ts'
-import { codeIn, idIn, Maybe, objectIn, Reference } from './fields.ts'
+import { idIn, Reference } from './fields.ts'
 
 const PaymentMethod = Type.Object({
   id: Code,
   type: Code,
-  customer: Maybe(Reference),
-  card: Maybe(
+  customer: maybe(Reference),
+  card: maybe(
     Type.Object({
-      brand: Maybe(Code),
-      exp_month: Maybe(Type.Integer({ minimum: 1, maximum: 12 })),
-      exp_year: Maybe(Type.Integer({ minimum: 1000, maximum: 9999 })),
-      wallet: Maybe(Type.Object({ type: Code })),
+      brand: maybe(Code),
+      exp_month: maybe(Type.Integer({ minimum: 1, maximum: 12 })),
+      exp_year: maybe(Type.Integer({ minimum: 1000, maximum: 9999 })),
+      wallet: maybe(Type.Object({ type: Code })),
     }),
   ),
 })
@@ -118,7 +119,7 @@ function detailsOf(method: PaymentMethod): MethodDetails {
     wallet_type: card?.wallet?.type ?? null,
     card_brand: card?.brand ?? null,
     // Bank debits have `last4` too.
-    last_four: codeIn(objectIn(objectIn(method)[type]).last4),
+    last_four: codeAt(method, type, 'last4'),
     expiry_month: card?.exp_month ? String(card.exp_month).padStart(2, '0') : null,
     expiry_year: card?.exp_year ? String(card.exp_year) : null,
   }

@@ -5,19 +5,9 @@ import type { ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { Compile } from 'typebox/compile'
 import { subscriptionFacts } from '../fields.ts'
+import { codeAt, emailAt, unitsAt, unixTimeAt, valueAt } from '../lenient.ts'
 import type { ProviderNotification, ProviderReport } from '../provider.ts'
-import {
-  amountIn,
-  codeIn,
-  currencyIn,
-  emailIn,
-  idIn,
-  moneyIn,
-  objectIn,
-  paymentIdIn,
-  type StripeObject,
-  timeIn,
-} from './fields.ts'
+import { currencyIn, idIn, moneyIn, paymentIdIn, type StripeObject } from './fields.ts'
 import { evidenceOf, PaymentIntent } from './paymentIntent.ts'
 import { RefundedCharge, refundIn, refundsOfMoney, releasedOf, reportedRefund } from './refundObject.ts'
 
@@ -51,7 +41,7 @@ export function intentDetails(
   return {
     amount_cents: evidence.amount_cents,
     currency: evidence.currency,
-    customer_email: emailIn(object.receipt_email),
+    customer_email: emailAt(object, 'receipt_email'),
     referenced_payment_id: paymentIdIn(object),
     report: { about: 'status', ...evidence },
   }
@@ -142,7 +132,7 @@ function refundedChargeReport(object: StripeObject, source: ReportSource): Provi
   const isMoney = charge && latest && refundsOfMoney(charge, charge.refunds?.data ?? []).includes(latest)
   const reported = isMoney ? reportedRefund(latest, source) : null
   if (reported) return { about: 'refund', ...reported }
-  const total = amountIn(object.amount_refunded)
+  const total = unitsAt(object, 'amount_refunded')
   const refunded = total === null ? null : Math.max(0, total - (charge ? releasedOf(charge) : 0))
   return { about: 'refunded_total', ...source, refunded_cents: moneyIn(refunded, object.currency).amount_cents }
 }
@@ -160,7 +150,7 @@ const closedDisputes: ReadonlyMap<string, DisputeStatus> = new Map([
 export function disputeDetails(event: StripeEventData): Partial<NotificationDetails> {
   const { object } = event
   const money = moneyIn(object.amount, object.currency)
-  const provider_status = codeIn(object.status)?.toLowerCase() ?? 'unknown'
+  const provider_status = codeAt(object, 'status')?.toLowerCase() ?? 'unknown'
   return {
     ...money,
     referenced_payment_id: paymentIdIn(object),
@@ -170,8 +160,8 @@ export function disputeDetails(event: StripeEventData): Partial<NotificationDeta
       provider_dispute_id: idIn(object.id),
       status: closedDisputes.get(provider_status) ?? 'open',
       provider_status,
-      reason: codeIn(object.reason),
-      evidence_due_by: timeIn(objectIn(object.evidence_details).due_by),
+      reason: codeAt(object, 'reason'),
+      evidence_due_by: unixTimeAt(object, 'evidence_details', 'due_by'),
       disputed_cents: money.amount_cents,
     },
   }
@@ -185,11 +175,6 @@ export function thinDetails(event: Omit<StripeEventData, 'object' | 'previous'>,
   return { report: isPayment ? { about: 'object' as const, ...sourceOf(event, intentId, chargeId) } : null }
 }
 
-function listIn(list: unknown): readonly unknown[] {
-  const { data } = objectIn(list)
-  return Array.isArray(data) ? data : []
-}
-
 /** @param changed whether the event type implies a changed status */
 export function subscriptionDetails(
   { object, previous }: StripeEventData,
@@ -199,15 +184,15 @@ export function subscriptionDetails(
     currency: currencyIn(object.currency),
     subscription: subscriptionFacts(idIn(object.id), {
       current_period_end: periodEndIn(object),
-      status_changed: changed || codeIn(previous.status) !== null,
+      status_changed: changed || codeAt(previous, 'status') !== null,
     }),
   }
 }
 
 /** API versions since 2025 have the period on the items. Items may differ; we read the first. */
 function periodEndIn(subscription: StripeObject): string | null {
-  const [first] = listIn(subscription.items)
-  return timeIn(objectIn(first).current_period_end) ?? timeIn(subscription.current_period_end)
+  const ofFirstItem = unixTimeAt(subscription, 'items', 'data', 0, 'current_period_end')
+  return ofFirstItem ?? unixTimeAt(subscription, 'current_period_end')
 }
 
 /**
@@ -219,23 +204,20 @@ export function invoiceDetails(
   { object }: StripeEventData,
   paid: 'amount_paid' | 'amount_due',
 ): Partial<NotificationDetails> {
-  const subscription_id = idIn(object.subscription) ?? idIn(subscriptionOf(object))
+  // API versions since 2025 have it in the parent.
+  const ofParent = valueAt(object, 'parent', 'subscription_details', 'subscription')
+  const subscription_id = idIn(object.subscription) ?? idIn(ofParent)
   const isKnown = subscription_id !== null || object.object === 'invoice'
   const is_first_invoice = object.billing_reason === 'subscription_create'
   return {
     ...moneyIn(object[paid] ?? object.amount, object.currency),
-    customer_email: emailIn(object.customer_email),
+    customer_email: emailAt(object, 'customer_email'),
     subscription: isKnown ? subscriptionFacts(subscription_id, { is_first_invoice }) : null,
   }
 }
 
-/** API versions since 2025 have the subscription here. */
-function subscriptionOf(invoice: StripeObject): unknown {
-  return objectIn(objectIn(invoice.parent).subscription_details).subscription
-}
-
 export function customerDetails({ object }: StripeEventData): Partial<NotificationDetails> {
-  return { customer_id: idIn(object.id), customer_email: emailIn(object.email) }
+  return { customer_id: idIn(object.id), customer_email: emailAt(object, 'email') }
 }
 
 /** A detached method no longer names its customer; the previous values do. */

@@ -2,28 +2,28 @@
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { type Static, Type } from 'typebox'
-import { Amount, Code } from '../fields.ts'
-import { CurrencyCode, fromStripeAmount, idIn, Maybe, Reference } from './fields.ts'
+import { Amount, Code, maybe } from '../fields.ts'
+import { CurrencyCode, fromStripeAmount, idIn, Reference } from './fields.ts'
 
 /** The fields that we read, in responses and in notifications. */
 export const PaymentIntent = Type.Object({
   id: Code,
   amount: Amount,
-  amount_received: Maybe(Amount),
+  amount_received: maybe(Amount),
   /** Authorized, and not captured. */
-  amount_capturable: Maybe(Amount),
-  capture_method: Maybe(Code),
+  amount_capturable: maybe(Amount),
+  capture_method: maybe(Code),
   currency: CurrencyCode,
-  status: Maybe(Code),
-  client_secret: Maybe(Type.String({ minLength: 1, maxLength: 500 })),
-  metadata: Maybe(Type.Object({ payment_id: Type.Optional(Type.String()) })),
-  customer: Maybe(Reference),
-  receipt_email: Maybe(Type.String()),
-  latest_charge: Maybe(Reference),
-  last_payment_error: Maybe(
-    Type.Object({ type: Maybe(Code), code: Maybe(Code), decline_code: Maybe(Code), charge: Maybe(Reference) }),
+  status: maybe(Code),
+  client_secret: maybe(Type.String({ minLength: 1, maxLength: 500 })),
+  metadata: maybe(Type.Object({ payment_id: Type.Optional(Type.String()) })),
+  customer: maybe(Reference),
+  receipt_email: maybe(Type.String()),
+  latest_charge: maybe(Reference),
+  last_payment_error: maybe(
+    Type.Object({ type: maybe(Code), code: maybe(Code), decline_code: maybe(Code), charge: maybe(Reference) }),
   ),
-  cancellation_reason: Maybe(Code),
+  cancellation_reason: maybe(Code),
 })
 export type PaymentIntent = Static<typeof PaymentIntent>
 

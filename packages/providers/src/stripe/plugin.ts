@@ -2,30 +2,17 @@
 
 import { commaList, integer, origin, text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
-import { definePlugin, missingCredentials, type NotificationFormat, testIdOf } from '../providerPlugin.ts'
-import { readNotification } from './notifications.ts'
+import {
+  definePlugin,
+  missingCredentials,
+  type NotificationFormat,
+  nativeTypesOf,
+  testIdOf,
+} from '../providerPlugin.ts'
+import { genericTypes, readNotification } from './notifications.ts'
 
 const stripeNotificationFormat: NotificationFormat = {
-  nativeTypes: {
-    'payment_intent.created': 'payment_intent.created',
-    'payment_intent.succeeded': 'payment_intent.succeeded',
-    'payment_intent.failed': 'payment_intent.payment_failed',
-    'payment_intent.canceled': 'payment_intent.canceled',
-    'payment_intent.processing': 'payment_intent.processing',
-    'payment_intent.requires_action': 'payment_intent.requires_action',
-    'payment_method.attached': 'payment_method.attached',
-    'payment_method.detached': 'payment_method.detached',
-    'payment_method.updated': 'payment_method.updated',
-    'subscription.created': 'customer.subscription.created',
-    'subscription.updated': 'customer.subscription.updated',
-    'subscription.deleted': 'customer.subscription.deleted',
-    'subscription.trial_will_end': 'customer.subscription.trial_will_end',
-    'invoice.payment_succeeded': 'invoice.payment_succeeded',
-    'invoice.payment_failed': 'invoice.payment_failed',
-    'customer.created': 'customer.created',
-    'customer.updated': 'customer.updated',
-    'customer.deleted': 'customer.deleted',
-  },
+  nativeTypes: nativeTypesOf(genericTypes),
   minimalObject: ({ id }) => ({ id: testIdOf(id) }),
   envelope: ({ id, type, at, object, siblings }) => ({
     id: `evt_${testIdOf(id)}`,

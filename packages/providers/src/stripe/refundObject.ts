@@ -3,21 +3,22 @@ import type { RefundReason, RefundStatus } from '@paylog/domain/payments/events'
 import type { ReportSource } from '@paylog/domain/payments/evidence'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Amount, Code, paymentIdFrom } from '../fields.ts'
+import { Amount, Code, maybe, paymentIdFrom } from '../fields.ts'
+import { valueAt } from '../lenient.ts'
 import type { ReportedRefund } from '../provider.ts'
-import { CurrencyCode, fromStripeAmount, idIn, Maybe, objectIn, Reference } from './fields.ts'
+import { CurrencyCode, fromStripeAmount, idIn, Reference } from './fields.ts'
 
 /** The fields that we read, in responses and in notifications. */
 export const Refund = Type.Object({
   id: Code,
   amount: Amount,
   currency: CurrencyCode,
-  status: Maybe(Code),
-  reason: Maybe(Code),
-  failure_reason: Maybe(Code),
-  charge: Maybe(Reference),
-  payment_intent: Maybe(Reference),
-  metadata: Maybe(Type.Object({})),
+  status: maybe(Code),
+  reason: maybe(Code),
+  failure_reason: maybe(Code),
+  charge: maybe(Reference),
+  payment_intent: maybe(Reference),
+  metadata: maybe(Type.Object({})),
 })
 export type Refund = Static<typeof Refund>
 
@@ -25,11 +26,11 @@ export type Refund = Static<typeof Refund>
 export const RefundedCharge = Type.Object({
   id: Code,
   amount: Amount,
-  amount_captured: Maybe(Amount),
-  captured: Maybe(Type.Boolean()),
-  payment_intent: Maybe(Reference),
-  metadata: Maybe(Type.Object({})),
-  refunds: Maybe(Type.Object({ data: Type.Array(Refund), has_more: Type.Boolean() })),
+  amount_captured: maybe(Amount),
+  captured: maybe(Type.Boolean()),
+  payment_intent: maybe(Reference),
+  metadata: maybe(Type.Object({})),
+  refunds: maybe(Type.Object({ data: Type.Array(Refund), has_more: Type.Boolean() })),
 })
 export type RefundedCharge = Static<typeof RefundedCharge>
 
@@ -41,7 +42,7 @@ export function refundIn(value: unknown): Refund | null {
 
 /** Our id, which only refunds of ours name. */
 export function refundIdIn({ metadata }: Pick<Refund, 'metadata'>): string | null {
-  return paymentIdFrom(objectIn(metadata).refund_id)
+  return paymentIdFrom(valueAt(metadata, 'refund_id'))
 }
 
 /** https://docs.stripe.com/refunds#failed-refunds. A canceled refund never reached the payer. */

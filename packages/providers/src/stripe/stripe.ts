@@ -1,6 +1,7 @@
 // The Stripe adapter. https://docs.stripe.com/api
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
+import { readTimedSignature, verifyTimedSignature } from '../timedSignature.ts'
 import { withTimeLimits } from '../timeLimit.ts'
 import { createStripeApi } from './api.ts'
 import { createCatalog } from './catalog.ts'
@@ -8,9 +9,11 @@ import { completeNotification } from './completeNotification.ts'
 import { checkStripeAmount } from './fields.ts'
 import { cancelIntent, captureAuthorized, createIntent, findIntents, findPaymentId, retrieveIntent } from './intents.ts'
 import { createMethods } from './methods.ts'
-import { readNotification, readStripeSignature, verifyStripeSignature } from './notifications.ts'
+import { readNotification } from './notifications.ts'
 import { refundCharge } from './refunds.ts'
 import { createSetupIntent } from './setupIntents.ts'
+
+const signatureHeader = 'stripe-signature'
 
 /**
  * @param options `secretKey`: secret or restricted, live or test; `webhookSecrets`: for the notifications' signatures,
@@ -47,11 +50,9 @@ export function createStripe(options: {
     methods: withTimeLimits(options.timeoutMs, createMethods(api)),
     catalog: createCatalog(api),
 
-    checkNotificationHeaders({ headers, now }) {
-      readStripeSignature(headers['stripe-signature'], now)
-    },
-    async verifyNotification({ body, headers, now }) {
-      verifyStripeSignature(options.webhookSecrets, headers['stripe-signature'], body, now)
+    checkNotificationHeaders: (notification) => void readTimedSignature(signatureHeader, notification),
+    async verifyNotification(notification) {
+      verifyTimedSignature(signatureHeader, options.webhookSecrets, notification)
     },
     readNotification,
     completeNotification: (notification) => completeNotification(api, notification),

@@ -1,0 +1,56 @@
+// Lenient access to objects of any shape. The objects of notifications are read so, because an unexpected field is no reason
+// to reject a notification that the provider has signed.
+import { Email } from '@paylog/domain/fields'
+import { Compile } from 'typebox/compile'
+import { Amount, Code, UnixTime } from './fields.ts'
+
+const code = Compile(Code)
+const amount = Compile(Amount)
+const email = Compile(Email)
+const unixTime = Compile(UnixTime)
+
+type Path = readonly (string | number)[]
+
+/** The value at a path; `undefined` when a step is missing. Without a path, the value itself. */
+export function valueAt(value: unknown, ...path: Path): unknown {
+  let found = value
+  for (const step of path) {
+    if (typeof found !== 'object' || found === null) return undefined
+    found = Object.hasOwn(found, step) ? Reflect.get(found, step) : undefined
+  }
+  return found
+}
+
+/** An id or code. */
+export function codeAt(value: unknown, ...path: Path): string | null {
+  const found = valueAt(value, ...path)
+  return code.Check(found) ? found : null
+}
+
+export function emailAt(value: unknown, ...path: Path): string | null {
+  const found = valueAt(value, ...path)
+  return email.Check(found) ? found : null
+}
+
+/** An amount in the provider's own unit. */
+export function unitsAt(value: unknown, ...path: Path): number | null {
+  const found = valueAt(value, ...path)
+  return amount.Check(found) ? found : null
+}
+
+/** A time that is written as text, as ISO 8601 in UTC. */
+export function instantAt(value: unknown, ...path: Path): string | null {
+  const found = valueAt(value, ...path)
+  const time = typeof found === 'string' ? Date.parse(found) : Number.NaN
+  return Number.isNaN(time) ? null : new Date(time).toISOString()
+}
+
+/** A time in Unix seconds, as ISO 8601. */
+export function unixTimeAt(value: unknown, ...path: Path): string | null {
+  const found = valueAt(value, ...path)
+  return unixTime.Check(found) ? isoTime(found) : null
+}
+
+export function isoTime(unixSeconds: number): string {
+  return new Date(unixSeconds * 1000).toISOString()
+}
