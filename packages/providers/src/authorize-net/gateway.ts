@@ -36,13 +36,12 @@ export function createGateway(options: {
   readonly pace: Pace
 }): Gateway {
   const api = createApi(options)
-  let known: string | null | undefined
-  let pendingRead: Promise<void> | undefined
+  let known: Promise<string | null> | undefined
 
-  async function readCurrency(): Promise<void> {
+  async function readCurrency(): Promise<string | null> {
     const { body } = await api.request(merchantDetails, { method: 'getMerchantDetails', repeat: 'once' })
     const [currency = null, ...others] = body.currencies
-    known = others.length > 0 ? null : currency
+    return others.length > 0 ? null : currency
   }
 
   return {
@@ -52,18 +51,14 @@ export function createGateway(options: {
       const patienceMs = options.pace.patienceMs()
       return patienceMs > options.timeoutMs ? withTimeLimit(patienceMs, work) : work()
     },
-    async currency() {
-      if (known !== undefined) return known
-      // A failed read is repeated with the next transaction.
-      pendingRead ??= withTimeLimit(currencyTimeoutMs, readCurrency)
-        .catch((error: unknown) => {
-          if (!(error instanceof ProviderError)) throw error
-        })
-        .finally(() => {
-          pendingRead = undefined
-        })
-      await waitForShared(pendingRead, () => undefined)
-      return known ?? null
+    currency() {
+      known ??= withTimeLimit(currencyTimeoutMs, readCurrency).catch((error: unknown) => {
+        // It is repeated with the next transaction.
+        known = undefined
+        if (!(error instanceof ProviderError)) throw error
+        return null
+      })
+      return waitForShared(known, () => null)
     },
   }
 }

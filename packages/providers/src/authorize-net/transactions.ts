@@ -1,6 +1,7 @@
 // Authorize.Net's transactions: reading one, and the search for all of one invoice.
 
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import pMap from 'p-map'
 import { ProviderError } from '../provider.ts'
 import { type Api, nullIfNotFound, type Transaction, type TransactionSummary, transactionDetails } from './api.ts'
 import {
@@ -67,7 +68,7 @@ export async function findTransactions(search: TransactionSearch): Promise<Read<
     const all = await lists.batches(timeRange, { asOf })
     const batches = all.filter(({ settledAt }) => settledAt >= timeRange.first && settledAt <= timeRange.last)
     if (batches.length > maxBatches) throw searchTooLargeError()
-    await inParallel(batches, take)
+    await pMap(batches, take, { concurrency: parallelCalls })
     if ([...found.values()].some(search.isEnough)) break
   }
   return { body: [...found.values()], responded_at: responseTimes.toSorted()[0] ?? '' }
@@ -79,21 +80,6 @@ function timeRangesOf({ submitted, isWide }: TransactionSearch, end: number): Ti
   const usual = { first, last: Math.max(first, Math.min(end, submitted.last + settlingMs)) }
   const late = { first: usual.last, last: Math.min(end, submitted.last + reviewMs) }
   return isWide && late.first < late.last ? [usual, late] : [usual]
-}
-
-async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
-  let next = 0
-  const lane = async () => {
-    for (let item = items[next++]; item !== undefined; item = items[next++]) {
-      try {
-        await work(item)
-      } catch (error) {
-        next = items.length
-        throw error
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: parallelCalls }, lane))
 }
 
 /** What the gateway said, and when by its own clock, ISO 8601. */
