@@ -53,7 +53,7 @@ export const auditPayment = (
 const afterBegin: ReadonlySet<ErrorCode> = new Set([
   ...(['payment_declined', 'provider_rejected', 'currency_not_supported'] as const),
   ...(['provider_unavailable', 'provider_outcome_unknown'] as const),
-  ...(['payment_not_cancelable', 'payment_not_refundable'] as const),
+  ...(['payment_not_cancelable', 'payment_not_capturable', 'payment_not_refundable'] as const),
 ])
 
 /** OpenAPI descriptions of the headers of these errors. */

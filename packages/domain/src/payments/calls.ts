@@ -63,18 +63,21 @@ export function requestCapture(
   state: PaymentState,
 ): PaymentEvent[] {
   const payment = existingPayment(state)
-  const { capturable_cents, status, requested, payment_id } = payment
-  if (status !== 'processing' || capturable_cents === 0 || requested !== null)
-    throw new DomainError('payment_not_capturable', 'Nothing is authorized that could be captured', {
-      payment_id,
-      status,
-    })
+  const { capturable_cents, status, requested } = payment
+  if (status !== 'processing' || capturable_cents === 0 || requested !== null) throw notCapturable(payment)
   const capture_cents = amount_cents ?? capturable_cents
   if (capture_cents > capturable_cents)
     throw new DomainError('capture_exceeds_authorization', 'The amount is larger than what is authorized', {
       capturable_cents,
     })
   return [{ type: 'PaymentCaptureRequested', data: { ...factsOf(payment, occurred_at), capture_cents } }]
+}
+
+export function notCapturable({ payment_id, status }: Payment): DomainError {
+  return new DomainError('payment_not_capturable', 'Nothing is authorized that could be captured', {
+    payment_id,
+    status,
+  })
 }
 
 export type RecordCallFailed = {

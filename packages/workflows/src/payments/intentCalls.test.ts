@@ -134,6 +134,13 @@ t.test('an authorized payment is canceled, and can then not be captured', async 
   await t.rejects(capture(payment_id), { code: 'payment_not_capturable' })
 })
 
+t.test('a capture of a payment that was canceled at the provider is payment_not_capturable', async (t) => {
+  const { payment_id, intent } = await authorizedPayment()
+  Object.assign(intent, { status: 'canceled', capturable_cents: 0 })
+  await t.rejects(capture(payment_id), { code: 'payment_not_capturable', details: { status: 'canceled' } })
+  t.match(await reconcile(payment_id), { status: 'canceled', attention: [] })
+})
+
 t.test('a payment expires only when nobody has paid it', async (t) => {
   const expires_at = new Date(Date.now() + 1_000).toISOString()
   const { payment_id } = await open({ expires_at })

@@ -3,6 +3,7 @@ import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import {
   notCancelable,
+  notCapturable,
   recordCallFailed,
   requestCancel,
   requestCapture,
@@ -73,6 +74,8 @@ export async function capturePayment(
   )
   const payment = existingPayment(ended.state)
   if (payment.requested || ended.failure) throw callError(payment, ended.failure)
+  // Somebody else was faster, for example the merchant at the provider.
+  if (payment.status === 'canceled') throw notCapturable(payment)
   return ended
 }
 
