@@ -24,6 +24,7 @@ export const deeds = [
   'fail',
   'begin to pay',
   'complete',
+  'cancel elsewhere',
   'refund elsewhere',
   'end a refund',
   'dispute',

@@ -194,15 +194,16 @@ type Action = (typeof anything)[number]
 /** What makes most sense, by the state at the provider. The rest of the time anything happens. */
 const sensible: Readonly<Record<Account['state'], readonly Action[]>> = {
   none: ['nothing', 'again', 'another', 'cancel', 'search'],
-  open: ['nothing', 'pay', 'pay', 'pay', 'fail', 'begin to pay', 'cancel', 'again'],
-  processing: ['nothing', 'complete', 'complete', 'cancel', 'refresh', 'fail'],
-  authorized: ['nothing', 'capture', 'capture', 'cancel', 'refresh'],
+  open: ['nothing', 'pay', 'pay', 'pay', 'fail', 'begin to pay', 'cancel', 'again', 'cancel elsewhere'],
+  processing: ['nothing', 'complete', 'complete', 'cancel', 'refresh', 'fail', 'cancel elsewhere'],
+  authorized: ['nothing', 'capture', 'capture', 'cancel', 'refresh', 'cancel elsewhere'],
   paid: [
     'nothing',
     'refund',
     'refund',
     'refund',
     'again',
+    'complete',
     'end a refund',
     'refund elsewhere',
     'dispute',

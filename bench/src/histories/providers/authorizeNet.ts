@@ -38,6 +38,8 @@ export async function openAuthorizeNet(): Promise<Books> {
       if (flavour % 4) fake.approveHeld(good.transId)
       else fake.declineHeld(good.transId)
     } else if (deed === 'complete') fake.settle()
+    // Only before the capture: a payment that is voided before Paylog sees it paid is canceled here, and refunded there.
+    else if (deed === 'cancel elsewhere' && good?.capturedCents === 0) fake.voidTransaction(good.transId)
     else if (deed === 'refund elsewhere' && good?.transactionStatus === 'settledSuccessfully' && isLeft(payment_id))
       fake.refund(good.transId, 1, { invoiceNumber: good.invoiceNumber })
     else throw new Error('nothing to act on')

@@ -7,6 +7,8 @@ export async function openPaypal(): Promise<Books> {
   const fake = await startFakePaypal(noTest as never, { allowDouble: true })
   const { clientId, clientSecret, webhookIds, apiBase } = fake
   const ordersOf = (id: string) => [...fake.orders.values()].filter(({ unit }) => unit.custom_id === id)
+  /** Payments whose order PayPal has forgotten. A refresh gives them another one. */
+  const forgotten = new Set<string>()
   const disputes = new Map<string, 'open' | 'won' | 'lost'>()
   function act(deed: Deed, { payment_id }: Paid, flavour: number): void {
     const order = ordersOf(payment_id).at(-1)
@@ -21,6 +23,14 @@ export async function openPaypal(): Promise<Books> {
     else if (deed === 'complete') {
       if (capture?.status !== 'PENDING') throw new Error('nothing is pending')
       fake.settleCapture(capture.id, flavour % 4 ? 'completed' : 'denied')
+    } else if (deed === 'cancel elsewhere') {
+      // PayPal forgets an order that nobody approves, and voids authorizations that nobody captures.
+      if (order.status === 'CREATED') {
+        forgotten.add(payment_id)
+        fake.expireOrder(order.id)
+      } else if (order.status === 'APPROVED') fake.reverseApproval(order.id)
+      else if (order.captures.length === 0) fake.settleAuthorization(order.id, 'VOIDED')
+      else throw new Error('it is paid')
     } else if (deed === 'end a refund') {
       if (refund) fake.settleRefund(refund.id, flavour % 2 ? 'completed' : 'failed')
       else fake.nextRefunds('pending')
@@ -49,9 +59,10 @@ export async function openPaypal(): Promise<Books> {
       const counted = refunds.filter(({ status }) => status !== 'FAILED' && status !== 'CANCELLED')
       const begun = orders.flatMap(({ captures, authorizations }) => [...captures, ...authorizations])
       const isPending = begun.some(({ status }) => status === 'PENDING')
-      const isOpen = orders.some(({ status }) => status !== 'VOIDED')
+      const isOpen = orders.some(({ status }) => status !== 'VOIDED') || forgotten.has(payment_id)
+      const isKnown = orders.length > 0
       return {
-        state: stateOfMoney({ received_cents, capturable_cents, isPending, isOpen, isKnown: orders.length > 0 }),
+        state: stateOfMoney({ received_cents, capturable_cents, isPending, isOpen, isKnown }),
         charges: fake.charges.filter((charge) => charge.payment_id === payment_id).length,
         received_cents,
         refunded_cents,

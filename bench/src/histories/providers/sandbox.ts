@@ -45,6 +45,7 @@ export async function openSandbox(): Promise<Books> {
       else if (flavour % 2) told('payment_intent.processing', { status: 'approved' })
       else told('payment_intent.succeeded', { status: 'succeeded' })
     } else if (!isPaid && deed === 'fail') told('payment_intent.failed', { status: 'failed' })
+    else if (!isPaid && deed === 'cancel elsewhere') told('payment_intent.canceled', { status: 'canceled' })
     else if (!isPaid && deed === 'begin to pay') told('payment_intent.processing', { status: 'processing' })
     else if (status === 'processing' && intent.capturable_cents === 0 && deed === 'complete')
       told('payment_intent.succeeded', { status: 'succeeded' })

@@ -8,6 +8,14 @@ export async function openStripe(): Promise<Books> {
   const { secretKey, origin: apiBase, webhookSecret } = fake
   const intentsOf = (id: string) => fake.intents().filter(({ metadata }) => metadata.payment_id === id)
   const disputes = new Map<string, { id: string; status: 'open' | 'won' | 'lost' }[]>()
+  const thin = new Map<string, object>()
+  /** Accounts that use thin events get some of them instead. */
+  const sentFor = (event: (typeof fake.events)[number], index: number) => {
+    if (index % 4 < 3) return event
+    const sent = thin.get(event.id) ?? fake.thin(event)
+    thin.set(event.id, sent)
+    return sent
+  }
   function act(deed: Deed, { payment_id }: Paid, flavour: number): void {
     const intent = intentsOf(payment_id).find(({ status }) => status !== 'canceled')
     if (intent === undefined) throw new Error('nothing to act on')
@@ -16,6 +24,7 @@ export async function openStripe(): Promise<Books> {
     if (deed === 'pay' || deed === 'complete') fake.pay(intent.id, payOutcome(intent, deed))
     else if (deed === 'fail') fake.pay(intent.id, 'failed')
     else if (deed === 'begin to pay') fake.pay(intent.id, flavour % 2 ? 'processing' : 'requires_action')
+    else if (deed === 'cancel elsewhere') fake.pay(intent.id, 'canceled')
     else if (intent.status !== 'succeeded') throw new Error('nothing was paid')
     else if (deed === 'refund elsewhere') {
       const { received, refunded, disputed } = fake.balanceOf(intent.id)
@@ -39,7 +48,7 @@ export async function openStripe(): Promise<Books> {
     createProvider: () => createStripe({ secretKey, webhookSecrets: [webhookSecret], apiBase, ...common }),
     act: (deed, paid, flavour) => possible(() => act(deed, paid, flavour)),
     get notifications() {
-      return fake.events.map((event) => ({ what: event.type, sign: () => fake.signed(event) }))
+      return fake.events.map((event, index) => ({ what: event.type, sign: () => fake.signed(sentFor(event, index)) }))
     },
     delaySearch: (isLate) => (isLate ? fake.delaySearch() : fake.catchUpSearch()),
     accountOf(payment_id) {

@@ -14,7 +14,7 @@ export const plantedFaults: readonly Planted[] = [
     file: 'webhooks/src/canonical.ts',
     text: "PaymentCanceled: (event) => [payment(event, 'payment.failed', 'canceled')]",
     replacement: 'PaymentCanceled: () => []',
-    seed: 14,
+    seed: 20,
     rule: /^webhook missing$/,
   },
   {
@@ -23,7 +23,7 @@ export const plantedFaults: readonly Planted[] = [
     text: 'idempotency_key: attempt === 1 ? payment_id :',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: source text.
     replacement: 'idempotency_key: `${payment_id}-${Math.random()}` ||',
-    seed: 1,
+    seed: 2,
     rule: /^(two payable intents|wrong status|received amount differs)$/,
   },
   {
@@ -39,7 +39,7 @@ export const plantedFaults: readonly Planted[] = [
     file: 'domain/src/payments/evidence.ts',
     text: "if (payment.status === 'canceled') return true",
     replacement: "if (payment.status === 'canceled') return false",
-    seed: 154,
+    seed: 207,
     rule: /^(wrong status|received amount differs|paid after an acknowledged cancellation)$/,
   },
   {
@@ -56,7 +56,7 @@ export const plantedFaults: readonly Planted[] = [
     text: 'return await recordInPayment(workflow, { ...received, body: received.body.toString() }, named)',
     replacement:
       'void recordInPayment(workflow, { ...received, body: received.body.toString() }, named).catch(() => {}); return true',
-    seed: 501,
+    seed: 1309,
     rule: /^notification not recorded once$/,
   },
   {
@@ -64,7 +64,7 @@ export const plantedFaults: readonly Planted[] = [
     file: 'worker/src/reconciler/reconciler.ts',
     text: 'secrets, at: now() })',
     replacement: 'secrets, at: now() }).catch(() => undefined)',
-    seed: 555,
-    rule: /^(nobody looks again|call never ended)$/,
+    seed: 1059,
+    rule: /^(nobody looks again|call never ended|wrong status)$/,
   },
 ]
