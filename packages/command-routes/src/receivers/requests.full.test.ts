@@ -85,6 +85,9 @@ t.test('a notification is accepted with any content type [4.12-content-type]', a
     const [received] = await store.readStream(inbox)
     t.match(received?.data, { body })
   }
+  const { body, inbox } = event()
+  t.equal((await send({ 'sandbox-signature': signed(body) }, [body.slice(0, 10), body.slice(10)])).status, 200)
+  t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'], 'chunked')
 })
 
 t.test('a notification body of 1 MiB is accepted, a larger one is 413 [8-receiver-body]', async (t) => {
@@ -99,23 +102,6 @@ t.test('a notification body of 1 MiB is accepted, a larger one is 413 [8-receive
   const half = tooLarge.body.length / 2
   const chunks = [tooLarge.body.slice(0, half), tooLarge.body.slice(half)]
   t.match(await send({ 'sandbox-signature': signed(tooLarge.body) }, chunks), rejected, 'without content-length')
-  t.equal(await lastPosition(), before)
-})
-
-t.test('a chunked notification body is accepted', async (t) => {
-  const { body, inbox } = event()
-  const chunks = [body.slice(0, 10), body.slice(10)]
-  t.equal((await send({ 'sandbox-signature': signed(body) }, chunks)).status, 200)
-  t.same(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
-})
-
-t.test('a notification without a body is 400', async (t) => {
-  const before = await lastPosition()
-  const rejected = { status: 400, json: { error: { code: /^invalid_(request|signature)$/ } } }
-  t.match(await send({}, ''), rejected)
-  t.match(await send({ 'content-type': 'application/json' }, ''), rejected)
-  t.match(await send({ 'sandbox-signature': signed('') }, ''), rejected)
-  t.match(await send({ 'sandbox-signature': signed(''), 'transfer-encoding': 'chunked' }, ''), rejected)
   t.equal(await lastPosition(), before)
 })
 
@@ -138,6 +124,8 @@ t.test(
       { 'stripe-signature': good },
     ])
       t.match(await send(header, body), { status: 400, json: { error: { code: 'invalid_signature' } } })
+    for (const header of [{}, { 'sandbox-signature': signed('') }])
+      t.match(await send(header, ''), { status: 400, json: { error: { code: /^invalid_/ } } }, 'without a body')
     t.equal(await lastPosition(), before)
     t.equal((await send({ 'Sandbox-Signature': good }, body)).status, 200)
     const next = event().body

@@ -65,6 +65,13 @@ t.test('concurrent notifications about one payment are all accepted', async (t) 
   t.equal((await eventsOf(paymentStream(id))).length, 2 + 2 * bodies.length)
 })
 
+t.test('a failed payment may succeed later [3-retry-success]', async (t) => {
+  const { id, intent } = await openPayment()
+  for (const type of ['payment_intent.failed', 'payment_intent.succeeded']) await send(eventBody(type, intent))
+  const history = (await eventsOf(paymentStream(id))).filter((type) => type !== received)
+  t.same(history.slice(2), ['PaymentAttemptFailed', 'PaymentSucceeded'])
+})
+
 t.test('late, contradicting and mismatching notifications are recorded with 200 [4.12-late]', async (t) => {
   const { id, intent } = await openPayment()
   const created = seconds()
@@ -99,7 +106,7 @@ t.test('a notification that matches no payment is recorded as unmatched', async 
   }
 })
 
-t.test('a notification that names our payment but another intent changes nothing', async (t) => {
+t.test('a notification that names our payment but another intent changes nothing [10.2-other-intent]', async (t) => {
   const { id } = await openPayment()
   const body = eventBody('payment_intent.succeeded', 'sandbox_pi_foreign', { object: { metadata: { payment_id: id } } })
   t.equal((await send(body)).statusCode, 200)

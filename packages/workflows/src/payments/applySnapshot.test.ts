@@ -29,7 +29,7 @@ const reconcile = (paymentId: string) => reconcilePayment(workflow, paymentId, m
 const historyOf = async (paymentId: string) => (await typesOf(paymentStream(paymentId))).slice(2)
 const captures = () => fake.calls.filter((call) => call.startsWith('capture'))
 
-t.test('an approved payment is captured once, with or without a notification', async (t) => {
+t.test('an approved payment is captured once, with or without a notification [10.2-capture]', async (t) => {
   for (const isNotified of [true, false]) {
     fake.calls.length = 0
     const { id, intent } = await approved()
