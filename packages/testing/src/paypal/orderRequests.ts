@@ -4,11 +4,11 @@ import { currencyExponent } from '@paylog/domain/currency'
 import { valueAt } from '../fakeServer.ts'
 import { errorResponse, type FakeResponse, textAt } from './responses.ts'
 
-export const currencies: ReadonlySet<string> = new Set([
+const currencies: ReadonlySet<string> = new Set([
   ...['AUD', 'BRL', 'CAD', 'CHF', 'CNY', 'CZK', 'DKK', 'EUR', 'GBP', 'HKD', 'HUF', 'ILS'],
   ...['JPY', 'MXN', 'MYR', 'NOK', 'NZD', 'PHP', 'PLN', 'SEK', 'SGD', 'THB', 'TWD', 'USD'],
 ])
-export const withoutDecimals: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD'])
+const withoutDecimals: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD'])
 
 export type Money = { readonly currency_code: string; readonly value: string }
 

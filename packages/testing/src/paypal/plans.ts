@@ -1,7 +1,7 @@
 // The fake's billing plans: request checks, list pages, and status changes.
 
 import { valueAt } from '../fakeServer.ts'
-import { currencies, type Money, withoutDecimals } from './orderRequests.ts'
+import { issueOf, type Money } from './orderRequests.ts'
 import { errorResponse, type FakeResponse, paypalId, respondWith, textIssue } from './responses.ts'
 
 export type Cycle = {
@@ -39,80 +39,41 @@ function readPlanRequest(json: unknown): { plan: PlanRequest } | { rejected: Fak
     const issue = textIssue(valueAt(json, field), limit)
     if (issue) return { rejected: errorResponse(400, issue, `/${field}`) }
   }
-  const status = valueAt(json, 'status') ?? 'ACTIVE'
+  const { status = 'ACTIVE', payment_preferences, billing_cycles: cycles, ...texted } = Object(json)
   if (status !== 'ACTIVE' && status !== 'CREATED')
     return { rejected: errorResponse(400, 'INVALID_PARAMETER_VALUE', '/status') }
-  if (typeof valueAt(json, 'payment_preferences') !== 'object')
+  if (typeof payment_preferences !== 'object')
     return { rejected: errorResponse(400, 'MISSING_REQUIRED_PARAMETER', '/payment_preferences') }
-  const given = valueAt(json, 'billing_cycles')
-  if (!Array.isArray(given) || given.length === 0 || given.length > 12)
+  if (!Array.isArray(cycles) || cycles.length === 0 || cycles.length > 2)
     return { rejected: errorResponse(400, 'MISSING_REQUIRED_PARAMETER', '/billing_cycles') }
-  const billing_cycles: Cycle[] = []
-  for (const [index, one] of given.entries()) {
-    const cycle = readCycle(one)
-    if ('issue' in cycle)
-      return { rejected: errorResponse(400, cycle.issue, `/billing_cycles/${index}/${cycle.field}`) }
-    billing_cycles.push(cycle)
+  const wrong = cycles.findIndex((cycle, index) => !isCycle(cycle, { index, isLast: index === cycles.length - 1 }))
+  if (wrong >= 0) return { rejected: errorResponse(422, 'INVALID_BILLING_CYCLE_SEQUENCE', `/billing_cycles/${wrong}`) }
+  const { product_id, name, description } = texted
+  return {
+    plan: { product_id, name, ...(description !== undefined && { description }), status, billing_cycles: cycles },
   }
-  const issue = orderIssue(billing_cycles)
-  if (issue) return { rejected: errorResponse(422, issue) }
-  const described =
-    valueAt(json, 'description') === undefined ? {} : { description: String(valueAt(json, 'description')) }
-  const [product_id, name] = [String(valueAt(json, 'product_id')), String(valueAt(json, 'name'))]
-  return { plan: { product_id, name, ...described, status, billing_cycles } }
 }
 
-function readCycle(json: unknown): Cycle | { readonly issue: string; readonly field: string } {
-  const issueAt = (issue: string, field: string) => ({ issue, field })
-  const tenure_type = valueAt(json, 'tenure_type')
-  if (tenure_type !== 'REGULAR' && tenure_type !== 'TRIAL') return issueAt('INVALID_PARAMETER_VALUE', 'tenure_type')
-  const sequence = integer(valueAt(json, 'sequence'), 1, 99)
-  if (sequence === undefined) return issueAt('INVALID_INTEGER_MIN_VALUE', 'sequence')
-  const total_cycles = integer(valueAt(json, 'total_cycles') ?? 1, 0, 999)
-  if (total_cycles === undefined) return issueAt('INVALID_INTEGER_MAX_VALUE', 'total_cycles')
-  const interval_unit = valueAt(json, 'frequency', 'interval_unit')
-  const longest = longestIntervals.get(interval_unit)
-  if (longest === undefined) return issueAt('INVALID_PARAMETER_VALUE', 'frequency/interval_unit')
-  const interval_count = integer(valueAt(json, 'frequency', 'interval_count') ?? 1, 1, longest)
-  if (interval_count === undefined) return issueAt('INVALID_INTEGER_MAX_VALUE', 'frequency/interval_count')
-  const frequency = { interval_unit: String(interval_unit), interval_count }
-  const cycle: Cycle = { tenure_type, sequence, total_cycles, frequency }
-  if (valueAt(json, 'pricing_scheme') === undefined)
-    return tenure_type === 'TRIAL' ? cycle : issueAt('MISSING_REQUIRED_PARAMETER', 'pricing_scheme')
-  const money = 'pricing_scheme/fixed_price'
-  const currency_code = valueAt(json, 'pricing_scheme', 'fixed_price', 'currency_code')
-  const value = valueAt(json, 'pricing_scheme', 'fixed_price', 'value')
-  if (typeof currency_code !== 'string' || !/^[A-Z]{3}$/.test(currency_code))
-    return issueAt('INVALID_PARAMETER_SYNTAX', `${money}/currency_code`)
-  const decimals = withoutDecimals.has(currency_code) ? /^\d{1,15}$/ : /^\d{1,15}(\.\d{1,2})?$/
-  if (typeof value !== 'string' || !decimals.test(value)) return issueAt('INVALID_PARAMETER_VALUE', `${money}/value`)
-  // PayPal does not document free regular cycles; only trials can be free.
-  if (tenure_type === 'REGULAR' && Number(value) === 0) return issueAt('INVALID_PARAMETER_VALUE', `${money}/value`)
-  return { ...cycle, pricing_scheme: { fixed_price: { currency_code, value } } }
+/** PayPal accepts other cycles too. Here they are a free trial, if any, and then the price without end or for some time. */
+function isCycle(
+  json: unknown,
+  { index, isLast }: { readonly index: number; readonly isLast: boolean },
+): json is Cycle {
+  const { tenure_type, sequence, total_cycles = 1, frequency, pricing_scheme } = Object(json)
+  const { interval_unit, interval_count = 1 } = Object(frequency)
+  const price = Object(pricing_scheme?.fixed_price)
+  const isPriced = isLast ? issueOf(price) === undefined : Number(price.value ?? 0) === 0
+  return (
+    tenure_type === (isLast ? 'REGULAR' : 'TRIAL') &&
+    sequence === index + 1 &&
+    isWithin(total_cycles, isLast ? 0 : 1, 999) &&
+    isWithin(interval_count, 1, longestIntervals.get(interval_unit) ?? 0) &&
+    isPriced
+  )
 }
 
-/** Checks the sequence of valid cycles. */
-function orderIssue(cycles: readonly Cycle[]): string | undefined {
-  const trials = cycles.filter(({ tenure_type }) => tenure_type === 'TRIAL')
-  const regular = cycles.length - trials.length
-  if (regular === 0) return 'MISSING_REGULAR_BILLING_CYCLE'
-  if (regular > 1) return 'MULTIPLE_REGULAR_BILLING_CYCLES_NOT_SUPPORTED'
-  if (trials.length > 2) return 'MORE_THAN_TWO_TRIAL_BILLING_CYCLE_NOT_SUPPORTED'
-  if (trials.some(({ total_cycles }) => total_cycles === 0)) return 'INVALID_TRIAL_BILLING_TOTAL_CYCLES'
-  if (trials.filter(isFree).length > 1) return 'MULTIPLE_FREE_TRIAL_BILLING_CYCLES_NOT_SUPPORTED'
-  const inOrder = cycles.toSorted((one, other) => one.sequence - other.sequence)
-  const isConsecutive = inOrder.every(({ sequence }, index) => sequence === index + 1)
-  if (!isConsecutive || inOrder.at(-1)?.tenure_type !== 'REGULAR') return 'INVALID_BILLING_CYCLE_SEQUENCE'
-  const named = cycles.flatMap(({ pricing_scheme }) => pricing_scheme?.fixed_price.currency_code ?? [])
-  if (new Set(named).size > 1) return 'CURRENCY_MISMATCH'
-  return named.every((code) => currencies.has(code)) ? undefined : 'CURRENCY_NOT_SUPPORTED_FOR_RECEIVER'
-}
-
-const isFree = ({ pricing_scheme }: Cycle) => Number(pricing_scheme?.fixed_price.value ?? 0) === 0
-
-function integer(value: unknown, min: number, max: number): number | undefined {
-  return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined
-}
+const isWithin = (value: unknown, min: number, max: number) =>
+  typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max
 
 export type Plan = Omit<PlanRequest, 'status'> & {
   readonly id: string

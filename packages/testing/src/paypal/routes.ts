@@ -219,6 +219,8 @@ function changeResource(parts: FakePaypalParts, call: ReceivedCall): FakeRespons
   if (method === 'PATCH' && productId !== undefined) return catalog.patch(productId, json)
   if (method === 'PATCH' && planId !== undefined) return plans.patch(planId, json)
   if (method !== 'POST') return errorResponse(404, 'INVALID_RESOURCE_ID')
+  const issue = path.startsWith('/v2/') ? parts.rejections.shift() : undefined
+  if (issue) return errorResponse(422, issue)
   if (path === '/v2/checkout/orders') {
     const needsKey = valueAt(json, 'payment_source') !== undefined && key === undefined
     return needsKey ? errorResponse(400, 'PAYPAL_REQUEST_ID_REQUIRED') : parts.orders.create(json, isWhole)
@@ -230,12 +232,10 @@ function changeResource(parts: FakePaypalParts, call: ReceivedCall): FakeRespons
 }
 
 function changePayment(
-  { orders, authorizations, refunds, rejections }: FakePaypalParts,
+  { orders, authorizations, refunds }: FakePaypalParts,
   { path, isWhole }: ReceivedCall,
   json: unknown,
 ) {
-  const issue = rejections.shift()
-  if (issue) return errorResponse(422, issue)
   const [, kind = '', id = '', action = ''] = paymentAction.exec(path) ?? []
   switch (`${kind} ${action}`) {
     case 'checkout/orders capture':

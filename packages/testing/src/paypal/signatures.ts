@@ -10,7 +10,7 @@ import { type FakeResponse, parseJson, respondWith, textAt, validationError } fr
  * @param json a valid JSON object
  * @returns `undefined` when the object has no such member, or several
  */
-export function rawMember(json: Buffer, name: string): Buffer | undefined {
+function rawMember(json: Buffer, name: string): Buffer | undefined {
   // Byte by byte: non-ASCII bytes occur in strings only, which are skipped.
   const text = json.toString('latin1')
   const found: Buffer[] = []
