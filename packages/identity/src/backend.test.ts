@@ -72,6 +72,58 @@ t.test('a validation times out when the TLS handshake never completes', async (t
   t.ok(ms < 1_900, `after ${ms} ms`)
 })
 
+const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
+/** Raw responses, and whether the connection then closes, is reset, stays silent, or continues without end. */
+const broken: Readonly<Record<string, readonly [bytes: string, end: 'closes' | 'resets' | 'hangs' | 'floods']>> = {
+  'is closed before the response': ['', 'closes'],
+  'is reset before the response': ['', 'resets'],
+  'is closed within the headers': [head, 'closes'],
+  'is closed within the body': [`${head}content-length: 5000\r\n\r\n{"success":true`, 'closes'],
+  'is reset within the body': [`${head}transfer-encoding: chunked\r\n\r\n5\r\n{"suc\r\n`, 'resets'],
+  'sends no HTTP': ['none\r\n\r\n', 'closes'],
+  'sends endless headers': [`${head}x: ${'x'.repeat(100_000)}`, 'hangs'],
+  'sends malformed chunks': [`${head}transfer-encoding: chunked\r\n\r\nnone\r\n`, 'hangs'],
+  'sends two content lengths': [`${head}content-length: 3\r\ncontent-length: 4\r\n\r\nnone`, 'hangs'],
+  'announces a huge body': [`${head}content-length: 99999999999\r\n\r\n`, 'floods'],
+  'sends an endless body': [`${head}\r\n`, 'floods'],
+  'sends nothing': ['', 'hangs'],
+  'stops in the middle of the body': [`${head}content-length: 5000\r\n\r\n{"success":`, 'hangs'],
+}
+
+t.test('a broken response of the backend is identity_unavailable within the timeout [5-backend-timeout]', async (t) => {
+  const timeoutMs = 1_000
+  const cases = Object.entries(broken).map(async ([name, [bytes, end]]) => {
+    const server = createTcpServer((socket) => {
+      socket
+        .on('error', () => undefined)
+        .once('data', () => {
+          socket.write(bytes)
+          if (end === 'closes') socket.end()
+          if (end === 'resets') socket.resetAndDestroy()
+          if (end !== 'floods') return
+          const timer = setInterval(() => socket.write('x'.repeat(6_000)), 5)
+          socket.on('close', () => clearInterval(timer))
+        })
+      t.teardown(() => socket.destroy())
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const backend = createIdentityBackend({ authUrl: `http://127.0.0.1:${port}`, service: 'payments', timeoutMs })
+    t.teardown(async () => {
+      await backend.close()
+      server.close()
+    })
+    const ms = await durationOf(
+      Promise.all([
+        t.rejects(backend.validateSession('s'), identityUnavailable, name),
+        t.rejects(backend.validateToken('g'), identityUnavailable, name),
+      ]),
+    )
+    t.ok(ms < 2 * timeoutMs, `${name}: after ${ms} ms`)
+  })
+  await Promise.all(cases)
+})
+
 t.test('the timeout covers both attempts when a validation is retried', async (t) => {
   const { seen, backend } = await startBackend(t, 2_000, (request) => {
     if (seen.requests === 1) setTimeout(() => request.socket.destroy(), 1_000)
