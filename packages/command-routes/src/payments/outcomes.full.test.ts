@@ -109,19 +109,6 @@ t.test('of 20 concurrent retries after an unreachable provider only one calls th
   t.equal((await eventsOf(error.details.payment_id)).filter((type) => type === 'ProviderIntentCreated').length, 1)
 })
 
-t.test('every intent attempt has its own key, and an unknown outcome leaves the payment pending', async (t) => {
-  const headers = { 'idempotency-key': freshKey() }
-  const failing = (kind: 'unavailable' | 'unknown') => async () => {
-    throw new ProviderError(kind, 'x', 'The provider fails')
-  }
-  provide = failing('unavailable')
-  for (let n = 0; n < 3; n++) t.equal((await post(guestBody, headers)).statusCode, 502)
-  provide = failing('unknown')
-  t.equal((await post(guestBody, headers)).statusCode, 504)
-  t.match((await post(guestBody, headers)).json().data, { status: 'pending' })
-  t.equal(new Set(calls.map(({ idempotency_key }) => idempotency_key)).size, 4)
-})
-
 t.test("a retry uses the payment's provider after another provider was enabled", async (t) => {
   const headers = { 'idempotency-key': freshKey() }
   const first = await post(guestBody, headers)
@@ -208,28 +195,6 @@ t.test('guessing an anonymous key opens a separate payment and blocks no caller 
   }
   const other = await from('192.0.2.1', { ...guestBody, guest_data: { email: 'other@example.com' } })
   t.equal(other.statusCode, 201, 'in the same network with another e-mail')
-})
-
-t.test('64 concurrent identical requests open one payment with one provider call', async (t) => {
-  const headers = { 'idempotency-key': freshKey() }
-  provide = async (request) => {
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    return sandbox.createIntent(request)
-  }
-  const responses = await Promise.all(Array.from({ length: 64 }, () => post(guestBody, headers)))
-  const statuses = responses.map(({ statusCode }) => statusCode)
-  t.ok(
-    statuses.every((status) => status === 201 || status === 409),
-    `statuses ${[...new Set(statuses)]}`,
-  )
-  t.equal(
-    responses.filter(({ headers, statusCode }) => statusCode === 201 && !headers['idempotent-replayed']).length,
-    1,
-  )
-  const ids = new Set(responses.map((each) => each.json().data?.id ?? each.json().error.details.payment_id))
-  t.equal(ids.size, 1)
-  t.equal(calls.length, 1)
-  t.same(await eventsOf([...ids][0]), ['PaymentInitiated', 'ProviderIntentCreated'])
 })
 
 t.test('a retry finishes a crashed payment request with the same provider key [10.1-key-in-flight]', async (t) => {

@@ -202,11 +202,3 @@ t.test('every create call of a payment sends the same method after it was remove
   const replay = await pay(other, { ...asAda, ...lost })
   t.match(replay.json().data, { client_secret: null, payment_method: summary(other) })
 })
-
-t.test('a declined payment with a saved method is 402', async (t) => {
-  const method = await methods.save(ada, 'sandbox')
-  const headers = { ...asAda, ...freshKey() }
-  faults.push(new ProviderError('declined', 'card_declined', 'The card was declined'))
-  for (let n = 0; n < 2; n++) t.match((await pay(method, headers)).json(), { error: { code: 'payment_declined' } })
-  t.equal(calls.length, 1)
-})
