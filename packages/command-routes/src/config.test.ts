@@ -70,43 +70,18 @@ t.test('one error names every invalid variable, also those of the endpoints', as
   t.notMatch(problemsOf({ ...required, ...bad }).join(), 'nowhere')
 })
 
-t.test('endpoint variables and provider credentials can be read from files', async (t) => {
+t.test('endpoint variables can be read from files, and a missing one is named beside the other problems', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'paylog-config-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
-  const file = (name: string, content: string) => {
-    writeFileSync(join(directory, name), content)
-    return join(directory, name)
-  }
-  const env = {
-    ...required,
-    WEBHOOK_1_ENABLED: 'true',
-    WEBHOOK_1_URL_FILE: file('url', 'https://receiver.example.com/hook\n'),
-    // Only the worker signs, so this process may lack read access.
-    WEBHOOK_1_SECRET_FILE: join(directory, 'worker-only'),
-    EXTERNAL_WEBHOOK_URLS_FILE: file('urls', 'https://a.example.com/x,https://b.example.com/y\n'),
-    STRIPE_SECRET_KEY_FILE: file('stripe', 'sk_test_made_up\n'),
-    STRIPE_WEBHOOK_SECRET_FILE: file('signing', 'whsec_made_up'),
-  }
-  const { endpoints, STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET } = loadCommandConfig(Variables, env)
-  t.same(
-    endpoints.map(({ url, secrets }) => [url, secrets]),
-    [
-      ['https://receiver.example.com/hook', []],
-      ['https://a.example.com/x', []],
-      ['https://b.example.com/y', []],
-    ],
-  )
-  t.same([STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET], ['sk_test_made_up', ['whsec_made_up']])
-
+  const url = join(directory, 'url')
+  writeFileSync(url, 'https://receiver.example.com/hook\n')
   const missing = join(directory, 'missing')
+  // Only the worker signs, so this process may lack read access to the secret.
+  const env = { ...required, WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL_FILE: url, WEBHOOK_1_SECRET_FILE: missing }
+  const { endpoints } = loadCommandConfig(Variables, env)
+  t.match(endpoints, [{ url: 'https://receiver.example.com/hook', secrets: [] }])
   t.same(problemsOf({ ...env, WEBHOOK_1_URL_FILE: missing, STRIPE_WEBHOOK_SECRET_FILE: missing }), [
     'WEBHOOK_1_URL_FILE names a file that cannot be read (ENOENT)',
     'STRIPE_WEBHOOK_SECRET_FILE names a file that cannot be read (ENOENT)',
-  ])
-  t.same(problemsOf({ ...env, WEBHOOK_1_URL: 'https://c.example.com' }), [
-    'WEBHOOK_1_URL and WEBHOOK_1_URL_FILE are both set',
-  ])
-  t.same(problemsOf({ ...env, STRIPE_WEBHOOK_SECRET_FILE: '' }), [
-    'STRIPE_WEBHOOK_SECRET is required when STRIPE_SECRET_KEY is set',
   ])
 })

@@ -1,8 +1,7 @@
 import { guestOwner, ownerOf, userOwner } from '@paylog/domain/actor'
 import { addAddress, addressFold } from '@paylog/domain/addresses/address'
 import { emptyAddressContent } from '@paylog/domain/addresses/events'
-import { addressStream, defaultChoiceStream } from '@paylog/event-store/streamName'
-import { listId } from '@paylog/workflows/defaults'
+import { addressStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { requestIdentity } from '../idempotency.ts'
 import { addressesHarness, billing, shipping } from '../testing/addressesHarness.ts'
@@ -89,37 +88,6 @@ t.test('an address whose type changes is not the default, unless is_default is t
   t.equal(await defaultOf(owner, 'billing'), another)
 })
 
-t.test('20 concurrent requests for the default leave one of them as the default', { timeout: 60_000 }, async (t) => {
-  const ids = await Promise.all(Array.from({ length: 20 }, () => addressOf(grace)))
-  const responses = await Promise.all(ids.map((id) => put(id, { is_default: true }, grace)))
-  t.same(new Set(responses.map(({ status }) => status)), new Set([200]))
-  const chosen = await defaultOf(userOwner(graceId), 'billing')
-  t.ok(ids.some((id) => id === chosen))
-  for (const id of ids)
-    t.equal((await put(id, { alias: 'x' }, grace)).data.is_default, id === chosen, 'responses agree')
-})
-
-t.test('concurrent creations, changes, moves and a removal all succeed or are 404', { timeout: 60_000 }, async (t) => {
-  const ids = await Promise.all(Array.from({ length: 6 }, (_, index) => addressOf(ada, index % 2 ? billing : shipping)))
-  const bodies = [
-    { is_default: true },
-    { address_type: 'billing', is_default: true },
-    { address_type: 'shipping' },
-    { is_default: false },
-    { address_type: 'shipping', is_default: true },
-  ]
-  const changes = ids.flatMap((id) => bodies.map((body) => put(id, body)))
-  const news = [billing, shipping, billing].map((body) => post({ ...body, is_default: true }))
-  const responses = await Promise.all([...changes, ...news, remove(ids[0] ?? '')])
-  t.same(
-    responses.map(({ status }) => status).filter((status) => ![200, 201, 404].includes(status)),
-    [],
-  )
-  const [last = ''] = responses.filter(({ status }) => status === 201).map(({ data }) => data.id)
-  t.equal((await put(last, { address_type: 'billing', is_default: true })).status, 200)
-  t.equal(await defaultOf(owner, 'billing'), last)
-})
-
 t.test('a retry finishes a request for a new default address that crashed after adding it', async (t) => {
   await addressOf(ada, asDefault)
   const key = freshKey()
@@ -148,23 +116,4 @@ t.test('a replayed request does not replace a default that was chosen or cleared
     t.match({ status, replayed }, { status: 201, replayed: { id: data.id, is_default: true } }, 'replayed as it was')
     t.equal(await defaultOf(owner, 'billing'), next, since)
   }
-})
-
-t.test('a rejected request for the default leaves the previous default', async (t) => {
-  const former = await addressOf(ada, asDefault)
-  const id = await addressOf(ada)
-  const list = defaultChoiceStream(listId(store, { list: 'billing_addresses', owner }))
-  const before = (await store.readStream(list)).length
-  const rejected = [
-    put(id, { is_default: true }, { ...ada, 'if-match': '"7"' }),
-    put(id, { is_default: true, city: null }),
-    put(id, { is_default: true, name: '4242424242424242' }),
-    put(id, { is_default: true }, grace),
-  ]
-  t.same(
-    (await Promise.all(rejected)).map(({ status }) => status),
-    [412, 400, 422, 404],
-  )
-  t.equal((await store.readStream(list)).length, before, 'nothing was chosen')
-  t.equal(await defaultOf(owner, 'billing'), former)
 })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { eventsAfter } from '@paylog/domain/payments/testing/paymentFixture'
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { ada, admin, grace, guest } from '../testing/commandApiHarness.ts'
+import { admin } from '../testing/commandApiHarness.ts'
 import { paymentHistoryHarness } from '../testing/paymentHistoryHarness.ts'
 
 type RecordedEvent = {
@@ -26,8 +26,8 @@ type Page = {
 const harness = await paymentHistoryHarness(t)
 const { app, store, record, payment } = harness
 
-async function eventsOf(id: string, query = '', headers: Readonly<Record<string, string>> = admin): Promise<Page> {
-  const response = await app.inject({ url: `/admin/payments/${id}/events${query}`, headers: { ...headers } })
+async function eventsOf(id: string, query = ''): Promise<Page> {
+  const response = await app.inject({ url: `/admin/payments/${id}/events${query}`, headers: admin })
   return { status: response.statusCode, text: response.body, ...response.json() }
 }
 
@@ -121,20 +121,4 @@ t.test('the recorded events of an unknown payment are 404, and of a wrong page 4
     '?limit=1&limit=2',
   ])
     t.match(await eventsOf(id, query), { status: 400, error: { code: 'invalid_request' } }, query)
-})
-
-t.test('the recorded events are for administrators only', async (t) => {
-  const { id } = await record(eventsAfter('succeeded'))
-  for (const [headers, status] of [
-    [{}, 401],
-    [{ 'x-session-id': 'unknown' }, 401],
-    [ada, 403],
-    [grace, 403],
-    [guest, 403],
-  ] as const)
-    for (const place of [id, randomUUID()]) {
-      const { status: found, text } = await eventsOf(place, '?limit=0', headers)
-      t.equal(found, status)
-      t.notMatch(text, 'client_secret')
-    }
 })

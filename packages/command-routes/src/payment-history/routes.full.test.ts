@@ -6,11 +6,11 @@ import { paymentStream } from '@paylog/event-store/streamName'
 import { matchList } from '@paylog/testing/assertions'
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
-import { ada, adaId, admin, grace, guest } from '../testing/commandApiHarness.ts'
+import { ada, adaId, admin } from '../testing/commandApiHarness.ts'
 import { paymentHistoryHarness } from '../testing/paymentHistoryHarness.ts'
 
 const harness = await paymentHistoryHarness(t)
-const { app, store, send, get, payment, history, record, recordsNothing } = harness
+const { store, send, payment, history, record } = harness
 const intent = {
   total_cents: 2599,
   currency: 'EUR',
@@ -65,39 +65,6 @@ t.test(
   },
 )
 
-t.test('payment history routes ignore the case of the id, and HEAD returns only headers', async (t) => {
-  const { id } = await record(eventsAfter('succeeded'))
-  const whole = await payment(id.toUpperCase())
-  t.match(whole, { status: 200, data: { id } })
-  t.equal((await history(id.toUpperCase())).text, (await history(id)).text)
-  for (const url of [`/admin/payments/${id}`, `/admin/payments/${id}/history`]) {
-    const { statusCode, body, headers } = await app.inject({ method: 'HEAD', url, headers: admin })
-    t.same([statusCode, body, headers.etag], [200, '', url.endsWith(id) ? '"2"' : undefined])
-    t.equal(Number(headers['content-length']), Buffer.byteLength((await get(url, admin)).text))
-  }
-})
-
-t.test('authorization comes before validation on the payment history routes', async (t) => {
-  const { id } = await record(eventsAfter('succeeded'))
-  const bad = { 'x-read-after': 'soon' }
-  const paths = [`/admin/payments/${id}`, `/admin/payments/${randomUUID()}`, `/admin/payments/no-id?as_of=soon`]
-  await recordsNothing(t, async () => {
-    for (const path of [...paths, ...paths.map((path) => path.replace(/(\?|$)/, '/history$1'))])
-      for (const [headers, status, code] of [
-        [{}, 401, 'unauthenticated'],
-        [{ 'x-session-id': 'unknown' }, 401, 'unauthenticated'],
-        [ada, 403, 'forbidden'],
-        [grace, 403, 'forbidden'],
-        [guest, 403, 'forbidden'],
-      ] as const)
-        t.match(
-          await get(path, { ...bad, ...headers }),
-          { status, error: { code } },
-          `${path} ${JSON.stringify(headers)}`,
-        )
-  })
-})
-
 t.test('an invalid as_of is rejected by name before the payment is looked up', async (t) => {
   const { id } = await record(eventsAfter('succeeded'))
   const times = [
@@ -123,6 +90,7 @@ t.test('an invalid as_of is rejected by name before the payment is looked up', a
         },
         `${path} ${time}`,
       )
+  t.equal((await payment(id, '?as_of=9999-12-31T23:59:59%2B23:59')).status, 200, 'any offset')
   for (const read of [
     payment(id, '', { ...admin, 'x-read-after': 'soon' }),
     history(id, { ...admin, 'x-read-after': '-1' }),
@@ -140,18 +108,6 @@ t.test('a malformed payment id and an unknown one give the same 404', async (t) 
     ])
       errors.add(`${status} ${error?.code} ${error?.message}`)
   t.same([...errors], ['404 not_found No payment with this id'])
-})
-
-t.test('payment history routes ignore unknown parameters and do not wait for X-Read-After', async (t) => {
-  const { id } = await record(eventsAfter('succeeded'))
-  const far = { ...admin, 'x-read-after': '18446744073709551615' }
-  const began = performance.now()
-  for (const { status, headers } of [await payment(id, '?unknown=1&token=', far), await history(`${id}`, far)]) {
-    t.equal(status, 200)
-    t.notOk('x-read-stale' in headers)
-  }
-  t.ok(performance.now() - began < 4_000)
-  t.equal((await history(id, admin, '?as_of=soon')).status, 400)
 })
 
 t.test('an unreadable event makes the payment and its history 500', async (t) => {
