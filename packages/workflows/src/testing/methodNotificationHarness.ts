@@ -17,6 +17,7 @@ import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
 import { receiveNotification } from '../notifications.ts'
 import { paymentMethodId } from '../payment-methods/savedMethod.ts'
+import { notificationFixture, unsigned } from './notificationFixture.ts'
 import { metadata, workflowHarness } from './workflowHarness.ts'
 
 export const visa: MethodDetails = {
@@ -92,24 +93,15 @@ export function methodNotification(
   what: string,
   { at = new Date(), ...more }: { readonly at?: Date; readonly object_id?: null } = {},
 ): SentNotification {
-  const provider_event_id = `evt_${randomUUIDv7()}`
-  const notification = {
-    provider_event_id,
+  const notification = notificationFixture({
     provider_type: `native.${what}`,
     generic_type: `payment_method.${what}`,
     // Whole seconds, like most providers.
     occurred_at: new Date(Math.floor(at.getTime() / 1_000) * 1_000).toISOString(),
     object_id: object,
-    amount_cents: null,
-    currency: null,
-    status: null,
-    customer_id: null,
-    customer_email: null,
-    referenced_payment_id: null,
-    report: null,
-    subscription: null,
     ...more,
-  }
+  })
+  const { provider_event_id } = notification
   return { by, provider_event_id, body: Buffer.from(JSON.stringify(notification)) }
 }
 
@@ -136,14 +128,7 @@ function createMethodProviders() {
       return fake.retrieve()
     },
   }
-  /** Its notifications are our ProviderNotification as unsigned JSON. */
-  const provider: Provider = {
-    ...createSandbox({ webhookSecrets: ['secret'] }),
-    id: 'queryable',
-    methods,
-    async verifyNotification() {},
-    readNotification: (body) => JSON.parse(body.toString('utf8')),
-  }
+  const provider = unsigned({ ...createSandbox({ webhookSecrets: ['secret'] }), id: 'queryable', methods })
   const unqueryable: Provider = { ...provider, id: 'unqueryable', methods: { ...methods, retrieveMethod: null } }
   return { fake, provider, unqueryable }
 }
