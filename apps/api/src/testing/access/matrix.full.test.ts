@@ -159,7 +159,7 @@ t.test('every route gives every caller the access of the model', async (t) => {
     t.same(routes.sort(), Object.keys(rows).sort())
   })
 
-  t.test('reads and rejected requests have the status of the access model [4-access]', async (t) => {
+  t.test('reads and rejected requests have the status of the access model [4-access 1-products]', async (t) => {
     await assertNothingRecorded(t, system, async () => {
       const cases = [...readsAndErrors(client, fixture)]
       const wrong: string[] = []
@@ -210,19 +210,6 @@ t.test('every route gives every caller the access of the model', async (t) => {
           const expected = isGuest ? own : contacts
           t.same(new Set(listOf(result).map(({ id }) => id)), new Set(expected.map(({ id }) => id)), what)
         }
-  })
-
-  t.test('only administrators can list products [1-products]', async (t) => {
-    for (const caller of callers) {
-      const result = await send(caller, 'GET', '/admin/products')
-      const authError = authErrorStatus({ access: 'administrator' }, caller)
-      t.equal(result.status, authError ?? 200, caller.name)
-      if (!authError)
-        t.same(
-          listOf(result).map(({ id }) => id),
-          fixture.resources.product.map(({ id }) => id),
-        )
-    }
   })
 
   t.test('foreign, deleted and missing resources get identical 404 responses [5-foreign]', async (t) => {
