@@ -81,7 +81,7 @@ export function createHttpClient({
 /** Dispatches by itself, because only so it is known whether the request was sent when it fails. */
 function exchange(
   agent: Agent,
-  { body = null, ...request }: HttpRequest & { readonly origin: string },
+  { body, ...request }: HttpRequest & { readonly origin: string },
   timeoutMs: number,
 ): Promise<HttpResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
@@ -105,7 +105,7 @@ function exchange(
     sending?.abort(cause)
   }
   agent.dispatch(
-    { ...request, body },
+    { ...request, body: body ?? null },
     {
       // Called on an open connection, just before the first byte is written.
       onRequestStart(controller) {
