@@ -37,21 +37,23 @@ export type ExportReading = {
 /** The most that the API returns at once. */
 const linesPerPage = 5_000
 
-/** @throws the errors of `fetchPage`, the reason of the signal */
-export async function* exportPages({
-  fetchPage,
-  filters,
-  head,
-  signal,
-}: ExportReading): AsyncGenerator<ExportPage, void> {
-  if (head === null) return
-  let request: ExportPageRequest = { filters, after: null, head: head ?? null, limit: linesPerPage }
+/** The next page is fetched while one is processed. @throws the errors of `fetchPage`, the reason of the signal */
+export async function* exportPages(reading: ExportReading): AsyncGenerator<ExportPage, void> {
+  const { fetchPage, filters, signal } = reading
+  if (reading.head === null) return
+  const fetchAfter = (after: string | null, head: string | null) =>
+    fetchPage({ filters, after, head, limit: linesPerPage }, signal)
+  let next = fetchAfter(null, reading.head ?? null)
   for (;;) {
-    const page = await fetchPage(request, signal)
+    const page = await next
     signal.throwIfAborted()
+    if (page.next !== null) {
+      next = fetchAfter(page.next, page.head)
+      // Not awaited when the caller stops here.
+      next.catch(() => {})
+    }
     yield page
     if (page.next === null) return
-    request = { ...request, after: page.next, head: page.head }
   }
 }
 
