@@ -1,13 +1,8 @@
-import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
 import { addressesHarness, billing } from '../testing/addressesHarness.ts'
-import { ada, adaId, grace, guest } from '../testing/commandApiHarness.ts'
+import { ada, adaId, guest } from '../testing/commandApiHarness.ts'
 
-const log = await startEventStore(t)
-const { app, post, put, remove, addressOf, eventsOf, recordsNothing, store } = await addressesHarness(t, {
-  log,
-  timing: { appendRetryTimeoutMs: 1_500, readRetryTimeoutMs: 1_500 },
-})
+const { post, put, remove, addressOf, eventsOf, recordsNothing } = await addressesHarness(t)
 
 const everything = {
   address_type: 'shipping',
@@ -229,37 +224,6 @@ t.test('a removed address is not found, like an unknown one [4-delete-address]',
   )
 })
 
-t.test('an address id is case-insensitive', async (t) => {
-  const id = await addressOf(ada)
-  t.match(await put(id.toUpperCase(), { alias: 'x' }), { status: 200, data: { id } })
-  t.match(await remove(id.toUpperCase()), { status: 200, data: { id } })
-})
-
-t.test('an address DELETE accepts a content type without a body, and ignores a body', async (t) => {
-  const json = { ...ada, 'content-type': 'application/json' }
-  t.equal((await remove(await addressOf(ada), json)).status, 200)
-  t.equal((await remove(await addressOf(ada), { ...json, 'content-length': '0' })).status, 200)
-  t.equal((await remove(await addressOf(ada), { ...ada, 'content-type': 'text/plain' })).status, 200)
-  t.equal((await remove(await addressOf(ada), ada, {})).status, 200)
-  const id = await addressOf(ada)
-  t.equal((await recordsNothing(t, () => remove(id, ada, '{'))).status, 400)
-  t.equal((await recordsNothing(t, () => remove(id, { ...ada, 'content-type': 'text/plain' }, 'x'))).status, 415)
-  t.equal((await recordsNothing(t, () => remove(id, ada, { note: '4242424242424242' }))).status, 422)
-  t.equal((await recordsNothing(t, () => post('', json))).status, 400)
-  t.equal((await recordsNothing(t, () => put(id, '', json))).status, 400)
-})
-
-t.test('an unsupported method on an address path is rejected', async (t) => {
-  const id = await addressOf(ada)
-  for (const [method, url] of [
-    ['PATCH', `/addresses/${id}`],
-    ['DELETE', '/addresses'],
-    ['PUT', '/addresses'],
-    ['POST', `/addresses/${id}`],
-  ] as const)
-    t.equal((await app.inject({ method, url, headers: ada })).statusCode, 404, `${method} ${url}`)
-})
-
 t.test('address events record the actor without e-mail or credential', async (t) => {
   const id = await addressOf(guest, { ...billing, is_default: true })
   await put(id, { alias: 'x' }, guest)
@@ -273,14 +237,4 @@ t.test('address events record the actor without e-mail or credential', async (t)
     events.map(({ metadata, stream }) => JSON.stringify({ metadata, stream })).join(),
     /guest@|demo-guest-token/,
   )
-})
-
-t.test('address writes are 503 while the event store is down', { timeout: 60_000 }, async (t) => {
-  const id = await addressOf(grace)
-  await log.kill()
-  for (const request of [post(billing), put(id, { alias: 'x' }, grace), remove(id, grace)])
-    t.match(await request, { status: 503, error: { code: 'event_store_unavailable' } })
-  await log.start()
-  t.equal((await put(id, { alias: 'x' }, grace)).status, 200)
-  t.ok(await store.head())
 })

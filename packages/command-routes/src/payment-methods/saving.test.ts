@@ -127,22 +127,6 @@ t.test('a removed method can be saved again by its owner [10.3-added-again]', as
   t.match(await save(body), { status: 422, code: 'provider_rejected' })
 })
 
-t.test("a user's removed method cannot be saved by another owner", async (t) => {
-  const body = bodyOf()
-  await remove((await save(body)).id)
-  const calls = fake.calls.length
-  for (const headers of [grace, guest]) {
-    const rejected = await recordsNothing(t, () => save({ ...body, is_default: true }, headers))
-    t.same([rejected.status, rejected.code], [422, 'reference_not_found'])
-    t.same(rejected.error?.details, { field: 'payment_method_token' })
-    t.notMatch(rejected.text, /"4242"|visa/)
-  }
-  t.equal(fake.calls.length, calls)
-  const ofGuest = bodyOf()
-  await remove((await save(ofGuest, guest)).id, guest)
-  t.equal((await save(ofGuest, grace)).status, 201)
-})
-
 t.test("a guest's method is read without attaching it, and is separate from a user's [4.5-guest]", async (t) => {
   const before = fake.calls.length
   const body = bodyOf()
@@ -200,26 +184,14 @@ t.test('a malformed method body is 400, and nothing is recorded [2.3-validation]
     ['a billing name as a list', bodyOf({ billing_details: { name: [] } })],
     ['a billing line that is too long', bodyOf({ billing_details: { address: { line1: long } } })],
     ['billing details as text', bodyOf({ billing_details: 'Ada' })],
-    ['a list', []],
-    ['text', '"text"'],
-    ['a duplicate key', '{"payment_method_token":"a","payment_method_token":"b"}'],
     ['no provider among several', { payment_method_token: 'pm_card_visa' }],
   ]
   for (const [name, body] of bad) {
     const rejected = await recordsNothing(t, () => save(body), name)
     t.same([rejected.status, rejected.code], [400, 'invalid_request'], name)
   }
-  t.same([(await save(bodyOf(), { ...ada, 'idempotency-key': 'ü' })).status], [400])
-})
-
-t.test('a payment method token may have 8,000 characters', async (t) => {
-  const rejected = await save({ payment_method_token: 'x'.repeat(8_000), provider_id: 'sandbox' })
-  t.same([rejected.status, rejected.code], [422, 'provider_rejected'])
-})
-
-t.test('saving a method without a credential is 401 before validation', async (t) => {
-  const rejected = await recordsNothing(t, () => save({}, {}))
-  t.same([rejected.status, rejected.code], [401, 'unauthenticated'])
+  const longest = await save({ payment_method_token: 'x'.repeat(8_000), provider_id: 'sandbox' })
+  t.same([longest.status, longest.code], [422, 'provider_rejected'], 'only the provider rejects it')
 })
 
 t.test('a provider that is disabled or has no methods is 422 with the alternatives', async (t) => {
@@ -236,23 +208,6 @@ t.test('a provider that is disabled or has no methods is 422 with the alternativ
 t.test('provider_id is optional when one provider is enabled', async (t) => {
   providers.delete('sandbox')
   t.equal((await save({ payment_method_token: freshToken() })).status, 201)
-})
-
-t.test('a card number anywhere in a method body is 422 without a provider call', async (t) => {
-  const number = '4242 4242 4242 4242'
-  const calls = fake.calls.length
-  for (const more of [
-    { payment_method_token: number },
-    { alias: `My ${number}` },
-    { billing_details: { address: { line2: number } } },
-    { unknown: { deep: [number] } },
-    { [number]: true },
-    { unknown: 4242424242424242 },
-  ]) {
-    const rejected = await recordsNothing(t, () => save(bodyOf(more)))
-    t.same([rejected.status, rejected.code], [422, 'card_number_rejected'], JSON.stringify(more))
-  }
-  t.equal(fake.calls.length, calls)
 })
 
 t.test("an unknown, removed or another owner's billing address is 422 [10.1-foreign-address]", async (t) => {

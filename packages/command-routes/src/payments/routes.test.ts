@@ -176,17 +176,6 @@ t.test(
       { ...guestBody, metadata: [] },
       { ...guestBody, metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, n])) },
       { ...guestBody, metadata: { large: 'x'.repeat(16 * 1024) } },
-      { ...guestBody, concept: 'nul\u0000' },
-      { ...guestBody, concept: 'half \ud800' },
-      [],
-      'null',
-      '{"total_cents": 100, "currency": "EUR"',
-      '{"total_cents": 100, "total_cents": 200, "currency": "EUR"}',
-      '{"total_cents": 100, "currency": "EUR", "__proto__": {"x": 1}}',
-      `{"total_cents": 100, "currency": "EUR", "metadata": ${'['.repeat(40)}${']'.repeat(40)}}`,
-      '{"total_cents": 1e400, "currency": "EUR"}',
-      '{"total_cents": 9007199254740993, "currency": "EUR"}',
-      '',
     ]
     for (const body of wrongShapes) await rejected(body, 400, 'invalid_request')
     await rejected({ ...guestBody, total_cents: 2599, subtotal_cents: 1 }, 422, 'amount_inconsistent')
@@ -202,21 +191,6 @@ t.test(
       422,
       'reference_not_found',
     )
-    for (const body of [
-      { ...guestBody, concept: 'card 4242 4242 4242 4242' },
-      { ...guestBody, metadata: { deep: [{ note: '4242-4242-4242-4242' }] } },
-      { ...guestBody, metadata: { 4242424242424242: 1 } },
-      { ...guestBody, metadata: { number: 4242424242424242 } },
-      { ...guestBody, dropped: { number: '5555555555554444' } },
-      { ...guestBody, guest_data: { email: 'guest@example.com', phone: '4242424242424242' } },
-    ])
-      await rejected(body, 422, 'card_number_rejected')
-    await rejected(JSON.stringify({ ...guestBody, concept: 'x'.repeat(300_000) }), 413, 'body_too_large')
-    await rejected('total_cents=100', 415, 'unsupported_media_type', {
-      'content-type': 'application/x-www-form-urlencoded',
-    })
-    for (const key of ['', 'x'.repeat(256)])
-      await rejected(guestBody, 400, 'invalid_request', { 'idempotency-key': key })
     t.equal(await lastPosition(), before, 'nothing was recorded')
     t.same(calls, [], 'the provider was not called')
   },

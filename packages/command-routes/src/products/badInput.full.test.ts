@@ -58,28 +58,15 @@ const badBodies = Object.entries(kinds).flatMap(([field, kind]) =>
   bad[kind].map((value) => ({ field, value, name: `${field}: ${JSON.stringify(value).slice(0, 30)}` })),
 )
 
-/** JSON that `JSON.stringify` would not produce. */
-const badTexts = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00x"', '1e999', '9007199254740993', '"\u0001"']
-
-t.test('an invalid field of a new product is 400 with its name, and nothing is recorded', async (t) => {
+t.test('an invalid field of a product is 400 with its name, and nothing is recorded', async (t) => {
   t.equal(Object.keys(kinds).length, 13, 'every field that a client may send')
-  await recordsNothing(t, async () => {
-    for (const { field, value, name } of badBodies)
-      assertInvalid(t, await post({ ...plan, [field]: value }), name, [field])
-  })
-})
-
-t.test('an invalid field of a product update is 400 with its name, and nothing is recorded', async (t) => {
   const id = await productOf(plan)
+  const unknown = '018f0000-0000-7000-8000-000000000001'
   await recordsNothing(t, async () => {
     for (const { field, value, name } of badBodies) {
+      assertInvalid(t, await post({ ...plan, [field]: value }), name, [field])
       assertInvalid(t, await put(id, { description: 'y', [field]: value }), name, [field])
-      assertInvalid(
-        t,
-        await put('018f0000-0000-7000-8000-000000000001', { [field]: value }),
-        `${name}, unknown product`,
-        [field],
-      )
+      assertInvalid(t, await put(unknown, { [field]: value }), `${name}, unknown product`, [field])
     }
   })
 })
@@ -164,45 +151,6 @@ t.test('inconsistent product amounts are rejected', async (t) => {
     for (const { status, error } of await Promise.all(responses)) {
       t.match({ status, error }, { status: 422, error: { code: 'amount_inconsistent' } })
       t.same(Object.keys(Object(error?.details)), ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'])
-    }
-  })
-})
-
-t.test('unstorable text and inexact numbers are rejected anywhere in a product body', async (t) => {
-  const id = await productOf()
-  await recordsNothing(t, async () => {
-    for (const field of [...Object.keys(kinds), 'unknown'])
-      for (const value of badTexts) {
-        const good = Object.entries({ ...mug, [field]: 'here' }).map(
-          ([name, content]) => `"${name}":${JSON.stringify(content)}`,
-        )
-        const body = `{${good.join().replace('"here"', value)}}`
-        assertInvalid(t, await post(body), body)
-        assertInvalid(t, await put(id, `{"${field}":${value}}`), `${field} ${value}`)
-      }
-  })
-})
-
-t.test('a product body that is not a JSON object is rejected', async (t) => {
-  const id = await productOf()
-  const deep = `{"note":${'['.repeat(40)}${']'.repeat(40)}}`
-  const bodies = [
-    '',
-    '{',
-    '[]',
-    '[{}]',
-    'null',
-    '1',
-    '"x"',
-    '{"name":"a","name":"b"}',
-    '{"__proto__":{}}',
-    '\ufeff{}',
-    deep,
-  ]
-  await recordsNothing(t, async () => {
-    for (const body of bodies) {
-      assertInvalid(t, await post(body), `POST ${body.slice(0, 20)}`)
-      assertInvalid(t, await put(id, body), `PUT ${body.slice(0, 20)}`)
     }
   })
 })

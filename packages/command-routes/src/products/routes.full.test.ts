@@ -1,16 +1,11 @@
 import { productFold } from '@paylog/domain/products/product'
 import { productStream } from '@paylog/event-store/streamName'
 import { matchList } from '@paylog/testing/assertions'
-import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
-import { admin, adminId, freshKey } from '../testing/commandApiHarness.ts'
+import { adminId } from '../testing/commandApiHarness.ts'
 import { mug, plan, productsHarness } from '../testing/productsHarness.ts'
 
-const log = await startEventStore(t)
-const { app, post, put, productOf, eventsOf, recordsNothing, store } = await productsHarness(t, {
-  log,
-  timing: { appendRetryTimeoutMs: 1_500 },
-})
+const { post, put, productOf, eventsOf, recordsNothing, store } = await productsHarness(t)
 
 const everything = {
   name: 'S\u00e3o Paulo plan',
@@ -28,7 +23,6 @@ const everything = {
   is_active: false,
 }
 const nothing = { description: null, billing_interval: null, trial_days: null, category_id: null }
-const notFound = { status: 404, code: 'not_found', message: 'No product with this id', details: undefined }
 
 t.test('an administrator creates a product with every field [10.3-product-create]', async (t) => {
   const { status, data, headers } = await post(everything)
@@ -164,55 +158,24 @@ t.test('a product update without a known field is rejected', async (t) => {
   }
 })
 
-t.test('malformed and unknown product ids give the same 404', async (t) => {
-  const ids = ['018f0000-0000-7000-8000-000000000001', 'nonsense', '1', 'a%2f..%2fb', '%E2%80%A8', 'x'.repeat(255), '-']
-  const bodies = [{ name: 'x' }, { is_recurring: true }, { discount_cents: 9 }, { name: '4242 4242 4242 4242' }]
-  for (const id of ids)
-    for (const body of bodies) {
-      const { status, error } = await recordsNothing(t, () => put(id, body))
-      t.same({ status, code: error?.code, message: error?.message, details: error?.details }, notFound, id.slice(0, 40))
+t.test('of two conflicting concurrent product changes only one is recorded', async (t) => {
+  const pairs: [object, object, object, number][] = [
+    [plan, { is_recurring: false, billing_interval: null }, { trial_days: 7 }, 400],
+    [{ ...mug, tax_cents: 100 }, { discount_cents: 1400 }, { tax_cents: 0, subtotal_cents: 1000 }, 422],
+  ]
+  for (const [body, one, other, rejected] of pairs)
+    for (let round = 0; round < 10; round++) {
+      const id = await productOf(body)
+      const responses = await Promise.all(round % 2 ? [put(id, one), put(id, other)] : [put(id, other), put(id, one)])
+      t.same(responses.map(({ status }) => status).toSorted(), [200, rejected])
+      t.equal((await eventsOf(id)).length, 2)
     }
 })
 
-t.test('a product id is case-insensitive', async (t) => {
+t.test('16 concurrent equal product changes are recorded once', async (t) => {
   const id = await productOf()
-  t.match(await put(id.toUpperCase(), { name: 'x' }), { status: 200, data: { id, name: 'x' } })
+  const responses = await Promise.all(Array.from({ length: 16 }, () => put(id, { name: 'x', is_active: false })))
+  t.same(new Set(responses.map(({ status, headers }) => `${status} ${headers.etag}`)), new Set(['200 "2"']))
+  t.equal(new Set(responses.map(({ headers }) => headers['x-event-position'])).size, 1)
+  t.equal((await eventsOf(id)).length, 3)
 })
-
-t.test('an unsupported method on a product path is rejected', async (t) => {
-  const id = await productOf()
-  for (const [method, url] of [
-    ['PATCH', `/admin/products/${id}`],
-    ['DELETE', `/admin/products/${id}`],
-    ['DELETE', '/admin/products'],
-    ['PUT', '/admin/products'],
-    ['POST', `/admin/products/${id}`],
-  ] as const) {
-    t.equal((await app.inject({ method, url, headers: admin })).statusCode, 404, `${method} ${url}`)
-  }
-})
-
-t.test(
-  'product writes are 503 while the event store is down, and can be retried with the key',
-  { timeout: 60_000 },
-  async (t) => {
-    const id = await productOf()
-    const keys = Array.from({ length: 50 }, () => ({ ...admin, ...freshKey() }))
-    const pending = keys.map((headers) => post(mug, headers))
-    t.equal((await Promise.race(pending)).status, 201)
-    await log.kill()
-    const later = [post(mug, { ...admin, ...freshKey() }), put(id, { name: 'x' })]
-    for (const { status, error } of await Promise.all(later))
-      t.match({ status, error }, { status: 503, error: { code: 'event_store_unavailable' } })
-    const responses = await Promise.all(pending)
-    await log.start()
-    for (const [index, { status, text }] of responses.entries()) {
-      t.ok([201, 503].includes(status))
-      const again = await post(mug, keys[index])
-      t.equal(again.status, 201)
-      if (status === 201) t.equal(again.text, text)
-      t.equal((await eventsOf(again.data.id)).length, 1)
-    }
-    t.match(await put(id, { name: 'y' }), { status: 200, data: { name: 'y' } })
-  },
-)

@@ -2,17 +2,15 @@
 import { providerCustomerStream } from '@paylog/event-store/streamName'
 import type { ProviderErrorKind } from '@paylog/providers/provider'
 import { matchList } from '@paylog/testing/assertions'
-import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { ada, adaId, freshKey, grace, graceId } from '../testing/commandApiHarness.ts'
 import { linkCustomer, sandbox, setupIntentsHarness, streamOf, url } from '../testing/setupIntentsHarness.ts'
 
-const log = await startEventStore(t)
-const { app, store, backend, providers, card, post, lastPosition } = await setupIntentsHarness(t, { log })
+const { app, store, backend, providers, card, post, lastPosition } = await setupIntentsHarness(t)
 
 t.test(
-  "a session gets the provider's setup intent without a data envelope, and it is recorded [4.4-values]",
+  "a session gets the provider's setup intent without a data envelope, and it is recorded [4.4-values 1-setup-intents]",
   async (t) => {
     const key = freshKey()
     const response = await post({ provider_id: 'stripe' }, { ...ada, ...key })
@@ -182,26 +180,6 @@ t.test('a setup intent request that is retried after a lost response gets the sa
   t.equal(card.calls[0]?.idempotency_key, card.calls[1]?.idempotency_key)
 })
 
-t.test('the same key replays a setup intent without a call, and another body is 422', async (t) => {
-  const key = freshKey()
-  const headers = { ...ada, ...key }
-  const first = await post({ provider_id: 'stripe' }, headers)
-  card.fails = 'unavailable'
-  providers.clear()
-  const again = await post({ provider_id: 'stripe' }, headers)
-  t.equal(again.statusCode, 201)
-  t.same(again.json(), first.json())
-  t.equal(again.headers['idempotent-replayed'], 'true')
-  t.equal(again.headers['x-event-position'], first.headers['x-event-position'])
-  for (const other of [{}, { provider_id: 'sandbox' }]) {
-    const response = await post(other, headers)
-    t.equal(response.statusCode, 422)
-    t.match(response.json(), { error: { code: 'idempotency_key_reused' } })
-  }
-  t.equal(card.calls.length, 1)
-  t.equal((await store.readStream(streamOf(key))).length, 1)
-})
-
 t.test('a missing setup intent body equals an empty one for a key, and users do not share keys', async (t) => {
   const key = freshKey()
   const first = await post(undefined, { ...ada, ...key })
@@ -212,25 +190,6 @@ t.test('a missing setup intent body equals an empty one for a key, and users do 
   t.equal(other.statusCode, 201)
   t.equal(other.headers['idempotent-replayed'], undefined)
   t.not(other.json().setup_intent_id, first.json().setup_intent_id)
-})
-
-t.test('32 concurrent identical setup intent requests create one setup intent', async (t) => {
-  const key = freshKey()
-  const release = Promise.withResolvers<void>()
-  card.delay = release.promise
-  const pending = Array.from({ length: 32 }, () => post({}, { ...ada, ...key }))
-  await waitFor(() => card.calls.length === 32, { what: 'all calls at the provider' })
-  release.resolve()
-  const responses = await Promise.all(pending)
-  t.same([...new Set(responses.map(({ statusCode }) => statusCode))], [201])
-  t.equal(new Set(responses.map(({ body }) => body)).size, 1)
-  t.equal(card.made.size, 1)
-  t.equal(responses.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1)
-  t.equal(new Set(responses.map(({ headers }) => headers['x-event-position'])).size, 1)
-  t.same(
-    (await store.readStream(streamOf(key))).map(({ type }) => type),
-    ['SetupIntentCreated'],
-  )
 })
 
 t.test('a setup intent call rejected because an equal one is running returns the result of the other', async (t) => {
@@ -249,26 +208,4 @@ t.test('a setup intent call rejected because an equal one is running returns the
   t.equal((await second).statusCode, 201)
   t.same((await second).json(), firstResponse.json())
   t.equal((await second).headers['idempotent-replayed'], 'true')
-})
-
-t.test('of two different concurrent setup intent requests with one key only one succeeds', async (t) => {
-  const headers = { ...ada, ...freshKey() }
-  const release = Promise.withResolvers<void>()
-  card.delay = release.promise
-  const pending = [post({}, headers), post({ provider_id: 'stripe' }, headers)]
-  await waitFor(() => card.calls.length === 2, { what: 'both calls at the provider' })
-  release.resolve()
-  const statuses = (await Promise.all(pending)).map(({ statusCode }) => statusCode)
-  t.same(statuses.toSorted(), [201, 422])
-})
-
-t.test('setup intents are 503 while the event store is down', { timeout: 60_000 }, async (t) => {
-  const headers = { ...ada, ...freshKey() }
-  await log.kill()
-  const response = await post({}, headers)
-  t.equal(response.statusCode, 503)
-  t.match(response.json(), { error: { code: 'event_store_unavailable' } })
-  t.same(card.calls, [], 'no provider call')
-  await log.start()
-  t.equal((await post({}, headers)).statusCode, 201)
 })
