@@ -45,7 +45,7 @@ const throttled: Readonly<Record<string, (t: Test) => Promise<Throttled>>> = {
 }
 
 for (const [id, start] of Object.entries(throttled))
-  t.test(`${id}: a call that is throttled in each of its ways is repeated and succeeds`, async (t) => {
+  t.test(`${id}: a call that is throttled in each of its ways is repeated and succeeds [10.2-throttled]`, async (t) => {
     const { provider, calls } = await start(t)
     await provider.createIntent(intent)
     t.ok(calls() > 3, `${calls()} calls`)

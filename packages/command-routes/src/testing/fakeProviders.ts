@@ -10,7 +10,7 @@ import type { Test } from 'tap'
 import { Type } from 'typebox'
 
 /** Long enough for a call with two retries, and short enough for a test. */
-export const providerTimeoutMs = 1_600
+const providerTimeoutMs = 1_600
 
 /** The provider that these variables enable. It is closed after the test. */
 export async function providerFromEnv(t: Test, env: Readonly<Record<string, string>>): Promise<Provider> {

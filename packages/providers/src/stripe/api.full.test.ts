@@ -107,7 +107,7 @@ t.test('Stripe: all requests of a search share one time limit', async (t) => {
   await t.rejects(stripe.findIntents(payment_id), failure('unknown', 'timeout'))
 })
 
-t.test('Stripe: a 500 that is stored under the key stays unknown, and the intent can be found', async (t) => {
+t.test('Stripe: a 500 stored under the key stays unknown, and the intent is found [10.2-kept-errors]', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   fake.failInside({ commits: true })
   await t.rejects(stripe.createIntent(createIntentRequest), failure('unknown', 'api_error'))
