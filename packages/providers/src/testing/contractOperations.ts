@@ -81,26 +81,17 @@ const callsOf = (provider: Provider, ref: IntentRef) => ({
 })
 type CallName = keyof ReturnType<typeof callsOf>
 
-const kinds: Readonly<Record<CallName, Omit<OperationKind, 'name' | 'start'>>> = {
-  createIntent: { effect: 1, isRepeatable: true, readsFirst: false },
-  retrieveIntent: { effect: 0, isRepeatable: true, readsFirst: false },
-  captureIntent: { effect: 1, isRepeatable: true, readsFirst: false },
-  captureAuthorized: { effect: 1, isRepeatable: true, readsFirst: false },
-  cancelIntent: { effect: 1, isRepeatable: true, readsFirst: false },
-  refund: { effect: 1, isRepeatable: true, readsFirst: false },
-}
+/** These calls need an authorization. */
+const isManual = (call: CallName) => call === 'captureAuthorized' || call === 'cancelIntent'
 
 function stripe(call: CallName): OperationKind['start'] {
   return async (t, timeoutMs) => {
     const fake = await startFakeStripe(t)
     const provider = connectStripe(t, fake, { timeoutMs })
-    const isManual = call === 'captureAuthorized' || call === 'cancelIntent'
-    const made =
-      call === 'createIntent'
-        ? null
-        : await provider.createIntent({ ...intent, capture_method: isManual ? 'manual' : 'automatic' })
+    const capture_method = isManual(call) ? 'manual' : 'automatic'
+    const made = call === 'createIntent' ? null : await provider.createIntent({ ...intent, capture_method })
     const id = made?.provider_intent_id ?? ''
-    if (isManual || call === 'refund') fake.pay(id, 'succeeded')
+    if (isManual(call) || call === 'refund') fake.pay(id, 'succeeded')
     const before = fake.calls.length
     const effects = {
       createIntent: () => fake.intents().length,
@@ -130,12 +121,11 @@ function paypal(call: CallName): OperationKind['start'] {
   return async (t, timeoutMs) => {
     const fake = await startFakePaypal(t)
     const provider = connectPaypal(t, fake, { timeoutMs })
-    const isManual = call === 'captureAuthorized' || call === 'cancelIntent'
-    const capture_method = isManual ? 'manual' : 'automatic'
+    const capture_method = isManual(call) ? 'manual' : 'automatic'
     const made = call === 'createIntent' ? null : await provider.createIntent({ ...intent, capture_method })
     const ref = refTo(made?.provider_intent_id ?? '', { capture_method })
     if (made && call !== 'retrieveIntent') fake.approve(ref.provider_intent_id)
-    const taken = isManual || call === 'refund' ? await callsOf(provider, ref).captureIntent() : undefined
+    const taken = isManual(call) || call === 'refund' ? await callsOf(provider, ref).captureIntent() : undefined
     const provider_payment_id = call === 'refund' ? (taken?.evidence.provider_payment_id ?? null) : null
     const before = fake.calls.length
     const money = () => fake.balanceOf(payment_id)
@@ -167,10 +157,9 @@ function authorizeNet(call: CallName): OperationKind['start'] {
   return async (t, timeoutMs) => {
     const fake = await startFakeAuthorizeNet(t)
     const provider = connectAuthorizeNet(t, fake, { timeoutMs })
-    const isManual = call === 'captureAuthorized' || call === 'cancelIntent'
-    const capture_method = isManual ? 'manual' : 'automatic'
+    const capture_method = isManual(call) ? 'manual' : 'automatic'
     const { provider_intent_id: invoice, client_secret } = await provider.createIntent({ ...intent, capture_method })
-    const isPaid = isManual || call === 'refund'
+    const isPaid = isManual(call) || call === 'refund'
     const { transId = null } = isPaid ? fake.pay({ token: client_secret ?? '' }) : {}
     if (call === 'refund') fake.settle()
     // The currency of the account is read once.
@@ -207,7 +196,14 @@ const operation = (
   start: (call: CallName) => OperationKind['start'],
   call: CallName,
   more: Partial<OperationKind> = {},
-): OperationKind => ({ ...kinds[call], name: `${provider} ${call}`, start: start(call), ...more })
+): OperationKind => ({
+  name: `${provider} ${call}`,
+  start: start(call),
+  effect: call === 'retrieveIntent' ? 0 : 1,
+  isRepeatable: true,
+  readsFirst: false,
+  ...more,
+})
 
 const readsFirst = { readsFirst: true }
 
