@@ -76,6 +76,7 @@ t.test('a malformed signature header is invalid_signature', async (t) => {
     undefined,
     '',
     [header(), header()],
+    `${header()}, ${header()}`,
     `v1=${hex}`,
     `t=${unixNow}`,
     `t=,v1=${hexOf(body, secret, '')}`,

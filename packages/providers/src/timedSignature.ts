@@ -42,7 +42,8 @@ export function readTimedSignature(
   { headers, now }: Omit<SignedNotification, 'body'>,
 ): { readonly timestamp: string; readonly signatures: readonly Buffer[] } {
   const text = headers[header]
-  const parts = typeof text === 'string' ? text.split(',') : []
+  // A repeated header arrives as one text, joined by a comma and a space.
+  const parts = typeof text === 'string' && !text.includes(' ') ? text.split(',') : []
   const [timestamp, ...others] = parts.filter((part) => part.startsWith('t=')).map((part) => part.slice(2))
   const signatures = parts
     .filter((part) => /^v1=[0-9a-f]{64}$/.test(part))
