@@ -232,3 +232,12 @@ t.test('a payment that can still be paid keeps the time at which it expires', as
   const expired = { ...created, expires_at: now.toISOString() }
   t.strictSame(withExpiry('over', expired, now), { times: { ...none, expire: after(600 * second) }, pauses: 0 })
 })
+
+t.test('a paid payment whose refunds were only counted is asked about until the provider responds', (t) => {
+  const counted: Payment = { ...created, status: 'succeeded', has_unread_refunds: true }
+  const lookAfter = (finding: Reconciliation['finding']) =>
+    afterReconciliation(followUp({ ask: now }), reconciled({ payment: counted, finding }), provider, timing)
+  t.match(lookAfter('unreachable'), { times: { ask: Date } })
+  t.equal(lookAfter('same'), 'over')
+  t.end()
+})

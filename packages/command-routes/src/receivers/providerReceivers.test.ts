@@ -246,5 +246,9 @@ t.test('a Stripe charge that only says how much was refunded has its refunds ask
   const alone = fake.event('charge.refunded', { ...refunded?.data.object, payment_intent: null, metadata: {} })
   t.same(await receiver.send(fake.signed(alone)), [200, undefined])
   t.same((await receiver.historyOf(id)).slice(-2), ['PaymentSucceeded', 'ProviderEventIgnored'])
-  t.match((await receiver.reconcile(id)).payment.refunds, [{ amount_cents: 500, status: 'succeeded' }])
+  t.match(await receiver.paymentOf(id), { has_unread_refunds: true, refunds: [] }, 'the worker has to ask')
+  t.match((await receiver.reconcile(id)).payment, {
+    has_unread_refunds: false,
+    refunds: [{ amount_cents: 500, status: 'succeeded' }],
+  })
 })

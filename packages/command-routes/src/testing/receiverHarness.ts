@@ -1,4 +1,5 @@
 // A provider's receiver under test, over HTTP, with payments to send notifications about.
+import { paymentFold } from '@paylog/domain/payments/fold'
 import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
@@ -39,6 +40,7 @@ export async function receiverHarness(t: Test, provider: Provider) {
       (await store.readStream(paymentStream(paymentId))).filter(
         ({ type, data }) => type === received && 'provider_event_id' in data && data.provider_event_id === eventId,
       ),
+    paymentOf: async (paymentId: string) => (await store.load(paymentStream(paymentId), paymentFold)).state,
     inboxOf: (eventId: string) => store.readStream(providerEventStream(provider.id, eventId)),
     reconcile: (paymentId: string) =>
       reconcilePayment(workflow, paymentId, { correlationId: 'test', causationId: 'test', actor: 'worker' }),
