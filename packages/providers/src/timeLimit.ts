@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 const current = new AsyncLocalStorage<{ endsAt: number }>()
 
-/** Runs `work` with a time limit of its own, in place of the caller's. */
+/** Runs `work` within another time limit, in place of the caller's. */
 export function withTimeLimit<Result>(ms: number, work: () => Result): Result {
   return current.run({ endsAt: performance.now() + ms }, work)
 }

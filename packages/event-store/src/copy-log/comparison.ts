@@ -32,7 +32,7 @@ export type LogPart = {
 
 /**
  * The events to copy. System streams are left out, because every server has its own.
- * @throws NotCopyableError for metadata and tombstones, which Paylog never writes: a server answers them with events of its own
+ * @throws NotCopyableError for metadata and tombstones, which Paylog never writes: a server responds to them with further events
  */
 export async function* copiedEvents(
   log: RawClient,

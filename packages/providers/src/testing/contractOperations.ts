@@ -81,6 +81,32 @@ const callsOf = (provider: Provider, ref: IntentRef) => ({
 })
 type CallName = keyof ReturnType<typeof callsOf>
 
+type Fake<Call> = { readonly calls: readonly Call[]; readonly faults: FaultPlan; readonly readFaults: FaultPlan }
+
+/** @param options `counts`: whether a request is one that changes something, or that reads */
+function ready<Call extends { readonly method: string; readonly key?: string | null | undefined }>(
+  call: CallName,
+  fake: Fake<Call>,
+  options: {
+    readonly provider: Provider
+    readonly ref: IntentRef
+    readonly effects: Readonly<Record<CallName, () => number>>
+    readonly counts: (request: Call) => boolean
+  },
+): Operation {
+  const { provider, ref, effects, counts } = options
+  const { faults, readFaults, calls } = fake
+  const before = calls.length
+  return {
+    provider,
+    act: callsOf(provider, ref)[call],
+    faults: call === 'retrieveIntent' ? readFaults : faults,
+    readFaults,
+    effects: effects[call],
+    keys: () => calls.slice(before).flatMap((request) => (counts(request) ? [request.key] : [])),
+  }
+}
+
 /** These calls need an authorization. */
 const isManual = (call: CallName) => call === 'captureAuthorized' || call === 'cancelIntent'
 
@@ -92,7 +118,6 @@ function stripe(call: CallName): OperationKind['start'] {
     const made = call === 'createIntent' ? null : await provider.createIntent({ ...intent, capture_method })
     const id = made?.provider_intent_id ?? ''
     if (isManual(call) || call === 'refund') fake.pay(id, 'succeeded')
-    const before = fake.calls.length
     const effects = {
       createIntent: () => fake.intents().length,
       retrieveIntent: () => 0,
@@ -102,18 +127,7 @@ function stripe(call: CallName): OperationKind['start'] {
       refund: () => fake.refundsOf(id).length,
     }
     const reads = call === 'retrieveIntent'
-    return {
-      provider,
-      act: callsOf(provider, refTo(id))[call],
-      faults: reads ? fake.readFaults : fake.faults,
-      readFaults: fake.readFaults,
-      effects: effects[call],
-      keys: () =>
-        fake.calls
-          .slice(before)
-          .filter(({ method }) => reads || method !== 'GET')
-          .map(({ key }) => key),
-    }
+    return ready(call, fake, { provider, ref: refTo(id), effects, counts: ({ method }) => reads || method !== 'GET' })
   }
 }
 
@@ -127,7 +141,6 @@ function paypal(call: CallName): OperationKind['start'] {
     if (made && call !== 'retrieveIntent') fake.approve(ref.provider_intent_id)
     const taken = isManual(call) || call === 'refund' ? await callsOf(provider, ref).captureIntent() : undefined
     const provider_payment_id = call === 'refund' ? (taken?.evidence.provider_payment_id ?? null) : null
-    const before = fake.calls.length
     const money = () => fake.balanceOf(payment_id)
     const effects = {
       createIntent: () => fake.orders.size,
@@ -138,18 +151,12 @@ function paypal(call: CallName): OperationKind['start'] {
       refund: () => money().refunded_cents / 599,
     }
     const reads = call === 'retrieveIntent'
-    return {
+    return ready(call, fake, {
       provider,
-      act: callsOf(provider, { ...ref, provider_payment_id })[call],
-      faults: reads ? fake.readFaults : fake.faults,
-      readFaults: fake.readFaults,
-      effects: effects[call],
-      keys: () =>
-        fake.calls
-          .slice(before)
-          .filter(({ method, path }) => reads === (method === 'GET') && !path.includes('oauth2'))
-          .map(({ key }) => key),
-    }
+      ref: { ...ref, provider_payment_id },
+      effects,
+      counts: ({ method, path }) => reads === (method === 'GET') && !path.includes('oauth2'),
+    })
   }
 }
 
@@ -164,7 +171,6 @@ function authorizeNet(call: CallName): OperationKind['start'] {
     if (call === 'refund') fake.settle()
     // The currency of the account is read once.
     if (isPaid) await provider.retrieveIntent?.(refTo(invoice))
-    const before = fake.calls.length
     const voided = () => fake.transactions.filter(({ transactionStatus }) => transactionStatus === 'voided')
     const effects = {
       createIntent: () => 0,
@@ -176,18 +182,8 @@ function authorizeNet(call: CallName): OperationKind['start'] {
     }
     const changing = call === 'createIntent' ? 'getHostedPaymentPage' : 'createTransaction'
     const sent = call === 'retrieveIntent' ? 'getUnsettledTransactionList' : changing
-    return {
-      provider,
-      act: callsOf(provider, refTo(invoice, { provider_payment_id: transId, capture_method }))[call],
-      faults: call === 'retrieveIntent' ? fake.readFaults : fake.faults,
-      readFaults: fake.readFaults,
-      effects: effects[call],
-      keys: () =>
-        fake.calls
-          .slice(before)
-          .filter(({ method }) => method === sent)
-          .map(() => undefined),
-    }
+    const ref = refTo(invoice, { provider_payment_id: transId, capture_method })
+    return ready(call, fake, { provider, ref, effects, counts: ({ method }) => method === sent })
   }
 }
 
