@@ -169,6 +169,12 @@ t.test('an app names a HOST that is not an address of this machine', async (t) =
   })
 })
 
+t.test('a failure during the start ends it at the next part, and then stops all parts in order', async (t) => {
+  const ended = await start(t, { END: 'failedStart' }).ended
+  t.match(ended, { code: 1, stderr: '' })
+  t.strictSame(steps(ended), ['stopping', 'third', 'second', 'first'])
+})
+
 t.test('an app that is stopped during its start exits 0', async (t) => {
   const app = start(t, { END: 'slowStart' })
   t.match(await app.message(), { type: 'starting' })

@@ -1,4 +1,5 @@
 // Starts an app, and stops its parts in reverse order.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError, loadConfig } from '@paylog/config/environment'
 import { durationMs, oneOf } from '@paylog/config/kinds'
 import { type StaticDecode, Type } from 'typebox'
@@ -10,6 +11,7 @@ export type Lifecycle = {
   /**
    * Registers how to stop a part that was just started. Stops run one at a time, the last added first.
    * @param inFlight unfinished work, logged when the stop times out
+   * @throws Error when the app stops already, so that its start ends
    */
   add(name: string, stop: () => Promise<void> | void, inFlight?: () => readonly string[]): void
   /** Aborts when the stop begins. */
@@ -44,6 +46,8 @@ export function stopTimeoutMs(environment: NodeJS.ProcessEnv): number {
 
 /** How long before the timeout `givingUp` aborts. */
 const lastMomentMs = 2_000
+/** How long a stop waits for the start to end, so that no part starts on others that have stopped. */
+const startEndsMs = 2_000
 /**
  * How long a stop may take after the end of the supervisor, which may start again at once and needs the ports. Enough without
  * requests in flight; with them, the API would need 12 s to retry its appends while the event store stops. Ending it is safe:
@@ -100,12 +104,15 @@ async function run(
     // A stop during the start makes the start fail, which is not an error.
     if (lifecycle.stopping.aborted) return
     process.stderr.write(explain(error))
-    await lifecycle.stop(1)
+    void lifecycle.stop(1)
+  } finally {
+    lifecycle.started()
   }
 }
 
 function createLifecycle(log: Logger, timeoutMs: number) {
   const stops: Stop[] = []
+  const start = Promise.withResolvers<void>()
   const stopping = new AbortController()
   const givingUp = new AbortController()
   let exitCode = 0
@@ -120,6 +127,7 @@ function createLifecycle(log: Logger, timeoutMs: number) {
       process.exit(1)
     }, timeoutMs)
     const lastMoment = setTimeout(() => givingUp.abort(), Math.max(timeoutMs - lastMomentMs, timeoutMs / 2))
+    await Promise.race([start.promise, sleep(startEndsMs)])
     for (let last = stops.at(-1); last !== undefined; last = stops.at(-1)) {
       try {
         await last.stop()
@@ -128,7 +136,7 @@ function createLifecycle(log: Logger, timeoutMs: number) {
         log.error({ err: error, part: last.name }, 'could not stop')
       }
       // Only now, so that a part that does not stop is the first in the log line.
-      stops.pop()
+      stops.splice(stops.indexOf(last), 1)
     }
     clearTimeout(lastMoment)
     clearTimeout(deadline)
@@ -139,9 +147,12 @@ function createLifecycle(log: Logger, timeoutMs: number) {
   return {
     stopping: stopping.signal,
     givingUp: givingUp.signal,
+    /** The start has ended, whether it worked or not. */
+    started: start.resolve,
     stop,
     add(name: string, stopPart: Stop['stop'], inFlight: Stop['inFlight'] = () => []): void {
-      stops.push({ name, stop: stopPart, inFlight: inFlight })
+      stops.push({ name, stop: stopPart, inFlight })
+      if (stopping.signal.aborted) throw new Error('The app stops')
     },
     fail(error: unknown): void {
       log.fatal({ err: error }, 'failed')
