@@ -11,8 +11,6 @@ export type FakeCatalogProvider = {
   readonly env: Readonly<Record<string, string>>
   /** For calls that change something. */
   readonly faults: FaultPlan
-  /** The number of writing calls that create a product with a price. */
-  readonly writes: number
   /** The number of all calls. */
   calls(): number
   /** The ids of all products. */
@@ -32,7 +30,6 @@ export async function startFakeStripeCatalog(t: Test): Promise<FakeCatalogProvid
     id: 'stripe',
     env: fake.env,
     faults: fake.faults,
-    writes: 3,
     calls: () => fake.calls.length,
     products: () => fake.products().map(({ id }) => id),
     descriptionOf: (productId) => fake.product(productId).description,
@@ -54,7 +51,6 @@ export async function startFakePaypalCatalog(t: Test): Promise<FakeCatalogProvid
     id: 'paypal',
     env: fake.env,
     faults: fake.faults,
-    writes: 2,
     calls: () => fake.calls.length,
     products: () => [...catalog.products.keys()],
     descriptionOf: (productId) => catalog.products.get(productId)?.description,

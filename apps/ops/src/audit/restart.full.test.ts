@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newSigningKey } from '@paylog/audit-log/note'
 import { listCheckpoints, readTree } from '@paylog/audit-log/treeStore'
+import { addAddressTo, createLogFixture } from '@paylog/projections/testing/logFixture'
 import { waitFor } from '@paylog/testing/waitFor'
 import { recordedDeeds } from '@paylog/workflows/testing/recordedDeeds'
 import t from 'tap'
@@ -15,6 +16,13 @@ const { signingKey } = newSigningKey('paylog.test/log')
 const settings = { AUDIT_SIGNING_KEY: signingKey, AUDIT_CHECKPOINT_INTERVAL: '200ms', HEALTH_PORT: '0' }
 const run = (...args: readonly string[]) => runOps(['audit', ...args], { ...env, AUDIT_SIGNING_KEY: signingKey })
 const restart = (...flags: readonly string[]) => run('restart', '--reason', 'Restored from last night', ...flags)
+
+/** Records one event only, because a second one may come between a checkpoint and the event of that. */
+async function recordOne(): Promise<void> {
+  const log = createLogFixture()
+  addAddressTo(log)
+  await harness.record(log.events)
+}
 
 /** Waits until every event is signed, and the tree has the event of the last checkpoint too. @returns all checkpoints */
 const signed = () =>
@@ -30,15 +38,15 @@ const signed = () =>
 
 t.test('audit restart continues the tree of a log that was cut, and keeps what was signed', async (t) => {
   const projector = await harness.startProjector(settings)
-  await harness.recordAll(1)
+  await recordOne()
   await signed()
-  await harness.recordAll(1)
+  await recordOne()
   const former = await signed()
   t.match(await restart(), { code: 1, stderr: /^The tree is in order: .*\n$/m }, 'nothing to restart')
   await projector.stop()
   // The last checkpoint's own event, and one that it covers.
   await eventStore.cut(2)
-  await harness.recordAll(1)
+  await recordOne()
   const wrong = former.slice(-1)
   const right = former.slice(0, -1)
   t.ok(right.length > 0, 'earlier checkpoints match the rest')

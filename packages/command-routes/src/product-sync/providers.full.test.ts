@@ -58,7 +58,9 @@ for (const { fake, provider_id, syncOne, isOnce } of at) {
     const bad = await productOf({ currency: 'KWD', total_cents: 901 })
     const ids = [await productOf(), await productOf(), await productOf()]
     const product_ids = [bad, ...ids]
-    fake.faults.next(...Array(fake.writes).fill(undefined))
+    await sync({ provider_id, product_ids: ids.slice(0, 1) })
+    // One more call works, so that one product may be left without its price.
+    fake.faults.next(undefined)
     fake.faults.always({ kind: 'drop', commits: true })
     t.match((await sync({ provider_id, product_ids })).data, { successful: 1, failed: 3 })
     fake.faults.always(undefined)
