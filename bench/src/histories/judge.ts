@@ -91,7 +91,7 @@ function fold(events: readonly LoggedEvent[]): Fold {
     if (type === 'ProviderCallFailed' && data.outcome === 'rejected')
       open.delete(data.call === 'refund' ? `refund ${data.refund_id}` : String(data.call))
     if (status === 'succeeded' || status === 'canceled') open = new Set([...open].filter((call) => !/^ca/.test(call)))
-    if (type === 'PaymentSucceeded') received = cents(data.received_cents ?? data.amount_cents)
+    if (type === 'PaymentSucceeded') received = cents(data.received_cents)
     if (type === 'PaymentConflictDetected') {
       hasConflict = true
       received += cents(data.reported_amount_cents)
@@ -199,7 +199,7 @@ function judgeAnswers({ events, books, asked: all }: Evidence, asked: Asked, rep
 
 /** The canonical webhooks that an event of the log leads to, as the documentation lists them. */
 function namesOf({ type, data }: LoggedEvent): string[] {
-  const attention = data.attention === undefined ? [] : ['payment.attention']
+  const attention = data.attention ? ['payment.attention'] : []
   switch (type) {
     case 'ProviderIntentCreated':
       return ['payment.created']

@@ -41,6 +41,7 @@ export function notification(moment: number, random: Random): Appending {
       status: 'succeeded',
       customer_id: null,
       customer_email: null,
+      subscription: null,
     },
   }
   return {

@@ -6,6 +6,7 @@ import { initiatePayment, recordIntentCreated } from '@paylog/domain/payments/in
 import { noPayment, type PaymentState } from '@paylog/domain/payments/payment'
 import { recordRefund } from '@paylog/domain/payments/refunds'
 import { paymentStream } from '@paylog/event-store/streamName'
+import { paymentFields } from '@paylog/testing/paymentFields'
 import { type Appending, notification } from './otherStreams.ts'
 import { createRandom, type Random } from './random.ts'
 
@@ -112,6 +113,7 @@ function order(payment_id: string, occurred_at: string, random: Random): Paramet
   const isGuest = random.oneIn(4)
   const email = `customer${number}@example.com`
   return {
+    ...paymentFields,
     payment_id,
     occurred_at,
     provider_id: 'sandbox',

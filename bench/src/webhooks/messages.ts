@@ -28,6 +28,7 @@ export function settledPayment(commit: bigint, at: number): Recorded {
       provider_time: occurred_at,
       provider_event_id: null,
       provider_payment_id: null,
+      received_cents: at,
     },
     id: randomUUID(),
     stream: `payment-${payment_id}`,

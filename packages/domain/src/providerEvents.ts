@@ -54,8 +54,8 @@ export const providerNotificationEvents = {
     payment_id: Id,
     payer: Payer,
     project_id: Nullable(Type.String()),
-    /** Set when the notification names the payment, but its intent is not the payment's. */
-    is_foreign_intent: Type.Optional(Type.Literal(true)),
+    /** Whether the notification names the payment, but its intent is not the payment's. */
+    is_foreign_intent: Type.Boolean(),
   }),
   /** The notification is about one of our payment methods. */
   ProviderEventAppliedToMethod: Type.Object({ ...facts, object_id: Nullable(Type.String()), payment_method_id: Id }),
@@ -65,7 +65,7 @@ export const providerNotificationEvents = {
     ...subject,
     customer_id: Nullable(Type.String()),
     customer_email: PersonalText,
-    subscription: Type.Optional(SubscriptionFacts),
+    subscription: Nullable(SubscriptionFacts),
   }),
 }
 export type ProviderNotificationEvent = EventsOf<typeof providerNotificationEvents>

@@ -55,7 +55,7 @@ t.test('a notification is received, then settled by any of its other events', as
     data: { ...notification, received_at: occurred_at, body: '{}' },
   })
   t.same(received, { state: 'received' })
-  const unmatched = { ...notification, ...subject, customer_id: 'cus_1', customer_email: null }
+  const unmatched = { ...notification, ...subject, customer_id: 'cus_1', customer_email: null, subscription: null }
   t.same(evolve(received, { type: 'ProviderEventUnmatched', data: unmatched }), { state: 'settled' })
   const applied = {
     ...notification,
@@ -63,6 +63,7 @@ t.test('a notification is received, then settled by any of its other events', as
     payment_id: '018f0000-0000-7000-8000-000000000001',
     payer: { id: null, type: 'guest', email: null },
     project_id: null,
+    is_foreign_intent: false,
   }
   t.same(evolve(received, { type: 'ProviderEventApplied', data: applied }), { state: 'settled' })
   const appliedToMethod = { ...notification, object_id: 'pm_1', payment_method_id: applied.payment_id }

@@ -17,6 +17,7 @@ const facts: WebhookTestFacts = {
   status: 'succeeded',
   customer_id: null,
   customer_email: null,
+  subscription: null,
   request_fingerprint: 'a',
   plan: { canonical_events: ['payment.succeeded'], deliveries: [] },
 }

@@ -41,7 +41,7 @@ const facts = {
   ...subject,
   customer_id: Nullable(Type.String()),
   customer_email: PersonalText,
-  subscription: Type.Optional(SubscriptionFacts),
+  subscription: Nullable(SubscriptionFacts),
   /** SHA-256 of the request's body, which may name a person; null without an Idempotency-Key. */
   request_fingerprint: PersonalText,
   plan: DispatchPlan,

@@ -4,6 +4,12 @@ import { clientTextsOf } from '@paylog/domain/payments/clientTexts'
 export const paymentFields = {
   ...clientTextsOf({}),
   payment_method_id: null,
+  provider_method: null,
+  capture_method: 'automatic' as const,
+  return_url: null,
+  cancel_url: null,
+  statement_descriptor: null,
+  expires_at: null,
   is_guest_payment: true,
   guest_email: null,
   guest_name: null,

@@ -1,5 +1,6 @@
 // Maps recorded events to canonical messages and their bodies.
 import { attentionMessage } from '@paylog/domain/payments/attention'
+import type { PaymentFacts } from '@paylog/domain/payments/events'
 import type { recordedEvents } from '@paylog/domain/recordedEvents'
 import type { Static } from 'typebox'
 import type { CanonicalName } from './canonicalNames.ts'
@@ -15,8 +16,6 @@ export type EventOf<Type extends RecordedType> = {
 
 type Rule<Type extends RecordedType> = (event: EventOf<Type>) => readonly CanonicalMessage[]
 
-/** The fields of every event of our payments. */
-type PaymentFacts = EventOf<'PaymentSucceeded' | 'PaymentCanceled' | 'PaymentAttemptFailed' | 'ProviderIntentCreated'>
 type AttentionEvent = EventOf<
   'PaymentAmountMismatch' | 'PaymentConflictDetected' | 'ProviderEventIgnored' | 'RefundRecorded'
 >
@@ -35,7 +34,7 @@ const rules: { readonly [Type in RecordedType]?: Rule<Type> } = {
     event.data.refusal === 'provider_unavailable' ? [] : [payment(event, 'payment.failed', 'failed')],
   // There is no canonical name for a cancellation, and without a message receivers would wait for the payment's end.
   PaymentCanceled: (event) => [payment(event, 'payment.failed', 'canceled')],
-  RefundRecorded: (event) => [...refunded(event), ...attentionMessages(event, statusOf(event))],
+  RefundRecorded: (event) => [...refunded(event), ...attentionMessages(event, event.data.payment_status)],
   PaymentDisputeRecorded: disputed,
   PaymentAmountMismatch: (event) => attentionMessages(event, null),
   // Of another payment than a canceled one, a conflict is a second charge.
@@ -54,7 +53,7 @@ export function canonicalMessages<Type extends RecordedType>(event: EventOf<Type
 }
 
 function payment(
-  { data }: Pick<PaymentFacts, 'data'>,
+  { data }: { readonly data: PaymentFacts },
   event: CanonicalName,
   status: string | null,
   more: Partial<WebhookFacts> = {},
@@ -63,15 +62,12 @@ function payment(
   return { event, ...webhookFacts(data, { payment_id, status, user, project_id, owner: user.id, ...more }) }
 }
 
-const statusOf = ({ data }: EventOf<'RefundRecorded' | 'PaymentDisputeRecorded'>): string =>
-  data.payment_status ?? 'succeeded'
-
 /** Once when the refund succeeds, and once more when it fails after that. */
 function refunded(event: EventOf<'RefundRecorded'>): readonly CanonicalMessage[] {
   const { refund_id: id, refund_cents: amount, status, was_succeeded, reason } = event.data
   const isTold = was_succeeded ? status === 'failed' : status === 'succeeded'
   if (!isTold) return []
-  return [payment(event, 'payment.refunded', statusOf(event), { refund: { id, amount, status, reason } })]
+  return [payment(event, 'payment.refunded', event.data.payment_status, { refund: { id, amount, status, reason } })]
 }
 
 /** When the dispute is opened or closed. Only administrators see it in the log: the payer must not learn our deadline. */
@@ -79,13 +75,13 @@ function disputed(event: EventOf<'PaymentDisputeRecorded'>): readonly CanonicalM
   const { dispute_id: id, disputed_cents: amount, status, is_new_status, reason, evidence_due_by } = event.data
   if (!is_new_status) return []
   const dispute = { id, amount, status, reason, evidence_due_by }
-  return [payment(event, 'payment.disputed', statusOf(event), { dispute, owner: null })]
+  return [payment(event, 'payment.disputed', event.data.payment_status, { dispute, owner: null })]
 }
 
 /** Only for administrators, in the log too. @param status the payment's; `null` when the event does not show it */
 function attentionMessages(event: AttentionEvent, status: string | null): readonly CanonicalMessage[] {
   const { attention: code } = event.data
-  if (code === undefined) return []
+  if (code === null) return []
   const attention = { code, message: attentionMessage(code) }
   return [payment(event, 'payment.attention', status, { attention, owner: null })]
 }

@@ -64,7 +64,7 @@ export function notificationOf(data: EventOf<'ProviderNotificationReceived'>['da
 function ofOurPayment(data: EventOf<'ProviderEventApplied'>['data']): WebhookFacts {
   const { payer: user, payment_id, status, is_foreign_intent } = data
   // The intent only contains our payment's id, so it must not be reported as that payment.
-  if (is_foreign_intent) return foreignFacts(data)
+  if (is_foreign_intent) return foreignFacts({ ...data, subscription: null })
   return webhookFacts(data, { payment_id, status, user, owner: user.id })
 }
 

@@ -27,7 +27,7 @@ import type { Workflow } from './context.ts'
 import { applyToMethod, notifiedMethodId } from './payment-methods/applyToMethod.ts'
 import {
   applyToPayment,
-  foreignIntentMark,
+  isAboutForeignIntent,
   type OwnPayment,
   ownPayment,
   recordInPayment,
@@ -246,7 +246,8 @@ function appliedEvent(received: Received, payment: Payment): ProviderNotificatio
   const { object_id, amount_cents, currency, status, report } = received.notification
   const { payment_id, payer, project_id } = payment
   const facts = { ...factsOf(received), object_id, amount_cents, currency, status, payment_id, payer, project_id }
-  return { type: 'ProviderEventApplied', data: { ...facts, ...foreignIntentMark(report, payment) } }
+  const is_foreign_intent = isAboutForeignIntent(report, payment)
+  return { type: 'ProviderEventApplied', data: { ...facts, is_foreign_intent } }
 }
 
 function unmatchedEvent(
@@ -258,6 +259,6 @@ function unmatchedEvent(
   const customer_email = isErased ? null : received.notification.customer_email
   const facts = { ...factsOf(received), object_id }
   if (payment_method_id !== null) return { type: 'ProviderEventAppliedToMethod', data: { ...facts, payment_method_id } }
-  const about = { amount_cents, currency, status, customer_id, customer_email, ...(subscription && { subscription }) }
+  const about = { amount_cents, currency, status, customer_id, customer_email, subscription: subscription ?? null }
   return { type: 'ProviderEventUnmatched', data: { ...facts, ...about } }
 }

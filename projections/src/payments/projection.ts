@@ -170,7 +170,7 @@ export const payments = defineProjection({
       patch: {
         provider_intent_id: data.provider_intent_id,
         client_secret: data.client_secret,
-        redirect_url: data.redirect_url ?? null,
+        redirect_url: data.redirect_url,
         updated_at: data.occurred_at,
       },
     }),
@@ -184,11 +184,10 @@ export const payments = defineProjection({
     }),
     PaymentActionRequired: evidence('pending'),
     PaymentProcessingStarted: (event) => ({
-      patch: { ...evidence('processing')(event).patch, amount_capturable_cents: event.data.capturable_cents ?? 0 },
+      patch: { ...evidence('processing')(event).patch, amount_capturable_cents: event.data.capturable_cents },
     }),
     PaymentSucceeded: (event) => {
-      const { provider_payment_id, received_cents, amount_cents } = event.data
-      const last = received_cents ?? amount_cents
+      const { provider_payment_id, received_cents: last } = event.data
       const charge_reports = { ...chargeReport(event.revision, provider_payment_id, last), last }
       return { patch: { ...evidence('succeeded')(event).patch, charge_reports } }
     },
@@ -230,9 +229,9 @@ function initiated({ data }: PaymentInitiated): PaymentRow {
     provider_payment_id: null,
     provider_intent_id: null,
     ...noSecrets,
-    capture_method: data.capture_method ?? 'automatic',
+    capture_method: data.capture_method,
     amount_capturable_cents: 0,
-    expires_at: data.expires_at ?? null,
+    expires_at: data.expires_at,
     charge_reports: null,
     refunded_cents: null,
     dispute_statuses: null,

@@ -1,5 +1,6 @@
 import type { Payment } from '@paylog/domain/payments/payment'
 import type { IntentSnapshot } from '@paylog/providers/provider'
+import { paymentFields } from '@paylog/testing/paymentFields'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
 import type { ReconcileResult } from './queryProviders.ts'
@@ -17,18 +18,7 @@ const payment: Payment = {
   currency: 'EUR',
   payer: { id: null, type: 'guest', email: null },
   project_id: null,
-  concept: null,
-  description: null,
-  reference_code: null,
-  category: null,
-  tags: null,
-  payment_method_id: null,
-  is_guest_payment: true,
-  guest_email: null,
-  metadata: {},
-  request_fingerprint: null,
-  capture_method: 'automatic',
-  expires_at: null,
+  ...paymentFields,
   redirect_url: null,
   capturable_cents: 0,
   requested: null,

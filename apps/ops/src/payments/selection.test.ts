@@ -2,6 +2,7 @@
 
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
+import { paymentFields } from '@paylog/testing/paymentFields'
 import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import { createPaymentSelection } from './reconcile.ts'
@@ -15,18 +16,6 @@ const facts = {
   project_id: null,
 }
 const evidence = { provider_time: facts.occurred_at, provider_event_id: null, provider_payment_id: null }
-const text = {
-  concept: null,
-  description: null,
-  reference_code: null,
-  category: null,
-  tags: null,
-  payment_method_id: null,
-  guest_email: null,
-  guest_name: null,
-  guest_phone: null,
-  request_fingerprint: null,
-}
 const amounts = { subtotal_cents: 2200, tax_cents: 0, discount_cents: 0, total_cents: 2200 }
 const failure = { failure_code: 'declined', failure_message: 'Declined' }
 
@@ -35,7 +24,7 @@ type Wanted = { readonly occurred_at?: string; readonly provider_id?: string }
 /** The events of payments, by payment id. */
 const initiated = (payment_id: string, wanted: Wanted = {}): PaymentEvent => ({
   type: 'PaymentInitiated',
-  data: { ...facts, ...text, ...amounts, payment_id, is_guest_payment: true, metadata: {}, ...wanted },
+  data: { ...facts, ...paymentFields, ...amounts, payment_id, ...wanted },
 })
 const started = (payment_id: string, wanted: Wanted = {}): PaymentEvent => ({
   type: 'PaymentAttemptStarted',
@@ -51,7 +40,9 @@ const failed = (payment_id: string): PaymentEvent => ({
 })
 const ended = (type: 'PaymentSucceeded' | 'PaymentCanceled', payment_id: string): PaymentEvent => {
   const data = { ...facts, ...evidence, payment_id }
-  return type === 'PaymentSucceeded' ? { type, data } : { type, data: { ...data, reason: null } }
+  return type === 'PaymentSucceeded'
+    ? { type, data: { ...data, received_cents: 2200 } }
+    : { type, data: { ...data, reason: null } }
 }
 
 function chosen(events: readonly PaymentEvent[], options: { since?: number; all?: boolean } = {}): string[] {

@@ -148,6 +148,7 @@ const webhookTestFacts: Omit<WebhookTestFacts, 'webhook_test_id'> = {
   currency: 'USD',
   status: 'pending',
   customer_id: 'customer-1',
+  subscription: null,
   customer_email: null,
   request_fingerprint: null,
   plan: { canonical_events: ['payment.created'], deliveries: [] },

@@ -78,7 +78,7 @@ function planOfPaymentOrNotification(event: ReconciledEvent, rules: PlanRules): 
       return { finish: null, watch }
     }
     case 'PaymentProcessingStarted': {
-      const isAuthorized = event.data.capturable_cents !== undefined
+      const isAuthorized = event.data.capturable_cents > 0
       return rules.providers.get(event.data.provider_id)?.captureIntent && !isAuthorized
         ? planCapture(event.data)
         : afterReport(event.data, rules)

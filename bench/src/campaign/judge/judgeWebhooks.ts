@@ -83,10 +83,9 @@ function dueCanonical({ intents }: Observations, logged: ReadonlyMap<string, Log
 
 /** The canonical webhooks of an event of a payment, by docs/webhooks.md: name, and status with what it is about. */
 function canonicalOf({ type, data }: LogEvent): readonly (readonly [name: string, content: string])[] {
-  const { attention, was_succeeded, status, refund_id, refund_cents, refusal } = data
-  const paymentStatus = data.payment_status ?? 'succeeded'
+  const { attention, was_succeeded, status, refund_id, refund_cents, refusal, payment_status: paymentStatus } = data
   const noticed = (of: unknown): [string, string][] =>
-    attention === undefined ? [] : [['payment.attention', `${of} ${attention}`]]
+    typeof attention === 'string' ? [['payment.attention', `${of} ${attention}`]] : []
   switch (type) {
     case 'ProviderIntentCreated':
       return [['payment.created', 'pending']]

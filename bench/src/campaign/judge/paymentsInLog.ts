@@ -49,7 +49,7 @@ function paymentOf(id: string, events: readonly LogEvent[]): LoggedPayment {
     ]),
   )
   const charged = [
-    ...ofType('PaymentSucceeded').map(({ received_cents, amount_cents }) => Number(received_cents ?? amount_cents)),
+    ...ofType('PaymentSucceeded').map(({ received_cents }) => Number(received_cents)),
     ...ofType('PaymentConflictDetected').map((data) => Number(data.reported_amount_cents ?? data.amount_cents)),
   ]
   return {

@@ -84,7 +84,7 @@ export function initiatePaymentCommand(
   identity: RequestIdentity,
   occurred_at: string,
   options: PaymentOptions,
-): Omit<InitiatePayment, 'provider_id'> & Amounts & { readonly capture_method: CaptureMethod } {
+): Omit<InitiatePayment, 'provider_id' | 'provider_method'> & Amounts & { readonly capture_method: CaptureMethod } {
   const metadata = body.metadata ?? {}
   if (Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes)
     throw invalidMetadata(`must be at most ${maxMetadataBytes} bytes`)

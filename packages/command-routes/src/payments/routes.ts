@@ -98,7 +98,7 @@ export const paymentRoutes =
             provider.checkAmount(draft.total_cents, draft.currency)
             method = await chosenMethod(workflow, { actor, provider, payment_method_id })
             if (actor.kind === 'guest') await rememberGuestToken(workflow.store, actor, occurred_at, metadata)
-            const fields = method === null ? {} : recordedMethodFields(method)
+            const fields = method === null ? { provider_method: null } : recordedMethodFields(method)
             const newId = fingerprint === null ? provider.newPaymentId?.() : undefined
             return { ...draft, payment_id: newId ?? payment_id, provider_id, ...fields }
           },

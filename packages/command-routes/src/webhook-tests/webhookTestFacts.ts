@@ -127,7 +127,7 @@ function statusOfPayment(generic: string): string | null {
 /** Facts of a provider notification. */
 function notificationFacts(provider_id: string, { body, facts }: SimulatedNotification): RequestedFacts {
   const { subscription, ...rest } = facts
-  return { provider_id, canonical_name: null, body, ...rest, ...(subscription && { subscription }) }
+  return { provider_id, canonical_name: null, body, ...rest, subscription: subscription ?? null }
 }
 
 /** Facts of a single canonical event. */

@@ -31,6 +31,7 @@ function webhookTestRequested(userId: string, commit: bigint): Recorded {
       status: 'succeeded',
       customer_id: null,
       customer_email: null,
+      subscription: null,
       request_fingerprint: null,
       plan: { canonical_events: [], deliveries: [] },
     },

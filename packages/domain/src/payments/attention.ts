@@ -31,14 +31,16 @@ export function newAttention<Code extends AttentionCode>(
   { attention }: { readonly attention: readonly Attention[] },
   code: Code,
   subject: string,
-): { attention?: Code } {
-  return attention.some((entry) => entry.code === code && entry.subject === subject) ? {} : { attention: code }
+): { attention: Code | null } {
+  return attention.some((entry) => entry.code === code && entry.subject === subject)
+    ? { attention: null }
+    : { attention: code }
 }
 
 /** What an event adds. */
 export function attentionIn(event: PaymentEvent): Attention | null {
   const { data } = event
-  if (!('attention' in data) || data.attention === undefined) return null
+  if (!('attention' in data) || data.attention === null) return null
   const { attention: code, occurred_at } = data
   return { code, occurred_at, message: messages[code], subject: subjectOf(event) }
 }

@@ -3,14 +3,7 @@ import { type Static, Type } from 'typebox'
 import { derivedId } from '../derivedId.ts'
 import { Nullable } from '../fields.ts'
 import { DisputeStatus, type PaymentEvent } from './events.ts'
-import {
-  ignoredReport,
-  isAppliedBefore,
-  isForeignIntent,
-  type ReceivedReport,
-  reportFacts,
-  statusUnlessSucceeded,
-} from './evidence.ts'
+import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, reportFacts } from './evidence.ts'
 import { existingPayment, type PaymentState } from './payment.ts'
 
 /** A dispute in API responses. */
@@ -57,6 +50,6 @@ export function recordDispute(command: RecordDispute, state: PaymentState): Paym
   if (known && (known.provider_status === provider_status || (known.status !== 'open' && status === 'open'))) return []
   const is_new_status = known?.status !== status
   const about = { dispute_id, provider_dispute_id, status, is_new_status, provider_status, reason, evidence_due_by }
-  const facts = { ...reportFacts(command, payment), ...statusUnlessSucceeded(payment) }
+  const facts = { ...reportFacts(command, payment), payment_status: payment.status }
   return [{ type: 'PaymentDisputeRecorded', data: { ...facts, ...about, disputed_cents } }]
 }

@@ -23,6 +23,8 @@ const facts = {
   payer: Payer,
   project_id: Nullable(Type.String()),
 }
+const PaymentFacts = Type.Object(facts)
+export type PaymentFacts = Static<typeof PaymentFacts>
 
 /** The text that a provider signed, exactly; null once it is no longer kept. */
 export const SignedBody = Sealed('body', Type.String())
@@ -62,13 +64,12 @@ export const AttentionCode = Type.Enum(
 )
 export type AttentionCode = Static<typeof AttentionCode>
 
-/** Set when a human has to look at it, and no earlier event of the payment says the same. */
-const attention = <Code extends TSchema>(code: Code) => ({ attention: Type.Optional(code) })
+/** The payment's status, which the event does not change. */
+export const paymentStatuses = ['pending', 'processing', 'succeeded', 'failed', 'canceled'] as const
+const paymentStatus = { payment_status: Type.Enum(paymentStatuses) }
 
-/** The payment's status, which the event does not change; succeeded when absent. */
-const paymentStatus = {
-  payment_status: Type.Optional(Type.Enum(['pending', 'processing', 'failed', 'canceled'])),
-}
+/** Null unless a human has to look at it, and no earlier event of the payment says the same. */
+const attention = <Code extends TSchema>(code: Code) => ({ attention: Nullable(code) })
 
 /** The source of a status. `provider_time` orders reports that arrive out of order. */
 const evidence = {
@@ -87,8 +88,8 @@ export const paymentEvents = {
     total_cents: Type.Integer(),
     ...recordedTexts,
     payment_method_id: Nullable(Type.String()),
-    /** The saved method at the provider, as used in the create call; absent without one. */
-    provider_method: Type.Optional(
+    /** The saved method at the provider, as used in the create call. */
+    provider_method: Nullable(
       Type.Object({ provider_method_id: Type.String(), provider_customer_id: Nullable(Type.String()) }),
     ),
     is_guest_payment: Type.Boolean(),
@@ -96,13 +97,13 @@ export const paymentEvents = {
     guest_name: Sealed('guest', Type.String()),
     guest_phone: Sealed('guest', Type.String()),
     metadata: Sealed('personal', ClientObject()),
-    /** Automatic when absent. With `manual` the money is authorized first, and an administrator captures it. */
-    capture_method: Type.Optional(CaptureMethod),
-    return_url: Type.Optional(PersonalText),
-    cancel_url: Type.Optional(PersonalText),
-    statement_descriptor: Type.Optional(Nullable(Type.String())),
-    /** When the payment is canceled if nobody has paid it; never when null or absent. */
-    expires_at: Type.Optional(Nullable(Instant)),
+    /** With `manual` the money is authorized first, and an administrator captures it. */
+    capture_method: CaptureMethod,
+    return_url: PersonalText,
+    cancel_url: PersonalText,
+    statement_descriptor: Nullable(Type.String()),
+    /** When the payment is canceled if nobody has paid it; null for never. */
+    expires_at: Nullable(Instant),
     /** SHA-256 of the request; null without an Idempotency-Key. */
     request_fingerprint: PersonalText,
   }),
@@ -110,8 +111,8 @@ export const paymentEvents = {
     ...facts,
     provider_intent_id: Type.String(),
     client_secret: Sealed('secret', Type.String()),
-    /** The provider's page, or ours that leads to it, where the payer pays; absent without one. */
-    redirect_url: Type.Optional(Sealed('secret', Type.String())),
+    /** The provider's page, or ours that leads to it, where the payer pays. */
+    redirect_url: Sealed('secret', Type.String()),
     attempt: Type.Integer(),
   }),
   ProviderOutcomeUnknown: Type.Object({ ...facts, attempt: Type.Integer(), reason: Type.String() }),
@@ -132,27 +133,27 @@ export const paymentEvents = {
     /** The generic name (interface, section 6.1), if any. */
     generic_type: Nullable(Type.String()),
     object_id: Nullable(Type.String()),
-    /** Absent when the notification does not name the intent. */
-    reported_intent_id: Type.Optional(Type.String()),
+    /** Null when the notification does not name the intent. */
+    reported_intent_id: Nullable(Type.String()),
     reported_amount_cents: Nullable(Type.Integer()),
     reported_currency: Nullable(Type.String()),
     reported_status: Nullable(Type.String()),
-    /** Set when the notification names the payment, but its intent is not the payment's. */
-    is_foreign_intent: Type.Optional(Type.Literal(true)),
+    /** Whether the notification names the payment, but its intent is not the payment's. */
+    is_foreign_intent: Type.Boolean(),
     body: SignedBody,
   }),
   PaymentActionRequired: Type.Object({ ...facts, ...evidence }),
   PaymentProcessingStarted: Type.Object({
     ...facts,
     ...evidence,
-    /** Authorized, and not captured yet; absent when nothing is. */
-    capturable_cents: Type.Optional(Type.Integer()),
+    /** Authorized, and not captured yet. */
+    capturable_cents: Type.Integer(),
   }),
   PaymentSucceeded: Type.Object({
     ...facts,
     ...evidence,
-    /** What was captured; absent for the whole amount. */
-    received_cents: Type.Optional(Type.Integer()),
+    /** What was captured: less than the amount when only a part of what was authorized is. */
+    received_cents: Type.Integer(),
   }),
   PaymentAttemptFailed: Type.Object({
     ...facts,
@@ -192,8 +193,8 @@ export const paymentEvents = {
       Type.Literal('final'),
       Type.Literal('foreign_intent'),
     ]),
-    /** Set for a foreign intent. */
-    reported_intent_id: Type.Optional(Type.String()),
+    /** Of a foreign intent. */
+    reported_intent_id: Nullable(Type.String()),
     ...attention(Type.Literal('foreign_intent')),
   }),
 

@@ -65,9 +65,6 @@ export function reportFacts(report: ReceivedReport, payment: Payment) {
   return { ...factsOf(payment, report.occurred_at), provider_time, provider_event_id, provider_payment_id }
 }
 
-/** The field of an event about a payment whose status it does not change. */
-export const statusUnlessSucceeded = ({ status }: Payment) => (status === 'succeeded' ? {} : { payment_status: status })
-
 /** Records a report that changes nothing. */
 export type IgnoredReport = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
 
@@ -76,10 +73,13 @@ export function ignoredReport(
   payment: Payment,
   { reported_status, reason }: Pick<IgnoredReport['data'], 'reported_status' | 'reason'>,
 ): IgnoredReport {
-  const foreign = reason === 'foreign_intent' && {
-    ...(report.provider_intent_id !== null && { reported_intent_id: report.provider_intent_id }),
-    ...newAttention(payment, 'foreign_intent', report.provider_intent_id ?? ''),
-  }
+  const foreign =
+    reason === 'foreign_intent'
+      ? {
+          reported_intent_id: report.provider_intent_id,
+          ...newAttention(payment, 'foreign_intent', report.provider_intent_id ?? ''),
+        }
+      : { reported_intent_id: null, attention: null }
   return {
     type: 'ProviderEventIgnored',
     data: { ...reportFacts(report, payment), reported_status, reason, ...foreign },
@@ -244,12 +244,11 @@ function statusEvent(command: RecordEvidence, payment: Payment): PaymentEvent {
       return { type: 'PaymentActionRequired', data }
     case 'processing': {
       const { capturable_cents = 0 } = command
-      return { type: 'PaymentProcessingStarted', data: { ...data, ...(capturable_cents > 0 && { capturable_cents }) } }
+      return { type: 'PaymentProcessingStarted', data: { ...data, capturable_cents } }
     }
     case 'succeeded': {
       const received_cents = command.amount_cents ?? payment.total_cents
-      const isPart = received_cents !== payment.total_cents
-      return { type: 'PaymentSucceeded', data: { ...data, ...(isPart && { received_cents }) } }
+      return { type: 'PaymentSucceeded', data: { ...data, received_cents } }
     }
     case 'canceled': {
       const requested = payment.requested?.call === 'cancel' ? payment.requested.reason : null

@@ -39,8 +39,6 @@ function initiated({ data }: PaymentInitiated): Payment {
     ...rest,
     ...noMoney,
     status: 'pending',
-    capture_method: data.capture_method ?? 'automatic',
-    expires_at: data.expires_at ?? null,
     ...noSecrets,
     capturable_cents: 0,
     requested: null,
@@ -173,7 +171,7 @@ function evolveStatus(payment: Payment, event: Exclude<PaymentEvent, PaymentInit
         ...payment,
         provider_intent_id: event.data.provider_intent_id,
         client_secret: event.data.client_secret,
-        redirect_url: event.data.redirect_url ?? null,
+        redirect_url: event.data.redirect_url,
         updated_at: event.data.occurred_at,
         attempt: event.data.attempt,
         intent_outcome: { kind: 'created' },
@@ -195,7 +193,7 @@ function evolveStatus(payment: Payment, event: Exclude<PaymentEvent, PaymentInit
         reported_intent_id: null,
       }
     case 'ProviderNotificationReceived': {
-      const { provider_event_id, reported_intent_id = null, is_foreign_intent } = event.data
+      const { provider_event_id, reported_intent_id, is_foreign_intent } = event.data
       return {
         ...payment,
         seen_provider_events: seen(payment, provider_event_id),
@@ -205,11 +203,11 @@ function evolveStatus(payment: Payment, event: Exclude<PaymentEvent, PaymentInit
     case 'PaymentActionRequired':
       return withEvidence(payment, event, 'pending')
     case 'PaymentProcessingStarted': {
-      const { capturable_cents = 0 } = event.data
+      const { capturable_cents } = event.data
       return { ...withApproval(withEvidence(payment, event, 'processing'), event.data), capturable_cents }
     }
     case 'PaymentSucceeded': {
-      const { provider_payment_id, received_cents = payment.total_cents } = event.data
+      const { provider_payment_id, received_cents } = event.data
       const charges = withCharge(payment.charges, { provider_payment_id, received_cents })
       return { ...withEvidence(payment, event, 'succeeded'), charges }
     }

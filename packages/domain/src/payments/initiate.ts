@@ -89,7 +89,7 @@ export function recordIntentCreated(
         ...factsOf(payment, occurred_at),
         provider_intent_id,
         client_secret,
-        ...(redirect_url && { redirect_url }),
+        redirect_url: redirect_url ?? null,
         attempt,
       },
     },

@@ -3,12 +3,10 @@ import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import type { Attention } from './attention.ts'
 import type { Chain } from './duplicates.ts'
-import type { CaptureMethod, IntentRejection, PaymentInitiated } from './events.ts'
+import { type IntentRejection, type PaymentInitiated, paymentStatuses } from './events.ts'
 import type { Money } from './money.ts'
 
-export const PaymentStatus = Type.Enum(['pending', 'processing', 'succeeded', 'failed', 'canceled'], {
-  title: 'PaymentStatus',
-})
+export const PaymentStatus = Type.Enum(paymentStatuses, { title: 'PaymentStatus' })
 export type PaymentStatus = Static<typeof PaymentStatus>
 
 /** Whether a status is final. `failed` is not: a declined attempt may be followed by a successful one. */
@@ -19,17 +17,11 @@ export function isAbsorbing(status: PaymentStatus): boolean {
 export type NoPayment = { readonly status: 'none' }
 
 /** The fields of PaymentInitiated that the state keeps unchanged. */
-type InitialFields = Omit<
-  PaymentInitiated['data'],
-  'occurred_at' | 'amount_cents' | 'guest_name' | 'guest_phone' | 'capture_method' | 'expires_at'
->
+type InitialFields = Omit<PaymentInitiated['data'], 'occurred_at' | 'amount_cents' | 'guest_name' | 'guest_phone'>
 
 export type Payment = InitialFields &
   Money & {
     readonly status: PaymentStatus
-    readonly capture_method: CaptureMethod
-    /** When it is canceled if nobody has paid it; null for never. */
-    readonly expires_at: string | null
     readonly redirect_url: string | null
     /** Authorized, and not captured. */
     readonly capturable_cents: number

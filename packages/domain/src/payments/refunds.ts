@@ -5,14 +5,7 @@ import { DomainError } from '../errors.ts'
 import { Nullable } from '../fields.ts'
 import { newAttention } from './attention.ts'
 import { type PaymentEvent, RefundReason, RefundStatus } from './events.ts'
-import {
-  ignoredReport,
-  isAppliedBefore,
-  isForeignIntent,
-  type ReceivedReport,
-  reportFacts,
-  statusUnlessSucceeded,
-} from './evidence.ts'
+import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, reportFacts } from './evidence.ts'
 import { type RefundState, receivedOf, restOfCharges, sumOf } from './money.ts'
 import { existingPayment, factsOf, type Payment, type PaymentState } from './payment.ts'
 
@@ -127,7 +120,7 @@ export function recordRefund(command: RecordRefund, state: PaymentState): Paymen
         reason: known?.reason ?? command.reason ?? 'other',
         note: known?.note ?? command.note ?? null,
         failure_code: command.failure_code ?? null,
-        ...statusUnlessSucceeded(payment),
+        payment_status: payment.status,
         ...exceedingMark(payment, known, { refund_cents, status }),
       },
     },
@@ -156,13 +149,13 @@ function exceedingMark(
 ) {
   const received = receivedOf(payment)
   // The report of the success may still be on its way.
-  if (status === 'failed' || received === 0) return {}
+  if (status === 'failed' || received === 0) return { attention: null }
   // A call whose outcome is unknown may be rejected.
   const others = payment.refunds.filter(
     (refund) => refund !== known && refund.status !== 'failed' && refund.call === 'ended',
   )
   const isExceeding = sumOf(others) + (refund_cents ?? 0) > received
-  return isExceeding ? newAttention(payment, 'refund_exceeds_payment', '') : {}
+  return isExceeding ? newAttention(payment, 'refund_exceeds_payment', '') : { attention: null }
 }
 
 /**

@@ -22,7 +22,9 @@ const report = (second: string, provider_event_id: string | null, provider_payme
   provider_payment_id,
 })
 
-/** The events of a payment exactly as the first version of Paylog wrote them. Never edit them. */
+const ignored = { reported_intent_id: null, attention: null }
+
+/** The events of a payment exactly as version 1.0.0 wrote them. Never edit them. */
 const storedEvents: readonly PaymentEvent[] = [
   {
     type: 'PaymentInitiated',
@@ -39,6 +41,12 @@ const storedEvents: readonly PaymentEvent[] = [
       category: null,
       tags: null,
       payment_method_id: null,
+      provider_method: null,
+      capture_method: 'automatic',
+      return_url: null,
+      cancel_url: null,
+      statement_descriptor: null,
+      expires_at: null,
       is_guest_payment: false,
       guest_email: null,
       guest_name: null,
@@ -60,15 +68,25 @@ const storedEvents: readonly PaymentEvent[] = [
   { type: 'ProviderOutcomeUnknown', data: { ...facts, occurred_at: at('03'), attempt: 2, reason: 'timeout' } },
   {
     type: 'ProviderIntentCreated',
-    data: { ...facts, occurred_at: at('04'), provider_intent_id: 'pi_1', client_secret: 'secret', attempt: 2 },
+    data: {
+      ...facts,
+      occurred_at: at('04'),
+      provider_intent_id: 'pi_1',
+      client_secret: 'secret',
+      redirect_url: null,
+      attempt: 2,
+    },
   },
   { type: 'PaymentActionRequired', data: report('05', 'evt_5') },
-  { type: 'PaymentProcessingStarted', data: report('06', 'evt_6') },
+  { type: 'PaymentProcessingStarted', data: { ...report('06', 'evt_6'), capturable_cents: 0 } },
   {
     type: 'ProviderEventIgnored',
-    data: { ...report('07', 'evt_7'), reported_status: 'pending', reason: 'regression' },
+    data: { ...report('07', 'evt_7'), ...ignored, reported_status: 'pending', reason: 'regression' },
   },
-  { type: 'ProviderEventIgnored', data: { ...report('06', 'evt_8'), reported_status: 'failed', reason: 'stale' } },
+  {
+    type: 'ProviderEventIgnored',
+    data: { ...report('06', 'evt_8'), ...ignored, reported_status: 'failed', reason: 'stale' },
+  },
   {
     type: 'PaymentAttemptFailed',
     data: { ...report('09', 'evt_9', 'ch_1'), failure_code: 'expired_card', failure_message: 'Expired', refusal: null },
@@ -84,11 +102,22 @@ const storedEvents: readonly PaymentEvent[] = [
   },
   {
     type: 'ProviderEventIgnored',
-    data: { ...report('11', 'evt_11'), reported_status: 'failed', reason: 'foreign_intent' },
+    data: {
+      ...report('11', 'evt_11'),
+      reported_status: 'failed',
+      reason: 'foreign_intent',
+      reported_intent_id: 'pi_2',
+      attention: 'foreign_intent',
+    },
   },
   {
     type: 'PaymentAmountMismatch',
-    data: { ...report('12', 'evt_12', 'ch_2'), reported_amount_cents: 1, reported_currency: null },
+    data: {
+      ...report('12', 'evt_12', 'ch_2'),
+      reported_amount_cents: 1,
+      reported_currency: null,
+      attention: 'amount_mismatch',
+    },
   },
   { type: 'PaymentCanceled', data: { ...report('13', 'evt_13'), reason: 'abandoned' } },
   {
@@ -98,14 +127,18 @@ const storedEvents: readonly PaymentEvent[] = [
       reported_status: 'succeeded',
       reported_amount_cents: null,
       reported_currency: null,
+      attention: 'money_after_cancellation',
     },
   },
-  { type: 'ProviderEventIgnored', data: { ...report('15', 'evt_15'), reported_status: 'processing', reason: 'final' } },
+  {
+    type: 'ProviderEventIgnored',
+    data: { ...report('15', 'evt_15'), ...ignored, reported_status: 'processing', reason: 'final' },
+  },
 ]
 
 const lengthOf = (chain: Chain<string>): number => (chain === null ? 0 : 1 + lengthOf(chain.before))
 
-t.test('events of the first version fold to the same payment', async (t) => {
+t.test('events of version 1.0.0 fold to the same payment', async (t) => {
   const payment = existingPayment(storedEvents.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState))
   t.match(payment, {
     status: 'canceled',
@@ -123,19 +156,27 @@ t.test('events of the first version fold to the same payment', async (t) => {
     approvals_reported: 1,
   })
   t.same(payment.failed_charges, ['ch_1', 'ch_1'])
+  t.match(payment.attention, [
+    { code: 'foreign_intent' },
+    { code: 'amount_mismatch' },
+    { code: 'money_after_cancellation' },
+  ])
   t.equal(lengthOf(payment.seen_provider_events), 11)
   t.equal(lengthOf(payment.recorded_content), 6)
 })
 
 t.test('a success recorded twice keeps the completed_at of the first', async (t) => {
-  const succeeded = ['13', '14'].map((second) => ({ type: 'PaymentSucceeded' as const, data: report(second, null) }))
+  const succeeded = ['13', '14'].map((second) => ({
+    type: 'PaymentSucceeded' as const,
+    data: { ...report(second, null), received_cents: 2599 },
+  }))
   const payment = existingPayment(
     [...storedEvents.slice(0, 2), ...succeeded].reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState),
   )
   t.match(payment, { status: 'succeeded', completed_at: at('13'), updated_at: at('14') })
 })
 
-t.test('events of the first version fold to the same sequence of statuses', async (t) => {
+t.test('events of version 1.0.0 fold to the same sequence of statuses', async (t) => {
   const statuses = storedEvents.map((_, index) => {
     const history = storedEvents.slice(0, index + 1)
     return history.reduce<PaymentState>(paymentFold.evolve, paymentFold.initialState).status

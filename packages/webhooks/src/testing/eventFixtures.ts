@@ -21,6 +21,7 @@ export const ourPayment: DataOf<'PaymentSucceeded'> = {
   provider_time: occurred_at,
   provider_event_id: 'evt_1',
   provider_payment_id: 'ch_1',
+  received_cents: 2200,
 }
 
 /** A refund of 7.00 USD of that payment. */
@@ -34,6 +35,8 @@ export const refund: DataOf<'RefundRecorded'> = {
   reason: 'requested_by_customer',
   note: 'A note',
   failure_code: null,
+  payment_status: 'succeeded',
+  attention: null,
 }
 export const refundRecorded = (more: Partial<DataOf<'RefundRecorded'>> = {}): RecordedDomainEvent => ({
   type: 'RefundRecorded',
@@ -51,6 +54,7 @@ export const dispute: DataOf<'PaymentDisputeRecorded'> = {
   reason: 'product_not_received',
   evidence_due_by: '2026-01-12T23:59:59.000Z',
   disputed_cents: 2200,
+  payment_status: 'succeeded',
 }
 export const disputeRecorded = (more: Partial<DataOf<'PaymentDisputeRecorded'>> = {}): RecordedDomainEvent => ({
   type: 'PaymentDisputeRecorded',
@@ -60,7 +64,7 @@ export const disputeRecorded = (more: Partial<DataOf<'PaymentDisputeRecorded'>> 
 /** Events with and without a mark for attention. */
 export const mismatched = (more: Partial<DataOf<'PaymentAmountMismatch'>> = {}): RecordedDomainEvent => ({
   type: 'PaymentAmountMismatch',
-  data: { ...ourPayment, reported_amount_cents: 1, reported_currency: 'USD', ...more },
+  data: { ...ourPayment, reported_amount_cents: 1, reported_currency: 'USD', attention: null, ...more },
 })
 export const conflicted = (more: Partial<DataOf<'PaymentConflictDetected'>> = {}): RecordedDomainEvent => ({
   type: 'PaymentConflictDetected',
@@ -69,12 +73,20 @@ export const conflicted = (more: Partial<DataOf<'PaymentConflictDetected'>> = {}
     reported_status: 'succeeded',
     reported_amount_cents: 2200,
     reported_currency: 'USD',
+    attention: null,
     ...more,
   },
 })
 export const ignored = (more: Partial<DataOf<'ProviderEventIgnored'>> = {}): RecordedDomainEvent => ({
   type: 'ProviderEventIgnored',
-  data: { ...ourPayment, reported_status: 'failed', reason: 'final', ...more },
+  data: {
+    ...ourPayment,
+    reported_status: 'failed',
+    reason: 'final',
+    reported_intent_id: null,
+    attention: null,
+    ...more,
+  },
 })
 
 /** Facts of a message, of which only the event is known. */
@@ -103,7 +115,7 @@ const paymentNotification = {
   occurred_at: '2026-01-02T03:04:05.000Z',
 }
 const subject = { object_id: 'pi_1', amount_cents: 2200, currency: 'usd', status: 'succeeded' }
-const customer = { customer_id: 'cus_1', customer_email: 'bo@example.com' }
+const customer = { customer_id: 'cus_1', customer_email: 'bo@example.com', subscription: null }
 
 export const received = (more: Partial<DataOf<'ProviderEventReceived'>> = {}): RecordedDomainEvent => ({
   type: 'ProviderEventReceived',
@@ -112,7 +124,7 @@ export const received = (more: Partial<DataOf<'ProviderEventReceived'>> = {}): R
 
 export const applied = (more: Partial<DataOf<'ProviderEventApplied'>> = {}): RecordedDomainEvent => ({
   type: 'ProviderEventApplied',
-  data: { ...paymentNotification, ...subject, payment_id, payer, project_id: null, ...more },
+  data: { ...paymentNotification, ...subject, payment_id, payer, project_id: null, is_foreign_intent: false, ...more },
 })
 
 export const appliedToMethod = (): RecordedDomainEvent => ({
@@ -217,6 +229,7 @@ export function unmatchedMessagesByMode(data: Partial<Unmatched>): Outbound[] {
     status: null,
     customer_id: 'cus_1',
     customer_email: 'bo@example.com',
+    subscription: null,
   }
   return messagesByMode({ type: 'ProviderEventUnmatched', data: { ...subscriptionNotification, ...subject, ...data } })
 }

@@ -52,11 +52,11 @@ export async function recordInPayment(
       provider_type,
       generic_type,
       object_id: notification.object_id,
-      ...(report?.provider_intent_id && { reported_intent_id: report.provider_intent_id }),
+      reported_intent_id: report?.provider_intent_id ?? null,
       reported_amount_cents: notification.amount_cents,
       reported_currency: notification.currency,
       reported_status: notification.status,
-      ...foreignIntentMark(report, payment),
+      is_foreign_intent: isAboutForeignIntent(report, payment),
       body,
     }
     return [{ type: 'ProviderNotificationReceived', data }, ...consequences(received, payment, occurred_at)]
@@ -73,9 +73,9 @@ export function applyToPayment(workflow: Workflow, notified: Notified, known: Ow
   return handle(workflow, notified, known, (payment, at) => consequences(notified, payment, at))
 }
 
-/** Marks a notification that names our payment, but is about another intent. */
-export function foreignIntentMark(report: ProviderReport | null, payment: Payment): { is_foreign_intent?: true } {
-  return report && isForeignIntent(report, payment) ? { is_foreign_intent: true } : {}
+/** Whether a notification that names our payment is about another intent. */
+export function isAboutForeignIntent(report: ProviderReport | null, payment: Payment): boolean {
+  return report !== null && isForeignIntent(report, payment)
 }
 
 async function handle(

@@ -45,9 +45,9 @@ export function createIntent(
         currency: payment.currency,
         description: payment.description ?? payment.concept,
         capture_method: payment.capture_method,
-        return_url: payment.return_url ?? null,
-        cancel_url: payment.cancel_url ?? null,
-        statement_descriptor: payment.statement_descriptor ?? null,
+        return_url: payment.return_url,
+        cancel_url: payment.cancel_url,
+        statement_descriptor: payment.statement_descriptor,
         // A provider's test method is not recorded as a saved method.
         provider_method_id: provider_method?.provider_method_id ?? payment_method_id,
         provider_customer_id: provider_method?.provider_customer_id ?? null,

@@ -64,7 +64,9 @@ export function summaryOf(type: string, data: Readonly<Record<string, unknown>>)
   const money = (cents: number) => (typeof currency === 'string' ? formatMoney(cents, currency) : String(cents))
   if (type === 'PaymentInitiated' && typeof data.total_cents === 'number') return money(data.total_cents)
   const parts = [
-    ...amounts.map(([field, name]) => (typeof data[field] === 'number' ? named(name, money(data[field])) : '')),
+    ...amounts.map(([field, name]) =>
+      typeof data[field] === 'number' && data[field] > 0 ? named(name, money(data[field])) : '',
+    ),
     ...texts.map(([field, name]) => (typeof data[field] === 'string' ? named(name, wordsOf(field, data[field])) : '')),
   ]
   return parts.filter((part) => part !== '').join(', ')

@@ -36,11 +36,11 @@ export function recorded(
 
 export const initiated = ['PaymentInitiated', { total_cents: 2599, currency: 'EUR', provider_id: 'stripe' }] as const
 export const intentCreated = ['ProviderIntentCreated', { provider_intent_id: 'pi_1' }] as const
-export const succeeded = ['PaymentSucceeded', {}] as const
+export const succeeded = ['PaymentSucceeded', { received_cents: 2599 }] as const
 const refundRequested = ['RefundRequested', { refund_id: refundId, refund_cents: 500 }] as const
 const refundRecorded = [
   'RefundRecorded',
-  { refund_id: refundId, refund_cents: 500, status: 'succeeded', was_succeeded: false },
+  { refund_id: refundId, refund_cents: 500, status: 'succeeded', was_succeeded: false, payment_status: 'succeeded' },
 ] as const
 export const events = [initiated, intentCreated, succeeded, refundRequested, refundRecorded]
 export const log = recorded(id, events)
