@@ -53,11 +53,11 @@ t.test('a refund is counted when it succeeds, and again when it fails after that
 t.test('a refund that the provider rejects is counted as failed, one that can be repeated is not', async (t) => {
   const call = (data: object) => recordedEvent('ProviderCallFailed', { data: { call: 'refund', ...data } })
   const { refunds } = await counted(
-    call({ outcome: 'rejected', refusal: 'provider_rejected' }),
-    call({ outcome: 'rejected', refusal: 'provider_unavailable' }),
-    call({ outcome: 'throttled', refusal: 'provider_unavailable' }),
+    call({ outcome: 'rejected', error_code: 'provider_rejected' }),
+    call({ outcome: 'rejected', error_code: 'provider_unavailable' }),
+    call({ outcome: 'throttled', error_code: 'provider_unavailable' }),
     call({ outcome: 'unknown' }),
-    call({ call: 'capture', outcome: 'rejected', refusal: 'provider_rejected' }),
+    call({ call: 'capture', outcome: 'rejected', error_code: 'provider_rejected' }),
   )
   t.strictSame(refunds, [0, 1, 0])
 })

@@ -72,5 +72,5 @@ function refundOutcome({ type, data }: RefundEvent): RefundOutcome | undefined {
   }
   if (data.call !== 'refund' || data.outcome !== 'rejected') return undefined
   // After `provider_unavailable` the refund can be requested again.
-  return data.refusal === 'provider_unavailable' ? undefined : 'failed'
+  return data.error_code === 'provider_unavailable' ? undefined : 'failed'
 }

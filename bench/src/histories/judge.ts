@@ -79,17 +79,17 @@ function fold(events: readonly LoggedEvent[]): Fold {
   const disputes = new Map<unknown, unknown>()
   let [hasConflict, isThrottled] = [false, false]
   for (const { type, data } of events) {
-    status = statusAfter[type] ?? status
+    const isRejected = type === 'ProviderCallFailed' && data.outcome === 'rejected'
+    status = isRejected && data.call === 'create' ? 'failed' : (statusAfter[type] ?? status)
     if (type === 'PaymentInitiated' || type === 'PaymentAttemptStarted') open.add('create')
-    if (type === 'ProviderIntentCreated' || (type === 'PaymentAttemptFailed' && data.refusal)) open.delete('create')
-    if (/^(ProviderCallThrottled|ProviderOutcomeUnknown|PaymentAttemptStarted)$/.test(type))
-      isThrottled = type === 'ProviderCallThrottled'
+    if (type === 'ProviderIntentCreated') open.delete('create')
+    if (type === 'PaymentAttemptStarted' || (type === 'ProviderCallFailed' && data.call === 'create'))
+      isThrottled = data.outcome === 'throttled'
     if (type === 'PaymentCancelRequested') open.add('cancel')
     if (type === 'PaymentCaptureRequested') open.add('capture')
     if (type === 'RefundRequested') open.add(`refund ${data.refund_id}`)
     if (type === 'RefundRecorded') open.delete(`refund ${data.refund_id}`)
-    if (type === 'ProviderCallFailed' && data.outcome === 'rejected')
-      open.delete(data.call === 'refund' ? `refund ${data.refund_id}` : String(data.call))
+    if (isRejected) open.delete(data.call === 'refund' ? `refund ${data.refund_id}` : String(data.call))
     if (status === 'succeeded' || status === 'canceled') open = new Set([...open].filter((call) => !/^ca/.test(call)))
     if (type === 'PaymentSucceeded') received = cents(data.received_cents)
     if (type === 'PaymentConflictDetected') {
@@ -208,7 +208,11 @@ function namesOf({ type, data }: LoggedEvent): string[] {
     case 'PaymentCanceled':
       return ['payment.failed']
     case 'PaymentAttemptFailed':
-      return data.refusal === 'provider_unavailable' ? [] : ['payment.failed']
+      return ['payment.failed']
+    case 'ProviderCallFailed': {
+      const isFailed = data.call === 'create' && data.outcome === 'rejected'
+      return isFailed && data.error_code !== 'provider_unavailable' ? ['payment.failed'] : []
+    }
     case 'PaymentDisputeRecorded':
       return data.is_new_status ? ['payment.disputed'] : []
     case 'RefundRecorded': {

@@ -3,6 +3,7 @@ import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import t from 'tap'
 import {
   conflicted,
+  type DataOf,
   dispute,
   disputeRecorded,
   endpointSettings,
@@ -138,13 +139,19 @@ t.test('unknown amounts and facts of refunds and disputes are null', async (t) =
 })
 
 t.test('a create call that was never made or only throttled sends nothing [10.4-not-failed]', async (t) => {
-  const failed = { ...ourPayment, failure_code: 'rate_limit', failure_message: 'no' }
+  const failed = { ...ourPayment, attempt: 1, refund_id: null, failure_code: 'rate_limit', failure_message: 'no' }
   const everything = [endpointSettings(1, 'both'), { EXTERNAL_WEBHOOK_URLS: 'https://example.com/old' }] as const
   const sent = (event: RecordedDomainEvent) => messagesTo(event, ...everything).map((message) => message.event)
-  t.strictSame(sent({ type: 'PaymentAttemptFailed', data: { ...failed, refusal: 'provider_unavailable' } }), [])
-  t.strictSame(sent({ type: 'ProviderCallThrottled', data: { ...ourPayment, attempt: 1, reason: 'rate_limit' } }), [])
-  for (const refusal of ['payment_declined', 'provider_rejected', 'currency_not_supported', null] as const)
-    t.strictSame(sent({ type: 'PaymentAttemptFailed', data: { ...failed, refusal } }), ['payment.failed'])
+  const callFailed = (data: Pick<DataOf<'ProviderCallFailed'>, 'call' | 'outcome' | 'error_code'>) =>
+    sent({ type: 'ProviderCallFailed', data: { ...failed, ...data } })
+  t.strictSame(callFailed({ call: 'create', outcome: 'unknown', error_code: null }), [])
+  for (const outcome of ['rejected', 'throttled'] as const)
+    t.strictSame(callFailed({ call: 'create', outcome, error_code: 'provider_unavailable' }), [])
+  for (const error_code of ['payment_declined', 'provider_rejected', 'currency_not_supported'] as const) {
+    t.strictSame(callFailed({ call: 'create', outcome: 'rejected', error_code }), ['payment.failed'])
+    for (const call of ['cancel', 'capture', 'refund'] as const)
+      t.strictSame(callFailed({ call, outcome: 'rejected', error_code }), [])
+  }
 })
 
 t.test('the legacy list gets none of the messages about refunds, disputes and attention', async (t) => {

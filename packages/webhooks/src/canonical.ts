@@ -1,6 +1,7 @@
 // Maps recorded events to canonical messages and their bodies.
 import { attentionMessage } from '@paylog/domain/payments/attention'
 import type { PaymentFacts } from '@paylog/domain/payments/events'
+import { isCreateRejected } from '@paylog/domain/payments/providerCall'
 import type { recordedEvents } from '@paylog/domain/recordedEvents'
 import type { Static } from 'typebox'
 import type { CanonicalName } from './canonicalNames.ts'
@@ -29,9 +30,12 @@ const rules: { readonly [Type in RecordedType]?: Rule<Type> } = {
   // Recorded once per payment.
   ProviderIntentCreated: (event) => [payment(event, 'payment.created', 'pending')],
   PaymentSucceeded: (event) => [payment(event, 'payment.succeeded', 'succeeded')],
+  PaymentAttemptFailed: (event) => [payment(event, 'payment.failed', 'failed')],
   // After `provider_unavailable` the payer can try again: the provider was not called, or the call had no effect.
-  PaymentAttemptFailed: (event) =>
-    event.data.refusal === 'provider_unavailable' ? [] : [payment(event, 'payment.failed', 'failed')],
+  ProviderCallFailed: (event) =>
+    isCreateRejected(event.data) && event.data.error_code !== 'provider_unavailable'
+      ? [payment(event, 'payment.failed', 'failed')]
+      : [],
   // There is no canonical name for a cancellation, and without a message receivers would wait for the payment's end.
   PaymentCanceled: (event) => [payment(event, 'payment.failed', 'canceled')],
   RefundRecorded: (event) => [...refunded(event), ...attentionMessages(event, event.data.payment_status)],

@@ -22,6 +22,7 @@ const deliveredTypes: readonly string[] = [
   'PaymentConflictDetected',
   'PaymentDisputeRecorded',
   'PaymentSucceeded',
+  'ProviderCallFailed',
   'ProviderEventApplied',
   'ProviderEventAppliedToMethod',
   'ProviderEventIgnored',

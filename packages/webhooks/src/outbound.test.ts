@@ -98,7 +98,7 @@ t.test('a webhook about an anonymous payer has no user', async (t) => {
 })
 
 t.test('payment events lead to the specified canonical messages [6.2-created]', async (t) => {
-  const failed = { ...ourPayment, failure_code: 'card_declined', failure_message: 'no', refusal: null }
+  const failed = { ...ourPayment, failure_code: 'card_declined', failure_message: 'no' }
   const intent = { ...ourPayment, provider_intent_id: 'pi', client_secret: null, redirect_url: null, attempt: 1 }
   t.strictSame(names({ type: 'ProviderIntentCreated', data: intent }), ['payment.created'])
   t.strictSame(names({ type: 'PaymentSucceeded', data: ourPayment }), ['payment.succeeded'])

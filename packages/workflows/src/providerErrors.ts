@@ -1,6 +1,7 @@
 // Maps provider errors to the API's error codes.
 import { DomainError } from '@paylog/domain/errors'
-import type { ProviderError } from '@paylog/providers/provider'
+import type { RejectionCode } from '@paylog/domain/payments/events'
+import type { ProviderError, ProviderErrorKind } from '@paylog/providers/provider'
 
 /** Codes for calls that definitely had no effect. */
 export const providerErrorCodes = {
@@ -8,8 +9,7 @@ export const providerErrorCodes = {
   rejected: 'provider_rejected',
   currency: 'currency_not_supported',
   unavailable: 'provider_unavailable',
-} as const
-export type RejectionCode = (typeof providerErrorCodes)[keyof typeof providerErrorCodes]
+} as const satisfies Record<Exclude<ProviderErrorKind, 'unknown'>, RejectionCode>
 
 /** The error for a request that can simply be repeated. */
 export function toDomainError(error: ProviderError): DomainError {

@@ -2,14 +2,15 @@
 // record how it ended. The next request or the reconciler repeats the call of one that has not ended, with the same key.
 import type { EventMetadata, Fold } from '@paylog/domain/events'
 import { requestInFlightMs } from '@paylog/domain/idempotentRequest'
-import type { OpenCall } from '@paylog/domain/payments/payment'
+import type { CallFailure } from '@paylog/domain/payments/calls'
+import { hasEnded, mayHaveEffect, type ProviderCall } from '@paylog/domain/payments/providerCall'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { Revision } from '@paylog/event-store/append/append'
 import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
 import type { StreamName } from '@paylog/event-store/streamName'
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
-import { providerErrorCodes, type RejectionCode } from './providerErrors.ts'
+import { providerErrorCodes } from './providerErrors.ts'
 
 /** @typeParam Result what the provider responds */
 export type ProviderOperation<State, Event extends RecordedDomainEvent, Result> = {
@@ -24,8 +25,8 @@ export type ProviderOperation<State, Event extends RecordedDomainEvent, Result> 
   readonly call: (state: State, metadata: EventMetadata, isRepeated: boolean) => Promise<Result>
   /** The events for a response; none if it is recorded. */
   readonly done: (result: Result, end: OperationEnd<State>) => readonly Event[]
-  /** The call that has begun and not ended; absent for an operation without a record of its begin. */
-  readonly openCall?: (state: State) => OpenCall | null
+  /** The call that has begun; absent for an operation without a record of its begin. */
+  readonly begun?: (state: State) => ProviderCall | null
   /**
    * The events for a call that failed. Absent for an operation that the caller simply repeats: then nothing is recorded,
    * and the caller gets the ProviderError.
@@ -41,12 +42,6 @@ export type OperationEnd<State> = {
   readonly called: State
   readonly occurred_at: string
 }
-
-export type CallFailure =
-  /** It may have had an effect. */
-  | { readonly outcome: 'unknown'; readonly error: ProviderError }
-  /** It had no effect. After `throttled` the same call may be made again. */
-  | { readonly outcome: 'rejected' | 'throttled'; readonly error: ProviderError; readonly code: RejectionCode }
 
 export type OperationContext<State> = {
   /** The state that the call is made for. */
@@ -119,9 +114,11 @@ export async function callProvider<State, Event extends RecordedDomainEvent, Res
 
 /** A repeated call that was not reached says nothing about the earlier one. */
 function failureOf(error: ProviderError, isRepeated: boolean): CallFailure {
-  const { kind, rateLimit } = error
-  if (kind === 'unknown' || (kind === 'unavailable' && isRepeated)) return { outcome: 'unknown', error }
-  return { outcome: rateLimit === null ? 'rejected' : 'throttled', error, code: providerErrorCodes[kind] }
+  const { kind, rateLimit, code: failure_code, message: failure_message } = error
+  const reason = { failure_code, failure_message }
+  if (kind === 'unknown' || (kind === 'unavailable' && isRepeated))
+    return { outcome: 'unknown', error_code: null, ...reason }
+  return { outcome: rateLimit === null ? 'rejected' : 'throttled', error_code: providerErrorCodes[kind], ...reason }
 }
 
 /**
@@ -134,13 +131,13 @@ export async function finishOperation<State, Event extends RecordedDomainEvent, 
   operation: ProviderOperation<State, Event, Result>,
   { known, metadata }: Pick<OperationContext<State>, 'known' | 'metadata'>,
 ): Promise<EndedOperation<State, Event, Result> | undefined> {
-  const open = operation.openCall?.(known.state)
-  if (!open || isInFlight(workflow, open)) return undefined
+  const call = operation.begun?.(known.state)
+  if (!call || hasEnded(call) || isInFlight(workflow, call)) return undefined
   // A call that had no effect does not count: the next one is the first.
-  return callProvider(workflow, operation, { known, metadata, isRepeated: open.mayHaveEffect })
+  return callProvider(workflow, operation, { known, metadata, isRepeated: mayHaveEffect(call) })
 }
 
 /** Whether we assume that somebody is still making a call; see `requestInFlightMs`. */
-export function isInFlight({ now }: Pick<Workflow, 'now'>, { begun_at }: OpenCall): boolean {
-  return begun_at !== null && now().getTime() - Date.parse(begun_at) < requestInFlightMs
+export function isInFlight({ now }: Pick<Workflow, 'now'>, { outcome, begun_at }: ProviderCall): boolean {
+  return outcome === 'open' && now().getTime() - Date.parse(begun_at) < requestInFlightMs
 }

@@ -1,5 +1,6 @@
+import { recordCallFailed } from '@paylog/domain/payments/calls'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
-import { recordIntentCreated, recordIntentRejected } from '@paylog/domain/payments/initiate'
+import { recordIntentCreated } from '@paylog/domain/payments/initiate'
 import t from 'tap'
 import { Type } from 'typebox'
 import { text } from '../columns.ts'
@@ -26,11 +27,11 @@ const created = {
 }
 const rejected = {
   occurred_at: '2026-03-01T10:30:00.000Z',
-  attempt: 1,
-  refusal: 'provider_unavailable' as const,
-  code: 'x',
-  message: 'x',
-}
+  outcome: 'rejected',
+  error_code: 'provider_unavailable',
+  failure_code: 'x',
+  failure_message: 'x',
+} as const
 
 t.test('an insert and its changes in one batch become one insert', async (t) => {
   const log = createLogFixture()
@@ -55,7 +56,7 @@ t.test('changes of a row outside the batch become one patch', async (t) => {
 t.test('a new intent resets a failed payment to pending, in the same batch or a later one', async (t) => {
   const log = createLogFixture()
   const id = addPaymentTo(log, { intent: false })
-  log.decide(id, (state) => recordIntentRejected(rejected, state))
+  log.decide(id, (state) => recordCallFailed({ call: 'create', attempt: 1 }, rejected, state))
   log.decide(id, (state) => recordIntentCreated(created, state))
   const statusOf = (from: number) => {
     const { inserts, patches } = foldBatch(payments, log.events.slice(from))

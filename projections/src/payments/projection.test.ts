@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { ownerOf, userOwner } from '@paylog/domain/actor'
+import { recordCallFailed } from '@paylog/domain/payments/calls'
 import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
-import { recordIntentCreated, recordIntentRejected, recordOutcomeUnknown } from '@paylog/domain/payments/initiate'
+import { recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { paymentResource } from '@paylog/domain/payments/resource'
 import { testCycles } from '@paylog/testing/testEnvironment'
 import fc from 'fast-check'
@@ -15,6 +16,7 @@ import {
   type PaymentFacts,
   user,
 } from '../testing/logFixture.ts'
+import { callFailures } from '../testing/moneySteps.ts'
 import { applyInBatches, readModelDatabase, reapply, resetCheckpoints } from '../testing/projectionHarness.ts'
 import { payments } from './projection.ts'
 import { singlePayment } from './queries.ts'
@@ -65,18 +67,11 @@ const step = fc.oneof(
       client_secret: text,
     })
     .map((command) => (state: State) => recordIntentCreated(command, state)),
-  fc
-    .record({ occurred_at: time, attempt: fc.integer({ min: 1, max: 3 }), reason: fc.constant('timeout') })
-    .map((command) => (state: State) => recordOutcomeUnknown(command, state)),
-  fc
-    .record({
-      occurred_at: time,
-      attempt: fc.integer({ min: 1, max: 3 }),
-      code: fc.constant('x'),
-      message: fc.constant('x'),
-      refusal: fc.constantFrom('provider_unavailable', 'payment_declined'),
-    })
-    .map((command) => (state: State) => recordIntentRejected(command, state)),
+  fc.record({ occurred_at: time, attempt: fc.integer({ min: 1, max: 3 }), failure: callFailures }).map(
+    ({ occurred_at, attempt, failure }) =>
+      (state: State) =>
+        recordCallFailed({ call: 'create', attempt }, { ...failure, occurred_at }, state),
+  ),
 )
 type State = ReturnType<LogFixture['state']>
 
@@ -105,11 +100,12 @@ t.test('a new intent resets a failed payment to pending, but not a succeeded one
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   const occurred_at = '2026-03-01T10:00:00.000Z'
-  const rejected = { occurred_at, attempt: 1, refusal: 'provider_unavailable' as const, code: 'x', message: 'x' }
+  const why = { error_code: 'provider_unavailable', failure_code: 'x', failure_message: 'x' } as const
+  const rejected = { occurred_at, outcome: 'rejected', ...why } as const
   const created = { occurred_at, attempt: 2, provider_intent_id: 'pi_2', client_secret: 'cs_2' }
   const succeeded = { ...report, occurred_at, status: 'succeeded' as const }
   const ids = [addPaymentTo(log, { ...user('u1'), intent: false }), addPaymentTo(log, { ...user('u1'), intent: false })]
-  for (const id of ids) log.decide(id, (state) => recordIntentRejected(rejected, state))
+  for (const id of ids) log.decide(id, (state) => recordCallFailed({ call: 'create', attempt: 1 }, rejected, state))
   log.decide(ids[1] ?? '', (state) => recordEvidence(succeeded, state))
   for (const id of ids) log.decide(id, (state) => recordIntentCreated(created, state))
   await applyInBatches(pool, payments, log, [1])

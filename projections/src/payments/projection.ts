@@ -11,6 +11,7 @@ import {
   paymentEvents,
 } from '@paylog/domain/payments/events'
 import { isAbsorbing, noSecrets, type PaymentStatus } from '@paylog/domain/payments/payment'
+import { isCreateRejected } from '@paylog/domain/payments/providerCall'
 import {
   bigint,
   boolean,
@@ -199,7 +200,10 @@ export const payments = defineProjection({
     PaymentCancelRequested: touched,
     PaymentCaptureRequested: touched,
     RefundRequested: touched,
-    ProviderCallFailed: touched,
+    ProviderCallFailed: (event) =>
+      isCreateRejected(event.data)
+        ? { patch: { status: 'failed', updated_at: event.data.occurred_at, amount_capturable_cents: 0 } }
+        : touched(event),
     RefundRecorded: (event) => {
       const { refund_id, refund_cents, status, occurred_at } = event.data
       const refunded_cents = { [refund_id]: status === 'succeeded' ? (refund_cents ?? 0) : 0 }

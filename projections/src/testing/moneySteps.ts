@@ -1,5 +1,5 @@
 // Random steps of a payment after it was created: refunds, disputes, captures and cancellations.
-import { recordCallFailed, requestCancel, requestCapture } from '@paylog/domain/payments/calls'
+import { type NamedCall, recordCallFailed, requestCancel, requestCapture } from '@paylog/domain/payments/calls'
 import { recordDispute } from '@paylog/domain/payments/disputes'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
@@ -50,16 +50,17 @@ const dispute = fc.record({
   disputed_cents: fc.option(cents),
 })
 
-const failedCall = (refundId: fc.Arbitrary<string>) =>
-  fc.record({
-    occurred_at: time,
-    call: fc.constantFrom('cancel' as const, 'capture' as const, 'refund' as const),
-    refund_id: refundId,
-    outcome: fc.constantFrom('unknown' as const, 'throttled' as const, 'rejected' as const),
-    refusal: fc.constantFrom('provider_unavailable' as const, 'provider_rejected' as const),
-    code: fc.constant('no'),
-    message: fc.constant('no'),
-  })
+export const callFailures = fc.record({
+  outcome: fc.constantFrom('unknown' as const, 'throttled' as const, 'rejected' as const),
+  error_code: fc.constantFrom('provider_unavailable' as const, 'provider_rejected' as const),
+  failure_code: fc.constant('no'),
+  failure_message: fc.constant('no'),
+})
+const namedCall = (refundId: fc.Arbitrary<string>): fc.Arbitrary<NamedCall> =>
+  fc.oneof(
+    fc.record({ call: fc.constantFrom('cancel' as const, 'capture' as const) }),
+    refundId.map((refund_id) => ({ call: 'refund' as const, refund_id })),
+  )
 
 /** Of decisions that the state may not allow: nothing is recorded then. */
 const ifPossible =
@@ -97,10 +98,10 @@ export function moneySteps(number: number): fc.Arbitrary<Decision> {
           (state) =>
             recordDispute({ ...source, ...command }, state),
       ),
-      failedCall(refundId).map(
-        (command): Decision =>
+      fc.record({ occurred_at: time, named: namedCall(refundId), failure: callFailures }).map(
+        ({ occurred_at, named, failure }): Decision =>
           (state) =>
-            recordCallFailed(command, state),
+            recordCallFailed(named, { ...failure, occurred_at }, state),
       ),
       time.map(
         (occurred_at): Decision =>

@@ -1,4 +1,5 @@
 // `payments reconcile`: compares payments with their providers and records missed changes.
+import { isCreateRejected } from '@paylog/domain/payments/providerCall'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Workflow } from '@paylog/workflows/context'
@@ -196,8 +197,8 @@ export function createPaymentSelection({
           if (since === undefined || Date.parse(occurred_at) >= since) payments.set(payment_id, nameOf(provider_id))
           return
         }
-        case 'PaymentAttemptFailed':
-          if (event.data.refusal !== null) payments.delete(event.data.payment_id)
+        case 'ProviderCallFailed':
+          if (isCreateRejected(event.data)) payments.delete(event.data.payment_id)
           return
         case 'PaymentSucceeded':
         case 'PaymentCanceled':

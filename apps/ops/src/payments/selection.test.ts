@@ -17,6 +17,7 @@ const facts = {
 }
 const evidence = { provider_time: facts.occurred_at, provider_event_id: null, provider_payment_id: null }
 const amounts = { subtotal_cents: 2200, tax_cents: 0, discount_cents: 0, total_cents: 2200 }
+const create = { call: 'create', attempt: 1, refund_id: null } as const
 const failure = { failure_code: 'declined', failure_message: 'Declined' }
 
 type Wanted = { readonly occurred_at?: string; readonly provider_id?: string }
@@ -31,12 +32,12 @@ const started = (payment_id: string, wanted: Wanted = {}): PaymentEvent => ({
   data: { ...facts, payment_id, attempt: 2, ...wanted },
 })
 const rejected = (payment_id: string): PaymentEvent => ({
-  type: 'PaymentAttemptFailed',
-  data: { ...facts, ...evidence, ...failure, payment_id, refusal: 'provider_unavailable' },
+  type: 'ProviderCallFailed',
+  data: { ...facts, ...failure, ...create, payment_id, outcome: 'rejected', error_code: 'provider_unavailable' },
 })
 const failed = (payment_id: string): PaymentEvent => ({
   type: 'PaymentAttemptFailed',
-  data: { ...facts, ...evidence, ...failure, payment_id, refusal: null },
+  data: { ...facts, ...evidence, ...failure, payment_id },
 })
 const ended = (type: 'PaymentSucceeded' | 'PaymentCanceled', payment_id: string): PaymentEvent => {
   const data = { ...facts, ...evidence, payment_id }

@@ -109,7 +109,7 @@ const creations = (payment: string) =>
     .map(({ key, params }) => [key, params.customer, params.payment_method])
 const intentsOf = (payment: string) => fake.intents().filter(({ metadata }) => metadata.payment_id === payment)
 const finished = (payment: string) =>
-  waitFor(async () => (await harness.payment(payment)).intent_outcome.kind === 'created', { what: 'the intent' })
+  waitFor(async () => (await harness.payment(payment)).create.outcome === 'done', { what: 'the intent' })
 
 t.test('a payment whose process died before the provider call is created with its method', async (t) => {
   await harness.startWorker(t, stripe)
@@ -127,7 +127,7 @@ t.test('a create call without a response is repeated with the same method for th
   const { id: payment_method_id, provider_method } = await save()
   fake.faults.always({ kind: 'drop', commits: true })
   const id = await harness.open(stripe, { payment_method_id, provider_method })
-  t.match(await harness.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
+  t.match(await harness.payment(id), { status: 'pending', create: { outcome: 'unknown' } })
   const before = creations(id).length
   t.ok(before > 0)
   fake.faults.always(undefined)

@@ -24,7 +24,7 @@ const payment = paymentFold.evolve(paymentFold.initialState, {
   data: eventSamples.PaymentInitiated,
 })
 if (payment.status === 'none') throw new Error('no payment')
-const created: Payment = { ...payment, intent_outcome: { kind: 'created' }, provider_intent_id: 'intent-1' }
+const created: Payment = { ...payment, create: { ...payment.create, outcome: 'done' }, provider_intent_id: 'intent-1' }
 const snapshot: IntentSnapshot = {
   evidence: {
     status: 'processing',
@@ -65,8 +65,9 @@ t.test('a final payment has no follow-up after any finding', async (t) => {
       const result = reconciled({ finding, payment: { ...created, status } })
       t.equal(afterReconciliation(watched, result, provider, timing), 'over', `${finding} ${status}`)
     }
-  const outcome = { kind: 'rejected', refusal: 'payment_declined', message: 'Declined' } as const
-  const rejected: Payment = { ...payment, status: 'failed', intent_outcome: outcome }
+  const rejection = { code: 'payment_declined', message: 'Declined' } as const
+  const create = { ...payment.create, outcome: 'rejected', rejection } as const
+  const rejected: Payment = { ...payment, status: 'failed', create }
   t.equal(afterReconciliation(watched, reconciled({ payment: rejected }), provider, timing), 'over')
 })
 
@@ -80,7 +81,10 @@ t.test('an unknown outcome is checked after pauses of 10 s to 10 min, each a qua
   let current = followUp({ finish: now }, 0)
   const pausesMs: number[] = []
   for (let look = 0; look < 22; look++) {
-    const result = reconciled({ finding: 'unknown', payment: { ...payment, intent_outcome: { kind: 'unknown' } } })
+    const result = reconciled({
+      finding: 'unknown',
+      payment: { ...payment, create: { ...payment.create, outcome: 'unknown' } },
+    })
     const next = afterReconciliation(current, result, provider, timing)
     if (next === 'over') throw new Error('over')
     t.match(next.times, { ask: null, watch: null, expire: null })

@@ -40,7 +40,7 @@ export function afterReconciliation(
     return checkSoon(followUp, timing, { finish: false, ask: true })
   if (isTooOld(payment, timing.now)) return 'over'
   // The payment needs no action, so a slow provider must not delay urgent follow-ups.
-  return checkLater(followUp, timing, { startedAt: Date.parse(payment.attempt_started_at), gotNoResponse })
+  return checkLater(followUp, timing, { startedAt: Date.parse(payment.create.begun_at), gotNoResponse })
 }
 
 /** When to look again after a follow-up failed. */
@@ -73,9 +73,7 @@ const noTimes = { finish: null, ask: null, watch: null, expire: null }
 
 /** Whether nothing is left to do: no call is open, and the status is final or no intent was created. */
 export function isFinal(payment: Payment): boolean {
-  return (
-    openCallsOf(payment).length === 0 && (isAbsorbing(payment.status) || payment.intent_outcome.kind === 'rejected')
-  )
+  return openCallsOf(payment).length === 0 && (isAbsorbing(payment.status) || payment.create.outcome === 'rejected')
 }
 
 function isTooOld({ created_at }: Payment, now: Date): boolean {

@@ -20,7 +20,7 @@ const statusOf = async (id: string) => (await harness.payment(id)).status
 const succeeded = (id: string) =>
   waitFor(async () => (await statusOf(id)) === 'succeeded', { what: `the success of ${id}` })
 const created = (id: string) =>
-  waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', {
+  waitFor(async () => (await harness.payment(id)).create.outcome === 'done', {
     what: `the intent of ${id} to be created`,
   })
 const offTheList = (id: string) =>
@@ -70,7 +70,7 @@ t.test(
     await harness.startWorker(t, provider)
     provider.after = fails('unknown')
     const id = await harness.open(provider)
-    t.match(await harness.payment(id), { intent_outcome: { kind: 'unknown' }, provider_intent_id: null })
+    t.match(await harness.payment(id), { create: { outcome: 'unknown' }, provider_intent_id: null })
     t.ok(Math.abs(fromNow((await entryOf(id))?.finish) - 10) <= 1)
     harness.forward(11 * second)
     await waitFor(() => provider.calls.length >= 2, { what: 'the second call' })
@@ -79,7 +79,7 @@ t.test(
     harness.forward(14 * second)
     await created(id)
     t.strictSame(new Set(provider.calls.slice(0, 3)), new Set([`create ${id}`]))
-    t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderOutcomeUnknown', 'ProviderIntentCreated'])
+    t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderCallFailed', 'ProviderIntentCreated'])
     provider.set(await harness.intentOf(id), 'approved')
     await harness.notify(id, { status: 'processing' })
     await succeeded(id)
@@ -96,7 +96,7 @@ t.test('a repeated call that does not reach the provider leaves the outcome unkn
   harness.forward(11 * second)
   await waitFor(() => provider.calls.length >= 2, { what: 'the second call' })
   t.match(await looked(id), { finish: Date })
-  t.match(await harness.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
+  t.match(await harness.payment(id), { status: 'pending', create: { outcome: 'unknown' } })
 })
 
 t.test('an approved payment is captured immediately and only once, with several workers', async (t) => {
@@ -299,7 +299,7 @@ t.test('a follow-up waits while the event store is down and is handled afterward
   t.strictSame(provider.calls, [], 'no call is made while its result could not be recorded')
   await proxy.accept()
   harness.forward(60 * second)
-  await waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', {
+  await waitFor(async () => (await harness.payment(id)).create.outcome === 'done', {
     what: 'the intent',
     timeoutMs: 30_000,
   })

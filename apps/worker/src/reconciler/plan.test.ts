@@ -28,8 +28,6 @@ t.test('each event sets and clears exactly its own follow-up times', async (t) =
     PaymentInitiated: { finish: after(30_000) },
     ProviderNotificationReceived: null,
     PaymentAttemptStarted: { finish: after(30_000) },
-    ProviderOutcomeUnknown: { finish: after(10_000) },
-    ProviderCallThrottled: { finish: after(10_000) },
     ProviderIntentCreated: { finish: null, watch: after(hour) },
     PaymentActionRequired: watched,
     PaymentProcessingStarted: watched,
@@ -88,7 +86,8 @@ t.test('an approval that Paylog has to capture is checked at once', async (t) =>
 })
 
 t.test('a rejected call ends the follow-up, a failed payment does not', async (t) => {
-  const rejected = recordedEvent('PaymentAttemptFailed', { at, data: { refusal: 'payment_declined' } })
+  const failure = { call: 'create', outcome: 'rejected', error_code: 'payment_declined' } as const
+  const rejected = recordedEvent('ProviderCallFailed', { at, data: failure })
   t.strictSame(planOf(rejected, rules), nothingLeft)
 })
 

@@ -2,6 +2,7 @@
 
 import { isNonStatusEvent, type NonStatusEvent } from '@paylog/domain/payments/duplicates'
 import { type PaymentEvent, paymentEvents } from '@paylog/domain/payments/events'
+import { isCreateRejected } from '@paylog/domain/payments/providerCall'
 import { type ProviderNotificationEvent, providerNotificationEvents } from '@paylog/domain/providerEvents'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { Provider } from '@paylog/providers/provider'
@@ -68,10 +69,8 @@ function planOfPaymentOrNotification(event: ReconciledEvent, rules: PlanRules): 
       return { finish: after(event.data, openCallMs) }
     case 'ProviderEventReceived':
       return { finish: after({ occurred_at: event.data.received_at }, openCallMs) }
-    case 'ProviderOutcomeUnknown':
-    case 'ProviderCallThrottled':
-      return { finish: after(event.data, unknownOutcomeMs) }
     case 'ProviderCallFailed':
+      if (isCreateRejected(event.data)) return nothingToDo
       return event.data.outcome === 'rejected' ? null : { finish: after(event.data, unknownOutcomeMs) }
     case 'ProviderIntentCreated': {
       const watch = canBeRetrieved(event.data, rules) ? after(event.data, rules.reconcileAfterMs) : null
@@ -84,9 +83,8 @@ function planOfPaymentOrNotification(event: ReconciledEvent, rules: PlanRules): 
         : afterReport(event.data, rules)
     }
     case 'PaymentActionRequired':
-      return afterReport(event.data, rules)
     case 'PaymentAttemptFailed':
-      return event.data.refusal === null ? afterReport(event.data, rules) : nothingToDo
+      return afterReport(event.data, rules)
     case 'PaymentSucceeded':
     case 'PaymentCanceled':
       // A report can arrive before the outcome of the create call is known. The call is finished all the same.

@@ -38,7 +38,7 @@ t.test('a follow-up of a killed worker is finished by the next one after its lea
   t.match(await harness.entry(paymentStream(id)), { lease: String }, 'the killed worker still has the lease')
   t.equal(fake.calls.length, calls)
   await harness.pool.query(`update webhooks.follow_ups set leased_until = leased_until - interval '30 s'`)
-  await waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', { what: 'the intent' })
+  await waitFor(async () => (await harness.payment(id)).create.outcome === 'done', { what: 'the intent' })
   t.same(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
   const made = fake.calls.flatMap(({ method, key, params }) =>
     method === 'POST' ? [[key, params.payment_method]] : [],
@@ -58,7 +58,7 @@ t.test('a stopping worker waits for follow-ups in progress and exits with 0', as
   await waitFor(() => fake.calls.length > calls, { what: 'the call' })
   await worker.stop()
   t.same(await worker.exited, { code: 0, signal: null })
-  t.equal((await harness.payment(id)).intent_outcome.kind, 'created')
+  t.equal((await harness.payment(id)).create.outcome, 'done')
   t.equal((await harness.pool.query('select 1 from webhooks.follow_ups where lease is not null')).rowCount, 0)
 })
 

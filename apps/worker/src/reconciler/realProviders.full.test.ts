@@ -26,7 +26,7 @@ const forward = (ms: number) => {
   fakeGateway.advance(ms)
 }
 const created = (id: string) =>
-  waitFor(async () => (await harness.payment(id)).intent_outcome.kind === 'created', {
+  waitFor(async () => (await harness.payment(id)).create.outcome === 'done', {
     what: `the intent of ${id} to be created`,
   })
 const succeeded = (id: string) =>
@@ -72,7 +72,7 @@ for (const { provider, faults, pay, intentsOf } of cases)
     await harness.startWorker(t, ...providers)
     faults.always({ kind: 'drop', commits: true })
     const id = await harness.open(provider)
-    t.match(await harness.payment(id), { status: 'pending', intent_outcome: { kind: 'unknown' } })
+    t.match(await harness.payment(id), { status: 'pending', create: { outcome: 'unknown' } })
     faults.always(undefined)
     forward(11 * second)
     await created(id)

@@ -16,7 +16,7 @@ t.test('the follow-up of a payment changes with its events', async (t) => {
       ...{ finish: 30, ask: null, watch: null, pauses: 1 },
     },
   ])
-  await list.read(event('ProviderOutcomeUnknown', 9))
+  await list.read(event('ProviderCallFailed', 9))
   await list.has(t, [{ ...none, finish: 19 }])
   await list.read(event('ProviderIntentCreated', 20))
   await list.has(t, [{ ...none, watch: 20 + hour }])
@@ -41,7 +41,7 @@ t.test('a notification has a follow-up until it is applied', async (t) => {
 
 t.test('a notification does not resolve an open create call', async (t) => {
   const list = await emptyList()
-  await list.read(event('PaymentInitiated', 0), event('ProviderOutcomeUnknown', 1))
+  await list.read(event('PaymentInitiated', 0), event('ProviderCallFailed', 1))
   await list.read(event('PaymentActionRequired', 2))
   await list.has(t, [{ finish: 11, ask: null, watch: 2 + hour }])
   await list.read(tiedReport(3), event('ProviderIntentCreated', 4))
@@ -50,7 +50,7 @@ t.test('a notification does not resolve an open create call', async (t) => {
 
 t.test('a payment that is settled before its create call ends is finished all the same', async (t) => {
   const list = await emptyList()
-  await list.read(event('PaymentInitiated', 0), event('ProviderOutcomeUnknown', 1), event('PaymentSucceeded', 2))
+  await list.read(event('PaymentInitiated', 0), event('ProviderCallFailed', 1), event('PaymentSucceeded', 2))
   await list.has(t, [{ ...none, finish: 11 }])
   await list.read(event('PaymentSucceeded', 3))
   await list.has(t, [{ ...none, finish: 11 }], 'in a separate batch')
@@ -73,9 +73,9 @@ t.test('later events of a batch win within their stream', async (t) => {
     { ...none, subject: 'payment-2', watch: 3 + hour },
     { ...none, subject: 'payment-3', finish: 32, ask: 5 },
   ])
-  const rejected = recordedEvent('PaymentAttemptFailed', {
+  const rejected = recordedEvent('ProviderCallFailed', {
     stream: 'payment-2',
-    data: { refusal: 'provider_unavailable' },
+    data: { call: 'create', outcome: 'rejected' },
   })
   await list.read(
     rejected,
@@ -89,7 +89,7 @@ t.test('later events of a batch win within their stream', async (t) => {
 t.test('the follow-ups do not depend on batch sizes or on reading the log twice', async (t) => {
   const streams = ['payment-1', 'payment-2', 'payment-3']
   const types = [
-    ...['PaymentInitiated', 'ProviderOutcomeUnknown', 'PaymentActionRequired', 'ProviderIntentCreated'],
+    ...['PaymentInitiated', 'ProviderCallFailed', 'PaymentActionRequired', 'ProviderIntentCreated'],
     ...['PaymentProcessingStarted', 'PaymentAmountMismatch', 'PaymentAttemptFailed', 'PaymentAttemptStarted'],
   ] as const
   const history = types.flatMap((type, round) => streams.map((of, n) => event(type, round * 10 + n, of)))

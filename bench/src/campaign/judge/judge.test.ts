@@ -46,7 +46,7 @@ const foreignWebhooks = [created, paid].map((webhook) => ({
 
 t.test('the judge finds nothing where log, books, lists, webhooks and answers agree', async (t) => {
   t.same(judge(observed()), [])
-  const unpaid = logOf(initiated, intentCreated, ['PaymentAttemptFailed', { refusal: null }])
+  const unpaid = logOf(initiated, intentCreated, ['PaymentAttemptFailed', {}])
   const failure = { ...paid, event: 'payment.failed', status: 'failed' }
   const failed = { ...payment, status: 'failed', amount_received_cents: 0, amount_refunded_cents: 0 }
   const declined = { ...secondIntent, id: 'pi_1', status: 'open', failures: 1 } as const
@@ -68,7 +68,8 @@ t.test('the judge accepts what may happen', async (t) => {
   const noticed = logOf(...events, ['ProviderEventIgnored', { attention: 'foreign_intent' }])
   const notice = { ...paid, webhook_id: 'msg_9', event: 'payment.attention', status: null, detail: 'foreign_intent' }
   t.same(rules({ log: noticed, webhooks: [...ours, notice] }), [], 'what needs attention, without a status')
-  const refused = [initiated, ['PaymentAttemptFailed', { refusal: 'provider_unavailable' }]] as const
+  const notCreated = { call: 'create', outcome: 'rejected', error_code: 'provider_unavailable' }
+  const refused = [initiated, ['ProviderCallFailed', notCreated]] as const
   const [, ...later] = events
   const repeated = logOf(...refused, ['PaymentAttemptStarted', {}], ...later)
   t.same(rules({ log: repeated }), [], 'a call that did not reach the provider, and was repeated')

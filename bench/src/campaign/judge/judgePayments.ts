@@ -1,6 +1,6 @@
 // The judge's rules for payments: log, single payment, lists and the providers' books agree, to the cent.
 import type { Intent, ListedPayment, LogEvent, Observations, Violation } from './observations.ts'
-import { isRefusal, type LoggedPayment } from './paymentsInLog.ts'
+import { isCreateRejected, type LoggedPayment } from './paymentsInLog.ts'
 
 /** The log and the books of the providers. */
 export function judgeBooks(
@@ -91,8 +91,8 @@ function expectedStatuses(
   // PayPal's orders and Authorize.Net's forms cannot be canceled there, so that the payer may be too late.
   const isCanceled = isCancelRequested && events.some(({ type }) => type === 'PaymentCanceled')
   if (isCanceled && intent?.provider !== 'stripe') return ['canceled']
-  const last = events.findLast(({ type }) => type.startsWith('PaymentAttempt'))
-  if (intent === undefined) return [last !== undefined && isRefusal(last) ? 'failed' : 'pending']
+  const last = events.findLast((event) => event.type.startsWith('PaymentAttempt') || isCreateRejected(event))
+  if (intent === undefined) return [last !== undefined && isCreateRejected(last) ? 'failed' : 'pending']
   if (intent.status === 'open') return [intent.failures > 0 ? 'failed' : 'pending']
   if (intent.status === 'authorized') return ['processing']
   return [intent.status === 'canceled' ? 'canceled' : 'succeeded']
@@ -109,7 +109,7 @@ function repetitions(events: readonly LogEvent[], failures: number): string[] {
     PaymentAttemptFailed: failures,
   }
   return Object.entries(most).flatMap(([type, allowed]) => {
-    const times = events.filter((event) => event.type === type && !isRefusal(event)).length
+    const times = events.filter((event) => event.type === type).length
     return times > allowed ? [`${type} ${times} times instead of ${allowed}: ${typesIn(events)}`] : []
   })
 }

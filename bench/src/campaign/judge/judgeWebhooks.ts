@@ -83,7 +83,7 @@ function dueCanonical({ intents }: Observations, logged: ReadonlyMap<string, Log
 
 /** The canonical webhooks of an event of a payment, by docs/webhooks.md: name, and status with what it is about. */
 function canonicalOf({ type, data }: LogEvent): readonly (readonly [name: string, content: string])[] {
-  const { attention, was_succeeded, status, refund_id, refund_cents, refusal, payment_status: paymentStatus } = data
+  const { attention, was_succeeded, status, refund_id, refund_cents, payment_status: paymentStatus } = data
   const noticed = (of: unknown): [string, string][] =>
     typeof attention === 'string' ? [['payment.attention', `${of} ${attention}`]] : []
   switch (type) {
@@ -92,7 +92,11 @@ function canonicalOf({ type, data }: LogEvent): readonly (readonly [name: string
     case 'PaymentSucceeded':
       return [['payment.succeeded', 'succeeded']]
     case 'PaymentAttemptFailed':
-      return refusal === 'provider_unavailable' ? [] : [['payment.failed', 'failed']]
+      return [['payment.failed', 'failed']]
+    case 'ProviderCallFailed': {
+      const isDue = data.call === 'create' && data.outcome === 'rejected' && data.error_code !== 'provider_unavailable'
+      return isDue ? [['payment.failed', 'failed']] : []
+    }
     case 'PaymentCanceled':
       return [['payment.failed', 'canceled']]
     case 'RefundRecorded': {

@@ -25,9 +25,9 @@ const statusAfter: ReadonlyMap<string, string> = new Map([
   ['PaymentCanceled', 'canceled'],
 ])
 
-/** Whether the event says that the provider took no intent, and nothing that a payer did. */
-export const isRefusal = ({ type, data }: LogEvent): boolean =>
-  type === 'PaymentAttemptFailed' && typeof data.refusal === 'string'
+/** Whether the event says that the provider took no intent, so that the payment has failed. */
+export const isCreateRejected = ({ type, data }: LogEvent): boolean =>
+  type === 'ProviderCallFailed' && data.call === 'create' && data.outcome === 'rejected'
 
 /** By id. */
 export function paymentsInLog(log: readonly LogEvent[]): ReadonlyMap<string, LoggedPayment> {
@@ -40,7 +40,9 @@ export function paymentsInLog(log: readonly LogEvent[]): ReadonlyMap<string, Log
 
 function paymentOf(id: string, events: readonly LogEvent[]): LoggedPayment {
   const first = events[0]?.data ?? {}
-  const statuses = events.map(({ type }) => statusAfter.get(type)).filter((status) => status !== undefined)
+  const statuses = events
+    .map((event) => (isCreateRejected(event) ? 'failed' : statusAfter.get(event.type)))
+    .filter((status) => status !== undefined)
   const ofType = (type: string) => events.filter((event) => event.type === type).map(({ data }) => data)
   const refunds = new Map(
     ofType('RefundRecorded').map(({ refund_id, refund_cents, status }) => [
@@ -75,7 +77,7 @@ function openCallOf(events: readonly LogEvent[]): string | undefined {
     if (type === 'RefundRequested') open.set(`refund ${data.refund_id}`, `refund ${data.refund_id}`)
     if (type === 'PaymentCaptureRequested') open.set('capture', 'the capture')
     if (type === 'PaymentCancelRequested') open.set('cancel', 'the cancellation')
-    if (type === 'ProviderIntentCreated' || type === 'PaymentAttemptFailed') open.delete('create')
+    if (type === 'ProviderIntentCreated') open.delete('create')
     if (type === 'RefundRecorded') open.delete(`refund ${data.refund_id}`)
     if (type === 'PaymentSucceeded' || type === 'PaymentCanceled')
       for (const call of ['capture', 'cancel']) open.delete(call)

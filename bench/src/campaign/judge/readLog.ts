@@ -55,7 +55,7 @@ function logEventOf(event: AllStreamRecordedEvent): LogEvent {
 /** The fields that rules use. None of them is sealed. */
 const known = new Set(
   `amount_cents total_cents reported_amount_cents currency provider_id provider_intent_id received_cents capturable_cents refund_id refund_cents status
-  was_succeeded refusal attention payment_status outcome call dispute_id is_new_status size root_hash note`.split(
+  was_succeeded error_code attention payment_status outcome call dispute_id is_new_status size root_hash note`.split(
     /\s+/,
   ),
 )

@@ -20,7 +20,7 @@ export const plantedFaults: readonly Planted[] = [
   {
     what: 'a repeated create call has another idempotency key',
     file: 'workflows/src/payments/createIntent.ts',
-    text: 'idempotency_key: attempt === 1 ? payment_id :',
+    text: 'idempotency_key: create.attempt === 1 ? payment_id :',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: source text.
     replacement: 'idempotency_key: `${payment_id}-${Math.random()}` ||',
     seed: 2,
@@ -30,7 +30,8 @@ export const plantedFaults: readonly Planted[] = [
     what: 'an unknown outcome counts as no effect',
     file: 'workflows/src/providerOperation.ts',
     text: "if (kind === 'unknown' ||",
-    replacement: "if (kind === 'unknown') return { outcome: 'rejected', error, code: 'provider_unavailable' }\n  if (",
+    replacement:
+      "if (kind === 'unknown') return { outcome: 'rejected', error_code: 'provider_unavailable', ...reason }\n  if (",
     seed: 64,
     rule: /^(wrong status|received amount differs|refunded amount differs|two payable intents)$/,
   },

@@ -60,7 +60,7 @@ t.test('a declined payment is 402, recorded, and replayed [10.1-key-declined]', 
   t.equal(first.statusCode, 402)
   const { error } = first.json()
   t.match(error, { code: 'payment_declined', details: { payment_id: String } })
-  t.same(await eventsOf(error.details.payment_id), ['PaymentInitiated', 'PaymentAttemptFailed'])
+  t.same(await eventsOf(error.details.payment_id), ['PaymentInitiated', 'ProviderCallFailed'])
   const again = await post(body, headers)
   t.equal(again.statusCode, 402)
   t.equal(again.headers['idempotent-replayed'], 'true')
@@ -83,7 +83,7 @@ t.test('an unreachable provider is 502, and the same key retries the same paymen
   t.not(calls[0]?.idempotency_key, calls[1]?.idempotency_key, 'a new attempt has a new key')
   t.same(await eventsOf(second.json().data.id), [
     'PaymentInitiated',
-    'PaymentAttemptFailed',
+    'ProviderCallFailed',
     'PaymentAttemptStarted',
     'ProviderIntentCreated',
   ])
@@ -133,7 +133,7 @@ t.test('a retry after the provider was disabled is rejected, and nothing is reco
   providers.set('sandbox', provider)
   t.equal(again.statusCode, 422)
   t.match(again.json().error, { code: 'provider_not_enabled', details: { payment_id } })
-  t.same(await eventsOf(payment_id), ['PaymentInitiated', 'PaymentAttemptFailed'])
+  t.same(await eventsOf(payment_id), ['PaymentInitiated', 'ProviderCallFailed'])
 })
 
 t.test(
@@ -147,7 +147,7 @@ t.test(
     t.equal(first.statusCode, 504)
     const { code, details } = first.json().error
     t.equal(code, 'provider_outcome_unknown')
-    t.same(await eventsOf(details.payment_id), ['PaymentInitiated', 'ProviderOutcomeUnknown'])
+    t.same(await eventsOf(details.payment_id), ['PaymentInitiated', 'ProviderCallFailed'])
     const again = await post(guestBody, headers)
     t.equal(again.statusCode, 201)
     t.match(again.json().data, { id: details.payment_id, status: 'pending', client_secret: null })

@@ -100,7 +100,7 @@ for (const fake of fakes) {
       t.equal((await reconcile(id)).finding, 'late')
       t.equal(fake.intentsOf(id), 1)
       t.match(await post(fake.id, headers), { replayed: true, data: { id, client_secret: /./ } })
-      t.same(await typesOf(id), ['PaymentInitiated', 'ProviderOutcomeUnknown', 'ProviderIntentCreated'])
+      t.same(await typesOf(id), ['PaymentInitiated', 'ProviderCallFailed', 'ProviderIntentCreated'])
     }
   })
 
@@ -121,7 +121,7 @@ for (const fake of fakes) {
       for (const adapter of adapters) providers.set(adapter.id, adapter)
       const { status, id, replayed } = await post(fake.id, headers)
       t.same([status, replayed, fake.intentsOf(id)], [201, false, 1])
-      const attempts = ['PaymentAttemptFailed', 'PaymentAttemptStarted']
+      const attempts = ['ProviderCallFailed', 'PaymentAttemptStarted']
       t.same(await typesOf(id), ['PaymentInitiated', ...attempts, ...attempts, 'ProviderIntentCreated'])
     },
   )
@@ -192,7 +192,7 @@ t.test(
       const events = await eventsOf(first.id)
       matchList(t, events, [
         { type: 'PaymentInitiated' },
-        { type: 'PaymentAttemptFailed', data: { refusal: code, failure_code } },
+        { type: 'ProviderCallFailed', data: { call: 'create', error_code: code, failure_code } },
       ])
       t.notMatch(JSON.stringify([first.text, ...events.map(({ data }) => data)]), /Text of/)
       const again = await recordsNothing(t, () => post(provider_id, headers, more))
@@ -212,10 +212,10 @@ t.test(
     const first = await post('stripe', headers)
     t.match(first, { status: 502, error: { code: 'provider_unavailable' } })
     t.match(await post('stripe', headers), { status: 502, id: first.id }, 'the same payment again')
-    t.same(await typesOf(first.id), ['PaymentInitiated', 'ProviderCallThrottled'])
+    t.same(await typesOf(first.id), ['PaymentInitiated', 'ProviderCallFailed'])
     stripe.rateLimit.set(null)
     t.match(await post('stripe', headers), { status: 201, id: first.id, data: { status: 'pending' } })
-    t.same(await typesOf(first.id), ['PaymentInitiated', 'ProviderCallThrottled', 'ProviderIntentCreated'])
+    t.same(await typesOf(first.id), ['PaymentInitiated', 'ProviderCallFailed', 'ProviderIntentCreated'])
   },
 )
 

@@ -69,8 +69,6 @@ export const eventSamples: Samples = {
     redirect_url: null,
     attempt: 1,
   },
-  ProviderOutcomeUnknown: { ...facts, attempt: 1, reason: 'timeout' },
-  ProviderCallThrottled: { ...facts, attempt: 1, reason: 'rate_limit' },
   PaymentAttemptStarted: { ...facts, attempt: 2 },
   ProviderNotificationReceived: {
     ...facts,
@@ -89,7 +87,7 @@ export const eventSamples: Samples = {
   PaymentActionRequired: evidence,
   PaymentProcessingStarted: { ...evidence, capturable_cents: 0 },
   PaymentSucceeded: { ...evidence, received_cents: 2200 },
-  PaymentAttemptFailed: { ...evidence, failure_code: 'declined', failure_message: 'Declined', refusal: null },
+  PaymentAttemptFailed: { ...evidence, failure_code: 'declined', failure_message: 'Declined' },
   PaymentCanceled: { ...evidence, reason: null },
   PaymentAmountMismatch: { ...evidence, reported_amount_cents: 1, reported_currency: 'USD', attention: null },
   PaymentConflictDetected: {
@@ -112,9 +110,10 @@ export const eventSamples: Samples = {
   ProviderCallFailed: {
     ...facts,
     call: 'cancel',
+    attempt: null,
     refund_id: null,
     outcome: 'unknown',
-    refusal: null,
+    error_code: null,
     failure_code: 'timeout',
     failure_message: 'The provider did not respond',
   },

@@ -1,20 +1,28 @@
 import { given } from '@paylog/testing/assertions'
 import t from 'tap'
-import { recordCallFailed, requestCancel, requestCapture, requestExpiry } from './calls.ts'
+import {
+  type CallFailure,
+  type NamedCall,
+  recordCallFailed,
+  requestCancel,
+  requestCapture,
+  requestExpiry,
+} from './calls.ts'
 import type { PaymentEvent } from './events.ts'
 import { paymentFold } from './fold.ts'
 import { initiatePayment, recordIntentCreated } from './initiate.ts'
 import { receivedOf } from './money.ts'
 import { existingPayment, noPayment, openCallsOf, type PaymentState } from './payment.ts'
+import { requestRefund } from './refunds.ts'
 import {
+  afterCreateFailed,
   at,
-  declined,
   eventsAfter,
+  failures,
   fold,
   initiated,
   notifies,
   paymentFixture,
-  rejectedBy,
   snapshots,
 } from './testing/paymentFixture.ts'
 
@@ -24,11 +32,11 @@ const cancels =
     requestCancel({ occurred_at: at(50), reason }, state)
 const captures = (amount_cents?: number) => (state: PaymentState) =>
   requestCapture({ occurred_at: at(50), amount_cents }, state)
-const fails = (call: 'cancel' | 'capture', outcome: 'unknown' | 'throttled' | 'rejected') => (state: PaymentState) =>
-  recordCallFailed(
-    { occurred_at: at(55), call, refund_id: null, outcome, refusal: 'provider_rejected', code: 'no', message: 'no' },
-    state,
-  )
+const refund_id = '018f0000-0000-7000-8000-0000000000f1'
+const refunds = (state: PaymentState) =>
+  requestRefund({ occurred_at: at(50), refund_id, reason: 'other', note: null, request_fingerprint: null }, state)
+const fails = (named: NamedCall, failure: CallFailure) => (state: PaymentState) =>
+  recordCallFailed(named, { ...failure, occurred_at: at(55) }, state)
 const apply = (events: readonly PaymentEvent[], ...decisions: ((state: PaymentState) => PaymentEvent[])[]) =>
   decisions.reduce<PaymentEvent[]>((all, decide) => all.concat(decide(fold(all))), [...events])
 const opened = (more: object) => {
@@ -52,7 +60,7 @@ t.test('a payment that is pending, declined or authorized can be canceled', asyn
 
 t.test('a payment that has succeeded, is charged, or has no intent cannot be canceled', async (t) => {
   const charged = apply(eventsAfter(), notifies('processing', 10, { provider_payment_id: 'ch_1' }))
-  for (const history of [eventsAfter('succeeded'), charged, rejectedBy(declined)])
+  for (const history of [eventsAfter('succeeded'), charged, afterCreateFailed(failures.declined)])
     given(t, paymentFold, history).when(cancels()).thenThrows('payment_not_cancelable')
 })
 
@@ -72,16 +80,55 @@ t.test('the payer who is faster than a cancellation has paid', async (t) => {
   t.match(paid, { status: 'succeeded', requested: null, attention: [] })
 })
 
-t.test('a call with an unknown outcome stays open, a rejected one ends', async (t) => {
-  const openCalls = (events: readonly PaymentEvent[]) => openCallsOf(existingPayment(fold(events))).length
-  const requested = apply(eventsAfter(), cancels())
-  t.equal(openCalls(requested), 1)
-  t.equal(openCalls(apply(requested, fails('cancel', 'unknown'))), 1)
-  t.equal(openCalls(apply(requested, fails('cancel', 'throttled'))), 1)
-  const rejected = apply(requested, fails('cancel', 'rejected'))
-  t.equal(openCalls(rejected), 0)
-  given(t, paymentFold, rejected).when(fails('cancel', 'rejected')).then([])
-  given(t, paymentFold, apply(rejected, cancels())).when(fails('capture', 'rejected')).then([])
+/** The failures that say more than what is known of a call. */
+const recorded = {
+  open: ['unknown', 'throttled', 'unavailable', 'declined'],
+  throttled: ['unknown', 'declined'],
+  unknown: ['declined'],
+  unavailable: [],
+  declined: [],
+} as const
+/** Each call, after it began. */
+const begun = [
+  { named: { call: 'create', attempt: 1 }, history: initiated },
+  { named: { call: 'cancel' }, history: apply(eventsAfter(), cancels()) },
+  { named: { call: 'capture' }, history: apply(authorized, captures()) },
+  { named: { call: 'refund', refund_id }, history: apply(eventsAfter('succeeded'), refunds) },
+] as const
+
+t.test('a failed call is recorded when that says more than what is known of the call', async (t) => {
+  for (const { named, history } of begun)
+    for (const known of Object.keys(recorded) as (keyof typeof recorded)[]) {
+      const events = known === 'open' ? history : apply(history, fails(named, failures[known]))
+      const isOpen = known !== 'declined' && known !== 'unavailable'
+      t.equal(openCallsOf(existingPayment(fold(events))).length, isOpen ? 1 : 0, `${named.call} ${known}`)
+      // Another process may have called for the same attempt. Nobody gets an intent of it that could be paid twice.
+      const isCreate = named.call === 'create' && known === 'unavailable'
+      const expected: readonly string[] = isCreate ? ['unknown', 'declined'] : recorded[known]
+      for (const [name, failure] of Object.entries(failures)) {
+        const more = fails(named, failure)(fold(events))
+        const isRecorded = more.some(({ type }) => type === 'ProviderCallFailed')
+        t.equal(isRecorded, expected.includes(name), `${named.call}: ${name} after ${known}`)
+      }
+    }
+})
+
+t.test('a failure of a call that has not begun, or has been done, is not recorded', async (t) => {
+  const done = [
+    { named: begun[0].named, history: eventsAfter() },
+    { named: begun[1].named, history: apply(begun[1].history, snapshots('canceled', 60)) },
+    { named: begun[2].named, history: apply(begun[2].history, snapshots('succeeded', 60)) },
+    { named: begun[3].named, history: eventsAfter('succeeded') },
+    { named: begun[2].named, history: begun[1].history },
+  ]
+  for (const { named, history } of done)
+    for (const failure of Object.values(failures)) given(t, paymentFold, history).when(fails(named, failure)).then([])
+})
+
+t.test('a cancellation that was rejected can be requested again, with another number', async (t) => {
+  const rejected = apply(begun[1].history, fails({ call: 'cancel' }, failures.declined))
+  t.match(fold(rejected), { requested: { call: 'cancel', number: 1, outcome: 'rejected' } })
+  t.match(fold(apply(rejected, cancels())), { requested: { call: 'cancel', number: 2, outcome: 'open' } })
 })
 
 t.test('an unpaid payment expires at its time, a processed or paid one never', async (t) => {

@@ -1,7 +1,9 @@
-// Commands that cancel and capture a payment at its provider, and how their calls and those of refunds fail.
+// Commands that cancel and capture a payment at its provider, and how its calls fail.
 import { DomainError } from '../errors.ts'
-import type { IntentRejection, PaymentEvent } from './events.ts'
-import { existingPayment, factsOf, type Payment, type PaymentState } from './payment.ts'
+import type { PaymentEvent } from './events.ts'
+import { reopened } from './initiate.ts'
+import { existingPayment, factsOf, isAbsorbing, openRequestOf, type Payment, type PaymentState } from './payment.ts'
+import { type CallFailed, hasEnded, isCreateRejected, type ProviderCall } from './providerCall.ts'
 import { refundOf } from './refunds.ts'
 
 export type RequestCancel = { readonly occurred_at: string; readonly reason: string | null }
@@ -13,7 +15,7 @@ export type RequestCancel = { readonly occurred_at: string; readonly reason: str
  */
 export function requestCancel({ occurred_at, reason }: RequestCancel, state: PaymentState): PaymentEvent[] {
   const payment = existingPayment(state)
-  if (payment.status === 'canceled' || payment.requested?.call === 'cancel') return []
+  if (payment.status === 'canceled' || openRequestOf(payment)?.call === 'cancel') return []
   if (!isCancelable(payment)) throw notCancelable(payment)
   return [cancelRequested(payment, { occurred_at, reason, is_expiry: false })]
 }
@@ -24,9 +26,9 @@ export function requestCancel({ occurred_at, reason }: RequestCancel, state: Pay
  */
 export function requestExpiry({ occurred_at }: { readonly occurred_at: string }, state: PaymentState): PaymentEvent[] {
   const payment = existingPayment(state)
-  const { requested, expires_at, status } = payment
+  const { expires_at, status } = payment
   const isOver = expires_at && Date.parse(expires_at) <= Date.parse(occurred_at)
-  if (!isOver || requested !== null || status === 'processing' || !isCancelable(payment)) return []
+  if (!isOver || openRequestOf(payment) || status === 'processing' || !isCancelable(payment)) return []
   return [cancelRequested(payment, { occurred_at, reason: 'expired', is_expiry: true })]
 }
 
@@ -37,10 +39,10 @@ const cancelRequested = (
 
 /** An approved payment that nobody has captured can be canceled: it is simply not captured. */
 function isCancelable(payment: Payment): boolean {
-  const { status, requested, intent_outcome, capturable_cents, provider_payment_id, approvals_reported } = payment
-  if (requested?.call === 'capture') return false
+  const { status, create, capturable_cents, provider_payment_id, approvals_reported } = payment
+  if (openRequestOf(payment)?.call === 'capture') return false
   if (status === 'pending') return true
-  if (status === 'failed') return intent_outcome.kind === 'created'
+  if (status === 'failed') return create.outcome === 'done'
   const isApproved = approvals_reported > 0 && provider_payment_id === null
   return status === 'processing' && (capturable_cents > 0 || isApproved)
 }
@@ -63,8 +65,8 @@ export function requestCapture(
   state: PaymentState,
 ): PaymentEvent[] {
   const payment = existingPayment(state)
-  const { capturable_cents, status, requested } = payment
-  if (status !== 'processing' || capturable_cents === 0 || requested !== null) throw notCapturable(payment)
+  const { capturable_cents, status } = payment
+  if (status !== 'processing' || capturable_cents === 0 || openRequestOf(payment)) throw notCapturable(payment)
   const capture_cents = amount_cents ?? capturable_cents
   if (capture_cents > capturable_cents)
     throw new DomainError('capture_exceeds_authorization', 'The amount is larger than what is authorized', {
@@ -80,30 +82,47 @@ export function notCapturable({ payment_id, status }: Payment): DomainError {
   })
 }
 
-export type RecordCallFailed = {
-  readonly occurred_at: string
-  readonly call: 'cancel' | 'capture' | 'refund'
-  readonly refund_id: string | null
-  readonly outcome: 'unknown' | 'throttled' | 'rejected'
-  readonly refusal: IntentRejection | null
-  readonly code: string
-  readonly message: string
-}
+/** How a call failed, as it is recorded. */
+export type CallFailure = Pick<CallFailed, 'outcome' | 'error_code' | 'failure_code' | 'failure_message'>
 
-/** Records how a call failed; nothing when it has ended, or failed in this way before. */
-export function recordCallFailed(command: RecordCallFailed, state: PaymentState): PaymentEvent[] {
+/** The call that failed: the attempt of a create call, the id of a refund. */
+export type NamedCall =
+  | { readonly call: 'create'; readonly attempt: number }
+  | { readonly call: 'cancel' | 'capture' }
+  | { readonly call: 'refund'; readonly refund_id: string }
+
+/**
+ * Records how a call failed; nothing when that says no more than what is known of it. An unknown outcome of a create call
+ * reopens a payment that failed because another call of the same attempt had no effect: this one may have had one.
+ */
+export function recordCallFailed(
+  named: NamedCall,
+  failure: CallFailure & { readonly occurred_at: string },
+  state: PaymentState,
+): PaymentEvent[] {
   const payment = existingPayment(state)
-  const { occurred_at, call, refund_id, outcome, refusal, code: failure_code, message: failure_message } = command
-  const now = call === 'refund' ? refundCall(payment, refund_id) : intentCall(payment, call)
-  if (now === 'ended' || now === outcome) return []
-  // Another call of the same operation may have had an effect.
-  if (now === 'unknown' && (outcome === 'throttled' || refusal === 'provider_unavailable')) return []
-  const about = { call, refund_id, outcome, refusal, failure_code, failure_message }
-  return [{ type: 'ProviderCallFailed', data: { ...factsOf(payment, occurred_at), ...about } }]
+  if (!saysMore(named, failure, payment)) return []
+  const { occurred_at, ...about } = failure
+  const data = { ...factsOf(payment, occurred_at), attempt: null, refund_id: null, ...named, ...about }
+  const isOpenAgain = named.call === 'create' && failure.outcome === 'unknown'
+  return [
+    ...(isOpenAgain ? reopened({ occurred_at, attempt: named.attempt }, payment) : []),
+    { type: 'ProviderCallFailed', data },
+  ]
 }
 
-const refundCall = (payment: Payment, refundId: string | null) =>
-  (refundId !== null && refundOf(payment, refundId)?.call) || 'ended'
+function saysMore(named: NamedCall, { outcome, error_code }: CallFailure, payment: Payment): boolean {
+  const known = knownCall(payment, named)
+  // What the provider reported of the payment says more than that its create call was rejected.
+  if (!known || (isCreateRejected({ ...named, outcome }) && isAbsorbing(payment.status))) return false
+  // It had no effect. Another call of the same operation may have had one.
+  if (outcome === 'throttled' || error_code === 'provider_unavailable') return known.outcome === 'open'
+  const mayHaveBeenMade = named.call === 'create' && known.rejection?.code === 'provider_unavailable'
+  return mayHaveBeenMade || !(hasEnded(known) || known.outcome === outcome)
+}
 
-const intentCall = ({ requested }: Payment, call: 'cancel' | 'capture') =>
-  requested?.call === call ? requested.outcome : 'ended'
+function knownCall(payment: Payment, named: NamedCall): ProviderCall | undefined {
+  if (named.call === 'create') return payment.create
+  if (named.call === 'refund') return refundOf(payment, named.refund_id)?.call
+  return payment.requested?.call === named.call ? payment.requested : undefined
+}

@@ -29,14 +29,14 @@ export type PaymentFacts = Static<typeof PaymentFacts>
 /** The text that a provider signed, exactly; null once it is no longer kept. */
 export const SignedBody = Sealed('body', Type.String())
 
-/** How a create call can fail. Only `provider_unavailable` allows another attempt. */
-export const IntentRejection = Type.Union([
-  Type.Literal('payment_declined'),
-  Type.Literal('provider_rejected'),
-  Type.Literal('currency_not_supported'),
-  Type.Literal('provider_unavailable'),
+/** Why a call had no effect, as returned to its caller. Only after `provider_unavailable` it may be tried again. */
+export const RejectionCode = Type.Enum([
+  'payment_declined',
+  'provider_rejected',
+  'currency_not_supported',
+  'provider_unavailable',
 ])
-export type IntentRejection = Static<typeof IntentRejection>
+export type RejectionCode = Static<typeof RejectionCode>
 
 /** In place of a provider's message that was erased. */
 export const erasedMessage = 'The provider rejected the request'
@@ -115,9 +115,6 @@ export const paymentEvents = {
     redirect_url: Sealed('secret', Type.String()),
     attempt: Type.Integer(),
   }),
-  ProviderOutcomeUnknown: Type.Object({ ...facts, attempt: Type.Integer(), reason: Type.String() }),
-  /** The provider throttled the create call until it timed out. It had no effect, and the same call will be repeated. */
-  ProviderCallThrottled: Type.Object({ ...facts, attempt: Type.Integer(), reason: Type.String() }),
   /** Another create call is about to be made, after one that had no effect. */
   PaymentAttemptStarted: Type.Object({ ...facts, attempt: Type.Integer() }),
   /**
@@ -155,14 +152,13 @@ export const paymentEvents = {
     /** What was captured: less than the amount when only a part of what was authorized is. */
     received_cents: Type.Integer(),
   }),
+  /** The payer tried to pay, and failed. */
   PaymentAttemptFailed: Type.Object({
     ...facts,
     ...evidence,
     /** The provider's code. */
     failure_code: Type.String(),
     failure_message: PersonalText,
-    /** Why the provider rejected the create call, as returned to the caller. Null for failures that it reported later. */
-    refusal: Nullable(IntentRejection),
   }),
   PaymentCanceled: Type.Object({ ...facts, ...evidence, reason: PersonalText }),
   PaymentAmountMismatch: Type.Object({
@@ -214,15 +210,20 @@ export const paymentEvents = {
     /** SHA-256 of the request; null without an Idempotency-Key. */
     request_fingerprint: PersonalText,
   }),
-  /** A cancel, capture or refund call failed. After `unknown` and `throttled` the same call is made again. */
+  /**
+   * A call to the provider failed. It had no effect, except that the outcome may be unknown. After `unknown` and `throttled`
+   * the same call is made again. The payment has failed when the call that creates its intent was rejected.
+   */
   ProviderCallFailed: Type.Object({
     ...facts,
-    call: Type.Enum(['cancel', 'capture', 'refund']),
+    call: Type.Enum(['create', 'cancel', 'capture', 'refund']),
+    /** Of a create call. */
+    attempt: Nullable(Type.Integer()),
     /** Of a refund call. */
     refund_id: Nullable(Id),
     outcome: Type.Enum(['unknown', 'throttled', 'rejected']),
     /** As returned to the caller; null for an unknown outcome. */
-    refusal: Nullable(IntentRejection),
+    error_code: Nullable(RejectionCode),
     /** The provider's code. */
     failure_code: Type.String(),
     failure_message: PersonalText,

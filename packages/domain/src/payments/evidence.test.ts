@@ -4,16 +4,15 @@ import type { RecordEvidence } from './evidence.ts'
 import { paymentFold } from './fold.ts'
 import { existingPayment, type PaymentStatus } from './payment.ts'
 import {
+  afterCreateFailed,
   applyTo,
   at,
-  declined,
   eventsAfter,
+  failures,
   fold,
   initiated,
   notifies,
-  rejectedBy,
   snapshots,
-  unavailable,
 } from './testing/paymentFixture.ts'
 
 type Source = NonNullable<RecordEvidence['source']>
@@ -191,8 +190,8 @@ t.test('a report about another intent is recorded as ignored', async (t) => {
     eventsAfter(),
     eventsAfter('failed'),
     eventsAfter('succeeded'),
-    rejectedBy(declined),
-    rejectedBy(unavailable),
+    afterCreateFailed(failures.declined),
+    afterCreateFailed(failures.unavailable),
   ])
     for (const status of statuses)
       given(t, paymentFold, history)
@@ -207,7 +206,7 @@ t.test('before the intent is recorded, a report counts if the create call may ha
 })
 
 t.test('a report without an intent is applied to the payment that it was matched to', async (t) => {
-  for (const history of [initiated, eventsAfter(), eventsAfter('failed'), rejectedBy(unavailable)])
+  for (const history of [initiated, eventsAfter(), eventsAfter('failed'), afterCreateFailed(failures.unavailable)])
     given(t, paymentFold, history)
       .when(notifies('succeeded', 99, { provider_intent_id: null }))
       .then([{ type: 'PaymentSucceeded' }])
@@ -233,7 +232,7 @@ t.test("a failure keeps the provider's code and message, and has a default code 
     .then([
       {
         type: 'PaymentAttemptFailed',
-        data: { failure_code: 'expired_card', failure_message: 'The card has expired', refusal: null },
+        data: { failure_code: 'expired_card', failure_message: 'The card has expired' },
       },
     ])
   given(t, paymentFold, eventsAfter())

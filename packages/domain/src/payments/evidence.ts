@@ -6,6 +6,7 @@ import {
   existingPayment,
   factsOf,
   isAbsorbing,
+  openRequestOf,
   type Payment,
   type PaymentState,
   type PaymentStatus,
@@ -44,7 +45,7 @@ export function isForeignIntent(
 ): boolean {
   if (provider_intent_id === null) return false
   if (payment.provider_intent_id !== null) return payment.provider_intent_id !== provider_intent_id
-  return payment.intent_outcome.kind === 'rejected'
+  return payment.create.outcome === 'rejected'
 }
 
 /**
@@ -251,7 +252,8 @@ function statusEvent(command: RecordEvidence, payment: Payment): PaymentEvent {
       return { type: 'PaymentSucceeded', data: { ...data, received_cents } }
     }
     case 'canceled': {
-      const requested = payment.requested?.call === 'cancel' ? payment.requested.reason : null
+      const request = openRequestOf(payment)
+      const requested = request?.call === 'cancel' ? request.reason : null
       return { type: 'PaymentCanceled', data: { ...data, reason: requested ?? command.reason ?? null } }
     }
     case 'failed':
@@ -261,7 +263,6 @@ function statusEvent(command: RecordEvidence, payment: Payment): PaymentEvent {
           ...data,
           failure_code: command.failure_code ?? 'failed',
           failure_message: command.failure_message ?? 'The provider reported that the payment failed',
-          refusal: null,
         },
       }
   }

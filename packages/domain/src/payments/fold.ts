@@ -4,7 +4,7 @@ import type { Fold } from '../events.ts'
 import type { Subject } from '../personalData.ts'
 import { attentionIn } from './attention.ts'
 import { type Chain, contentKey, isNonStatusEvent, type NonStatusEvent } from './duplicates.ts'
-import { erasedMessage, type PaymentEvent, type PaymentInitiated } from './events.ts'
+import type { PaymentEvent, PaymentInitiated } from './events.ts'
 import { noMoney, withCharge, withDispute, withFailedRefund, withRefund } from './money.ts'
 import {
   isAbsorbing,
@@ -15,6 +15,7 @@ import {
   type PaymentStatus,
   type RequestedCall,
 } from './payment.ts'
+import { begunCall, type CallFailed, doneCall, failedCall, isCreateRejected } from './providerCall.ts'
 
 /** Ignores events before PaymentInitiated, which cannot occur: the first append expects no stream. */
 export const paymentFold: Fold<PaymentState, PaymentEvent> = {
@@ -41,8 +42,9 @@ function initiated({ data }: PaymentInitiated): Payment {
     status: 'pending',
     ...noSecrets,
     capturable_cents: 0,
+    create: { ...begunCall(occurred_at), attempt: 1 },
+    was_unknown: false,
     requested: null,
-    calls_requested: 0,
     has_unread_refunds: false,
     attention: [],
     provider_intent_id: null,
@@ -50,10 +52,6 @@ function initiated({ data }: PaymentInitiated): Payment {
     created_at: occurred_at,
     updated_at: occurred_at,
     completed_at: null,
-    attempt: 1,
-    attempt_started_at: occurred_at,
-    intent_outcome: { kind: 'open' },
-    was_unknown: false,
     evidence_time: null,
     seen_provider_events: null,
     recorded_content: null,
@@ -173,21 +171,14 @@ function evolveStatus(payment: Payment, event: Exclude<PaymentEvent, PaymentInit
         client_secret: event.data.client_secret,
         redirect_url: event.data.redirect_url,
         updated_at: event.data.occurred_at,
-        attempt: event.data.attempt,
-        intent_outcome: { kind: 'created' },
+        create: { ...doneCall(payment.create.begun_at), attempt: event.data.attempt },
       }
-    case 'ProviderOutcomeUnknown':
-      return { ...payment, attempt: event.data.attempt, intent_outcome: { kind: 'unknown' }, was_unknown: true }
-    case 'ProviderCallThrottled':
-      return { ...payment, attempt: event.data.attempt, intent_outcome: { kind: 'throttled' } }
     case 'PaymentAttemptStarted':
       return {
         ...payment,
         status: 'pending',
         updated_at: event.data.occurred_at,
-        attempt: event.data.attempt,
-        attempt_started_at: event.data.occurred_at,
-        intent_outcome: { kind: 'open' },
+        create: { ...begunCall(event.data.occurred_at), attempt: event.data.attempt },
         provider_intent_id: null,
         ...noSecrets,
         reported_intent_id: null,
@@ -222,17 +213,11 @@ function evolveStatus(payment: Payment, event: Exclude<PaymentEvent, PaymentInit
         updated_at: event.data.occurred_at,
       }
     case 'ProviderCallFailed':
-      return withFailedCall(payment, event)
+      return withFailedCall({ ...payment, updated_at: event.data.occurred_at }, event.data)
     case 'PaymentCanceled':
       return withEvidence(payment, event, 'canceled')
-    case 'PaymentAttemptFailed': {
-      const failed = withEvidence(payment, event, 'failed')
-      const { refusal } = event.data
-      const message = event.data.failure_message ?? erasedMessage
-      if (refusal === null) return withFailure(failed, event.data.provider_payment_id)
-      // The time of our own call is by our clock and must not be compared with provider times.
-      return { ...failed, evidence_time: payment.evidence_time, intent_outcome: { kind: 'rejected', refusal, message } }
-    }
+    case 'PaymentAttemptFailed':
+      return withFailure(withEvidence(payment, event, 'failed'), event.data.provider_payment_id)
   }
 }
 
@@ -243,15 +228,27 @@ function withRequest(
   { data }: CallRequested,
   about: Pick<RequestedCall, 'call' | 'reason' | 'capture_cents'>,
 ): Payment {
-  const number = payment.calls_requested + 1
-  const requested: RequestedCall = { ...about, outcome: 'open', requested_at: data.occurred_at, number }
-  return { ...payment, requested, calls_requested: number, updated_at: data.occurred_at }
+  const number = (payment.requested?.number ?? 0) + 1
+  return {
+    ...payment,
+    requested: { ...begunCall(data.occurred_at), ...about, number },
+    updated_at: data.occurred_at,
+  }
 }
 
-function withFailedCall(payment: Payment, event: Extract<PaymentEvent, { type: 'ProviderCallFailed' }>): Payment {
-  const { call, outcome, occurred_at: updated_at } = event.data
-  if (call === 'refund') return { ...payment, refunds: withFailedRefund(payment.refunds, event), updated_at }
-  if (payment.requested?.call !== call) return payment
-  const requested = outcome === 'rejected' ? null : { ...payment.requested, outcome }
-  return { ...payment, requested, updated_at }
+function withFailedCall(payment: Payment, failure: CallFailed): Payment {
+  switch (failure.call) {
+    case 'create': {
+      const attempt = failure.attempt ?? payment.create.attempt
+      const create = { ...failedCall(payment.create, failure), attempt }
+      if (isCreateRejected(failure)) return { ...payment, create, status: 'failed', capturable_cents: 0 }
+      return { ...payment, create, was_unknown: payment.was_unknown || failure.outcome === 'unknown' }
+    }
+    case 'refund':
+      return { ...payment, refunds: withFailedRefund(payment.refunds, failure) }
+    default: {
+      const { requested } = payment
+      return requested?.call === failure.call ? { ...payment, requested: failedCall(requested, failure) } : payment
+    }
+  }
 }

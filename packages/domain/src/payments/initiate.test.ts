@@ -1,38 +1,26 @@
 import { given } from '@paylog/testing/assertions'
 import t from 'tap'
 import { paymentFold } from './fold.ts'
-import {
-  initiatePayment,
-  recordCallThrottled,
-  recordIntentCreated,
-  recordIntentRejected,
-  recordOutcomeUnknown,
-  startAttempt,
-} from './initiate.ts'
+import { initiatePayment, recordIntentCreated, startAttempt } from './initiate.ts'
 import { noPayment, type PaymentState, type PaymentStatus } from './payment.ts'
 import {
+  afterCreateFailed,
   at,
   created,
-  declined,
+  createFails,
   eventsAfter,
+  failures,
   fold,
   initiated,
   notifies,
   paymentFixture,
-  rejectedBy,
-  unavailable,
 } from './testing/paymentFixture.ts'
 
-const unknown = (attempt = 1) => {
-  return (state: PaymentState) => recordOutcomeUnknown({ occurred_at: at(6), attempt, reason: 'timeout' }, state)
-}
-const reject = (why: typeof unavailable | typeof declined, attempt = 1) => {
-  return (state: PaymentState) => recordIntentRejected({ occurred_at: at(7), attempt, ...why }, state)
-}
+const { unknown, throttled, unavailable, declined } = failures
 const secrets = { client_secret: 'cs_9', redirect_url: 'https://pay.example.com/9' }
 const create = (state: PaymentState) =>
   recordIntentCreated({ occurred_at: at(8), attempt: 1, provider_intent_id: 'pi_9', ...secrets }, state)
-const afterUnknown = [...initiated, ...unknown()(fold(initiated))]
+const afterUnknown = afterCreateFailed(unknown)
 
 t.test(
   'a payment starts pending with its parts completed and its currency in upper case [2.1-currency 3-initial]',
@@ -73,10 +61,10 @@ t.test("the provider's method and customer ids are kept for every intent attempt
   t.match(opened, { data: { payment_method_id, provider_method } })
   const state = opened ? paymentFold.evolve(noPayment, opened) : noPayment
   t.match(state, { payment_method_id, provider_method })
-  const [failed] = recordIntentRejected({ occurred_at: at(7), attempt: 1, ...unavailable }, state)
+  const [failed] = createFails(unavailable)(state)
   const retried = failed ? paymentFold.evolve(state, failed) : state
   const [started] = startAttempt({ occurred_at: at(8) }, retried)
-  t.match(started ? paymentFold.evolve(retried, started) : undefined, { attempt: 2, provider_method })
+  t.match(started ? paymentFold.evolve(retried, started) : undefined, { create: { attempt: 2 }, provider_method })
 })
 
 t.test('project_id is taken from the metadata when it is a non-empty string', async (t) => {
@@ -88,118 +76,89 @@ t.test('project_id is taken from the metadata when it is a non-empty string', as
   }
 })
 
-t.test('the outcome of the create call is recorded once', async (t) => {
+t.test('an intent is recorded once', async (t) => {
   given(t, paymentFold, [...initiated, ...created])
-    .when((state) =>
-      recordIntentCreated({ occurred_at: at(2), attempt: 1, provider_intent_id: 'pi_2', client_secret: null }, state),
-    )
-    .then([])
-  given(t, paymentFold, [...initiated, ...created])
-    .when((state) => recordOutcomeUnknown({ occurred_at: at(2), attempt: 1, reason: 'timeout' }, state))
+    .when(create)
     .then([])
 })
 
 t.test('an unknown outcome leaves the payment pending [3-create-unknown]', async (t) => {
   const state = given(t, paymentFold, initiated)
-    .when((state) => recordOutcomeUnknown({ occurred_at: at(2), attempt: 1, reason: 'timeout' }, state))
-    .then([{ type: 'ProviderOutcomeUnknown' }])
-  t.match(state, { status: 'pending', intent_outcome: { kind: 'unknown' } })
+    .when(createFails(unknown))
+    .then([{ type: 'ProviderCallFailed', data: { call: 'create', attempt: 1, ...unknown } }])
+  t.match(state, { status: 'pending', create: { outcome: 'unknown' }, was_unknown: true, updated_at: at(6) })
 })
 
-t.test(
-  'a throttled create call leaves the payment pending, and the outcome of another call still counts',
-  async (t) => {
-    const throttle = (state: PaymentState) =>
-      recordCallThrottled({ occurred_at: at(2), attempt: 1, reason: 'rate_limit' }, state)
-    const throttled = given(t, paymentFold, initiated)
-      .when(throttle)
-      .then([{ type: 'ProviderCallThrottled', data: { attempt: 1, reason: 'rate_limit' } }])
-    t.match(throttled, { status: 'pending', intent_outcome: { kind: 'throttled' }, attempt: 1, was_unknown: false })
-    t.same([throttle(throttled), reject(unavailable)(throttled)], [[], []])
-    t.match(create(throttled), [{ type: 'ProviderIntentCreated' }])
-    t.match(reject(declined)(throttled), [{ type: 'PaymentAttemptFailed' }])
-    t.match(unknown()(throttled), [{ type: 'ProviderOutcomeUnknown' }])
-    for (const history of [[...initiated, ...created], afterUnknown, rejectedBy(declined), rejectedBy(unavailable)])
-      given(t, paymentFold, history).when(throttle).then([])
-  },
-)
+t.test('a throttled create call leaves the payment pending', async (t) => {
+  const state = given(t, paymentFold, initiated)
+    .when(createFails(throttled))
+    .then([{ type: 'ProviderCallFailed', data: { call: 'create', attempt: 1, ...throttled } }])
+  t.match(state, { status: 'pending', create: { outcome: 'throttled', attempt: 1 }, was_unknown: false })
+  t.match(create(state), [{ type: 'ProviderIntentCreated' }])
+})
 
 t.test('a rejected create call fails the payment [3-create-rejected]', async (t) => {
   const state = given(t, paymentFold, initiated)
-    .when((state) => recordIntentRejected({ occurred_at: at(2), attempt: 1, ...declined }, state))
-    .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined', failure_code: 'card_declined' } }])
-  t.match(state, { status: 'failed', completed_at: null, evidence_time: null, intent_outcome: { kind: 'rejected' } })
+    .when(createFails(declined))
+    .then([{ type: 'ProviderCallFailed', data: { call: 'create', attempt: 1, ...declined } }])
+  const rejection = { code: 'payment_declined', message: 'no' }
+  t.match(state, { status: 'failed', completed_at: null, evidence_time: null, create: { rejection } })
 })
 
-t.test('a rejection is not recorded once the intent exists or the status is final', async (t) => {
-  for (const why of [unavailable, declined])
-    given(t, paymentFold, [...initiated, ...created])
-      .when(reject(why))
-      .then([])
+t.test('a rejection is not recorded once the status is final', async (t) => {
   const early = notifies('succeeded', 3, { provider_intent_id: 'pi_1' })(fold(initiated))
-  given(t, paymentFold, [...initiated, ...early])
-    .when(reject(declined))
-    .then([])
+  for (const why of [unavailable, declined])
+    given(t, paymentFold, [...initiated, ...early])
+      .when(createFails(why))
+      .then([])
 })
 
 t.test('another intent attempt is started once, and only after a call that had no effect', async (t) => {
   const start = (state: PaymentState) => startAttempt({ occurred_at: at(5) }, state)
-  const started = given(t, paymentFold, rejectedBy(unavailable))
+  const started = given(t, paymentFold, afterCreateFailed(unavailable))
     .when(start)
     .then([{ type: 'PaymentAttemptStarted', data: { attempt: 2 } }])
-  t.match(started, { status: 'pending', attempt: 2, attempt_started_at: at(5), intent_outcome: { kind: 'open' } })
+  t.match(started, { status: 'pending', create: { attempt: 2, begun_at: at(5), outcome: 'open' } })
   t.same(start(started), [], 'already started')
   for (const history of [
     initiated,
     [...initiated, ...created],
-    rejectedBy(declined),
+    afterCreateFailed(declined),
     eventsAfter('failed'),
     eventsAfter('succeeded'),
   ])
     given(t, paymentFold, history).when(start).then([])
-  t.match(unknown(2)(started).reduce(paymentFold.evolve, started), { status: 'pending', was_unknown: true })
-})
-
-t.test('a resumed call that does not reach the provider leaves the outcome unknown', async (t) => {
-  given(t, paymentFold, afterUnknown).when(reject(unavailable)).then([])
-  given(t, paymentFold, afterUnknown).when(unknown()).then([])
+  t.match(createFails(unknown, 2)(started).reduce(paymentFold.evolve, started), {
+    status: 'pending',
+    was_unknown: true,
+  })
 })
 
 t.test('a resumed call that the provider rejects or accepts settles the unknown outcome', async (t) => {
   const rejected = given(t, paymentFold, afterUnknown)
-    .when(reject(declined))
-    .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined' } }])
-  t.match(rejected, { status: 'failed', intent_outcome: { kind: 'rejected' }, was_unknown: true })
+    .when(createFails(declined))
+    .then([{ type: 'ProviderCallFailed', data: { error_code: 'payment_declined' } }])
+  t.match(rejected, { status: 'failed', create: { outcome: 'rejected' }, was_unknown: true })
   const created = given(t, paymentFold, afterUnknown)
     .when(create)
     .then([{ type: 'ProviderIntentCreated' }])
-  t.match(created, { status: 'pending', intent_outcome: { kind: 'created' }, was_unknown: true })
-})
-
-t.test("a rejection is recorded once, and the provider's own rejection is final", async (t) => {
-  given(t, paymentFold, rejectedBy(unavailable)).when(reject(unavailable)).then([])
-  for (const again of [reject(declined), reject(unavailable), unknown()])
-    given(t, paymentFold, rejectedBy(declined)).when(again).then([])
-  const declinedLater = given(t, paymentFold, rejectedBy(unavailable))
-    .when(reject(declined))
-    .then([{ type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined' } }])
-  t.match(declinedLater, { status: 'failed', intent_outcome: { refusal: 'payment_declined' } })
+  t.match(created, { status: 'pending', create: { outcome: 'done' }, was_unknown: true })
 })
 
 t.test('an unknown outcome reopens a payment that failed because another call had no effect', async (t) => {
-  const state = given(t, paymentFold, rejectedBy(unavailable))
-    .when(unknown())
+  const state = given(t, paymentFold, afterCreateFailed(unavailable))
+    .when(createFails(unknown))
     .then([
       { type: 'PaymentAttemptStarted', data: { attempt: 1 } },
-      { type: 'ProviderOutcomeUnknown', data: { attempt: 1 } },
+      { type: 'ProviderCallFailed', data: { attempt: 1, outcome: 'unknown' } },
     ])
-  t.match(state, { status: 'pending', attempt: 1, intent_outcome: { kind: 'unknown' }, was_unknown: true })
+  t.match(state, { status: 'pending', create: { attempt: 1, outcome: 'unknown' }, was_unknown: true })
 })
 
 t.test('the outcome of a call does not reopen a payment whose failure the provider reported', async (t) => {
   const early = [
-    ...rejectedBy(unavailable),
-    ...notifies('failed', 10, { provider_intent_id: null })(fold(rejectedBy(unavailable))),
+    ...afterCreateFailed(unavailable),
+    ...notifies('failed', 10, { provider_intent_id: null })(fold(afterCreateFailed(unavailable))),
   ]
   t.match(
     given(t, paymentFold, early)
@@ -209,18 +168,18 @@ t.test('the outcome of a call does not reopen a payment whose failure the provid
   )
   t.match(
     given(t, paymentFold, early)
-      .when(unknown())
-      .then([{ type: 'ProviderOutcomeUnknown' }]),
+      .when(createFails(unknown))
+      .then([{ type: 'ProviderCallFailed' }]),
     { status: 'failed' },
   )
 })
 
 t.test('a created intent reopens a payment that another process recorded as rejected', async (t) => {
   for (const why of [unavailable, declined]) {
-    const state = given(t, paymentFold, rejectedBy(why))
+    const state = given(t, paymentFold, afterCreateFailed(why))
       .when(create)
       .then([{ type: 'PaymentAttemptStarted', data: { attempt: 1 } }, { type: 'ProviderIntentCreated' }])
-    t.match(state, { status: 'pending', provider_intent_id: 'pi_9', intent_outcome: { kind: 'created' } })
+    t.match(state, { status: 'pending', provider_intent_id: 'pi_9', create: { outcome: 'done' } })
     t.same(create(state), [])
   }
 })
@@ -246,8 +205,8 @@ t.test('a payment keeps its client secret and page until it has ended', async (t
 })
 
 t.test('a notification is not stale because its provider time is before our own calls', async (t) => {
-  const started = startAttempt({ occurred_at: at(5) }, fold(rejectedBy(unavailable)))
-  const second = [...rejectedBy(unavailable), ...started]
+  const started = startAttempt({ occurred_at: at(5) }, fold(afterCreateFailed(unavailable)))
+  const second = [...afterCreateFailed(unavailable), ...started]
   const withIntent = [
     ...second,
     ...recordIntentCreated(

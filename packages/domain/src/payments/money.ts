@@ -1,12 +1,6 @@
 // The money of a payment, folded from its events: charges, refunds and disputes.
-import {
-  type DisputeStatus,
-  erasedMessage,
-  type IntentRejection,
-  type PaymentEvent,
-  type RefundReason,
-  type RefundStatus,
-} from './events.ts'
+import type { DisputeStatus, PaymentEvent, RefundReason, RefundStatus } from './events.ts'
+import { begunCall, type CallFailed, doneCall, failedCall, type ProviderCall } from './providerCall.ts'
 
 /** Money that the provider received for a payment. */
 export type Charge = {
@@ -29,11 +23,8 @@ export type RefundState = {
   readonly request_fingerprint: string | null
   readonly created_at: string
   readonly updated_at: string
-  /** Our call to the provider, as far as known. `ended` also for a refund that was made elsewhere. */
-  readonly call: 'open' | 'throttled' | 'unknown' | 'ended'
-  readonly called_at: string
-  /** Why the provider rejected our call. */
-  readonly refusal: { readonly code: IntentRejection; readonly message: string } | null
+  /** Our call to the provider; done for a refund that was made elsewhere. */
+  readonly call: ProviderCall
 }
 
 export type DisputeState = {
@@ -111,9 +102,7 @@ function requested(
     failure_code: null,
     created_at: earlier?.created_at ?? data.occurred_at,
     updated_at: data.occurred_at,
-    call: 'open',
-    called_at: data.occurred_at,
-    refusal: null,
+    call: begunCall(data.occurred_at),
   }
 }
 
@@ -128,9 +117,7 @@ function recorded(
     request_fingerprint: earlier?.request_fingerprint ?? null,
     created_at: earlier?.created_at ?? occurred_at,
     updated_at: occurred_at,
-    call: 'ended',
-    called_at: earlier?.called_at ?? occurred_at,
-    refusal: null,
+    call: doneCall(earlier?.call.begun_at ?? occurred_at),
   }
 }
 
@@ -144,17 +131,13 @@ export function withCharge(charges: readonly Charge[], charge: Charge): readonly
   return charges.map((each) => (each === earlier ? { ...charge, provider_payment_id } : each))
 }
 
-type CallFailed = Extract<PaymentEvent, { type: 'ProviderCallFailed' }>
-
 /** The payment's refunds after a refund call failed. A rejected one frees its amount. */
-export function withFailedRefund(refunds: readonly RefundState[], { data }: CallFailed): readonly RefundState[] {
-  const { outcome, refusal, failure_code, occurred_at: updated_at } = data
-  const message = data.failure_message ?? erasedMessage
+export function withFailedRefund(refunds: readonly RefundState[], failure: CallFailed): readonly RefundState[] {
+  const { refund_id, outcome, failure_code, occurred_at: updated_at } = failure
   return refunds.map((refund): RefundState => {
-    if (refund.refund_id !== data.refund_id || refund.call === 'ended') return refund
-    if (outcome !== 'rejected') return { ...refund, call: outcome, updated_at }
-    const rejection = refusal && { code: refusal, message }
-    return { ...refund, status: 'failed', call: 'ended', failure_code, refusal: rejection, updated_at }
+    if (refund.refund_id !== refund_id) return refund
+    const failed = { ...refund, call: failedCall(refund.call, failure), updated_at }
+    return outcome === 'rejected' ? { ...failed, status: 'failed', failure_code } : failed
   })
 }
 

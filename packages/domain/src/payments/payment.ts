@@ -3,8 +3,9 @@ import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import type { Attention } from './attention.ts'
 import type { Chain } from './duplicates.ts'
-import { type IntentRejection, type PaymentInitiated, paymentStatuses } from './events.ts'
+import { type PaymentInitiated, paymentStatuses } from './events.ts'
 import type { Money } from './money.ts'
+import { hasEnded, type ProviderCall } from './providerCall.ts'
 
 export const PaymentStatus = Type.Enum(paymentStatuses, { title: 'PaymentStatus' })
 export type PaymentStatus = Static<typeof PaymentStatus>
@@ -25,9 +26,12 @@ export type Payment = InitialFields &
     readonly redirect_url: string | null
     /** Authorized, and not captured. */
     readonly capturable_cents: number
-    /** The cancel or capture call that has begun and not ended. */
+    /** The latest call that creates the intent. */
+    readonly create: CreateCall
+    /** Whether the outcome of a create call was ever unknown, so that its caller got no intent. */
+    readonly was_unknown: boolean
+    /** The latest cancel or capture call; null before the first, and when the payment has ended. */
     readonly requested: RequestedCall | null
-    readonly calls_requested: number
     /** Whether the provider has reported that more or less is refunded than is recorded, without the refunds. */
     readonly has_unread_refunds: boolean
     readonly attention: readonly Attention[]
@@ -37,13 +41,6 @@ export type Payment = InitialFields &
     readonly created_at: string
     readonly updated_at: string
     readonly completed_at: string | null
-    /** The number of the latest intent attempt; part of the provider's idempotency key. */
-    readonly attempt: number
-    /** When the latest intent attempt began. Some time after this the provider forgets the idempotency key. */
-    readonly attempt_started_at: string
-    readonly intent_outcome: IntentOutcome
-    /** Whether the outcome of a create call was ever unknown, so that its caller got no intent. */
-    readonly was_unknown: boolean
     /** The provider time of the newest report that was applied. */
     readonly evidence_time: string | null
     /** The notifications received so far, so that a repeated one changes nothing. */
@@ -60,11 +57,13 @@ export type Payment = InitialFields &
     readonly approvals_reported: number
   }
 
-export type RequestedCall = {
+export type CreateCall = ProviderCall & {
+  /** The number of the intent attempt; part of the idempotency key, which the provider forgets some time after it began. */
+  readonly attempt: number
+}
+
+export type RequestedCall = ProviderCall & {
   readonly call: 'cancel' | 'capture'
-  /** As far as known. */
-  readonly outcome: 'open' | 'throttled' | 'unknown'
-  readonly requested_at: string
   /** Of a cancellation. */
   readonly reason: string | null
   /** Of a capture. */
@@ -72,11 +71,6 @@ export type RequestedCall = {
   /** Counts the cancel and capture calls of the payment; part of the idempotency key. */
   readonly number: number
 }
-
-/** The outcome of the call that creates the intent, as far as known. */
-export type IntentOutcome =
-  | { readonly kind: 'open' | 'throttled' | 'unknown' | 'created' }
-  | { readonly kind: 'rejected'; readonly refusal: IntentRejection; readonly message: string }
 
 export type PaymentState = NoPayment | Payment
 
@@ -91,33 +85,20 @@ export function existingPayment(state: PaymentState): Payment {
   return state
 }
 
-/** A provider call that has begun and has not ended. The reconciler finishes it. */
-export type OpenCall = {
-  /** When somebody began to make it; null when nobody does any more. */
-  readonly begun_at: string | null
-  /** Whether it may have had an effect at the provider. */
-  readonly mayHaveEffect: boolean
+/** The call that creates the payment's intent, unless it has ended. A canceled payment needs no intent. */
+export function openCreateOf({ create, status }: Payment): CreateCall | null {
+  return hasEnded(create) || (create.outcome === 'throttled' && status === 'canceled') ? null : create
 }
 
-/** The call that creates the payment's intent, unless it has ended. A canceled payment needs no intent. */
-export function openCallOf({ intent_outcome: { kind }, attempt_started_at, status }: Payment): OpenCall | null {
-  if (kind === 'created' || kind === 'rejected' || (kind === 'throttled' && status === 'canceled')) return null
-  return openCall(kind, attempt_started_at)
+/** The cancel or capture call that has not ended. */
+export function openRequestOf({ requested }: Payment): RequestedCall | null {
+  return requested && !hasEnded(requested) ? requested : null
 }
 
 /** All calls of a payment that have begun and not ended. */
-export function openCallsOf(payment: Payment): readonly OpenCall[] {
-  const { requested, refunds } = payment
-  const create = openCallOf(payment)
-  return [
-    ...(create ? [create] : []),
-    ...(requested ? [openCall(requested.outcome, requested.requested_at)] : []),
-    ...refunds.flatMap(({ call, called_at }) => (call === 'ended' ? [] : [openCall(call, called_at)])),
-  ]
-}
-
-export function openCall(outcome: 'open' | 'throttled' | 'unknown', at: string): OpenCall {
-  return { begun_at: outcome === 'open' ? at : null, mayHaveEffect: outcome !== 'throttled' }
+export function openCallsOf(payment: Payment): readonly ProviderCall[] {
+  const calls = [openCreateOf(payment), openRequestOf(payment), ...payment.refunds.map(({ call }) => call)]
+  return calls.filter((call) => call !== null).filter((call) => !hasEnded(call))
 }
 
 /** The fields of every event of this payment. */

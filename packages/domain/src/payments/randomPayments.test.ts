@@ -4,21 +4,25 @@ import { Compile } from 'typebox/compile'
 import { contentKey, isNonStatusEvent } from './duplicates.ts'
 import { type PaymentEvent, paymentEvents } from './events.ts'
 import { existingPayment, isAbsorbing, type Payment } from './payment.ts'
+import { isCreateRejected } from './providerCall.ts'
 import { type PaymentStep, paymentSteps } from './testing/paymentArbitraries.ts'
 import { fold, initiated } from './testing/paymentFixture.ts'
 
 const validators = new Map(Object.entries(paymentEvents).map(([type, schema]) => [type, Compile(schema)]))
+
+const isFailure = (event: PaymentEvent) =>
+  event.type === 'PaymentAttemptFailed' || (event.type === 'ProviderCallFailed' && isCreateRejected(event.data))
 
 /** The violated invariant of a step, if any. */
 function problemOf(before: Payment, { reports, decide }: PaymentStep, events: readonly PaymentEvent[], now: Payment) {
   if (isAbsorbing(before.status) && now.status !== before.status) return `final status ${before.status} changed`
   if (before.completed_at !== null && now.completed_at !== before.completed_at) return 'completed twice'
   if (isAbsorbing(now.status) !== (now.completed_at !== null)) return 'final status and completed_at do not agree'
-  const failure = events.find(({ type }) => type === 'PaymentAttemptFailed')
+  const failure = events.find(isFailure)
   if (failure && reports !== 'failed' && reports !== 'rejected') return 'failed without evidence'
   if (now.status === 'failed' && before.status !== 'failed' && !failure) return 'failed without an event'
   if (now.status !== before.status && events.length === 0) return 'status changed without an event'
-  if (now.status === 'failed' && now.failures === 0 && now.intent_outcome.kind === 'unknown')
+  if (now.status === 'failed' && now.failures === 0 && now.create.outcome === 'unknown')
     return 'failed although the outcome is unknown'
   const invalid = events.find(({ type, data }) => !validators.get(type)?.Check(data))
   if (invalid) return `${invalid.type} does not match its schema`

@@ -8,6 +8,7 @@ import { type PaymentEvent, RefundReason, RefundStatus } from './events.ts'
 import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, reportFacts } from './evidence.ts'
 import { type RefundState, receivedOf, restOfCharges, sumOf } from './money.ts'
 import { existingPayment, factsOf, type Payment, type PaymentState } from './payment.ts'
+import { hasEnded } from './providerCall.ts'
 
 /** A refund in API responses. */
 export const RefundResource = Type.Object(
@@ -58,7 +59,7 @@ export type RequestRefund = {
 export function requestRefund(command: RequestRefund, state: PaymentState): PaymentEvent[] {
   const payment = existingPayment(state)
   const earlier = refundOf(payment, command.refund_id)
-  if (earlier && earlier.refusal?.code !== 'provider_unavailable') return []
+  if (earlier && earlier.call.rejection?.code !== 'provider_unavailable') return []
   if (receivedOf(payment) === 0)
     throw new DomainError('payment_not_refundable', 'The payment has received no money', { status: payment.status })
   const [charge] = restOfCharges(payment).toSorted((a, b) => b.rest - a.rest)
@@ -99,11 +100,11 @@ export function recordRefund(command: RecordRefund, state: PaymentState): Paymen
   if (isForeignIntent(command, payment))
     return [ignoredReport(command, payment, { reported_status: 'refunded', reason: 'foreign_intent' })]
   const known = reportedRefund(command, payment)
-  const isKnownCall = known?.call === 'ended' && known.provider_refund_id !== null
-  if (known && isKnownCall && progress[command.status] <= progress[known.status]) return []
+  const isKnownCall = known && hasEnded(known.call) && known.provider_refund_id !== null
+  if (isKnownCall && progress[command.status] <= progress[known.status]) return []
   const refund_cents = command.refund_cents ?? known?.amount_cents ?? null
   // That our call was rejected says less than the provider's books.
-  const isLate = known && known.refusal === null && progress[known.status] > progress[command.status]
+  const isLate = known && known.call.rejection === null && progress[known.status] > progress[command.status]
   const status = isLate ? known.status : command.status
   const provider_refund_id = command.provider_refund_id ?? known?.provider_refund_id ?? null
   return [
@@ -152,7 +153,7 @@ function exceedingMark(
   if (status === 'failed' || received === 0) return { attention: null }
   // A call whose outcome is unknown may be rejected.
   const others = payment.refunds.filter(
-    (refund) => refund !== known && refund.status !== 'failed' && refund.call === 'ended',
+    (refund) => refund !== known && refund.status !== 'failed' && hasEnded(refund.call),
   )
   const isExceeding = sumOf(others) + (refund_cents ?? 0) > received
   return isExceeding ? newAttention(payment, 'refund_exceeds_payment', '') : { attention: null }

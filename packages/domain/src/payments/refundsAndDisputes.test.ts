@@ -6,14 +6,14 @@ import { disputeStatusOf } from './money.ts'
 import { existingPayment, type Payment, type PaymentState } from './payment.ts'
 import { type RecordRefund, recordRefund } from './refunds.ts'
 import {
+  afterCreateFailed,
   at,
   created,
-  declined,
   eventsAfter,
+  failures,
   fold,
   initiated,
   notifies,
-  rejectedBy,
   snapshots,
 } from './testing/paymentFixture.ts'
 
@@ -122,7 +122,7 @@ t.test('a dispute is recorded again when its status changes', async (t) => {
 
 t.test('a refund or dispute of another intent is recorded as ignored', async (t) => {
   const foreign = { provider_intent_id: 'pi_other' }
-  for (const history of [[...initiated, ...created], eventsAfter('succeeded'), rejectedBy(declined)]) {
+  for (const history of [[...initiated, ...created], eventsAfter('succeeded'), afterCreateFailed(failures.declined)]) {
     given(t, paymentFold, history)
       .when(refunds(foreign))
       .then([{ type: 'ProviderEventIgnored', data: { reason: 'foreign_intent', reported_status: 'refunded' } }])

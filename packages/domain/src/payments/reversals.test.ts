@@ -70,7 +70,9 @@ t.test('a void that our own refund caused is that refund, whichever is recorded 
   }
   const requested = applyTo(succeeded, request)
   const notified = applyTo(requested, (state) => recordStatus(voids(), state))
-  t.match(notified.refunds, [{ refund_id: command.refund_id, status: 'succeeded', reason: 'duplicate', call: 'ended' }])
+  t.match(notified.refunds, [
+    { refund_id: command.refund_id, status: 'succeeded', reason: 'duplicate', call: { outcome: 'done' } },
+  ])
   t.same(recordRefund(response, notified), [])
   const responded = applyTo(requested, (state) => recordRefund(response, state))
   t.same(recordStatus(voids(), responded), [])

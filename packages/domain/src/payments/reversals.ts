@@ -3,6 +3,7 @@ import type { PaymentEvent } from './events.ts'
 import { type RecordEvidence, type Reversal, recordEvidence } from './evidence.ts'
 import { paymentFold } from './fold.ts'
 import { existingPayment, type Payment, type PaymentState } from './payment.ts'
+import { hasEnded } from './providerCall.ts'
 import { recordRefund } from './refunds.ts'
 
 /**
@@ -37,7 +38,7 @@ function recordReversal(
   // A refund of ours may have reversed it, whose response is not recorded yet.
   const own = payment.refunds.find(
     (refund) =>
-      refund.call !== 'ended' &&
+      !hasEnded(refund.call) &&
       refund.provider_payment_id === provider_payment_id &&
       refund.amount_cents === charge.received_cents,
   )

@@ -56,16 +56,34 @@ const storedEvents: readonly PaymentEvent[] = [
     },
   },
   {
-    type: 'PaymentAttemptFailed',
+    type: 'ProviderCallFailed',
     data: {
-      ...report('01', null),
+      ...facts,
+      occurred_at: at('01'),
+      call: 'create',
+      attempt: 1,
+      refund_id: null,
+      outcome: 'rejected',
+      error_code: 'provider_unavailable',
       failure_code: 'connection_refused',
       failure_message: 'The provider is down',
-      refusal: 'provider_unavailable',
     },
   },
   { type: 'PaymentAttemptStarted', data: { ...facts, occurred_at: at('02'), attempt: 2 } },
-  { type: 'ProviderOutcomeUnknown', data: { ...facts, occurred_at: at('03'), attempt: 2, reason: 'timeout' } },
+  {
+    type: 'ProviderCallFailed',
+    data: {
+      ...facts,
+      occurred_at: at('03'),
+      call: 'create',
+      attempt: 2,
+      refund_id: null,
+      outcome: 'unknown',
+      error_code: null,
+      failure_code: 'timeout',
+      failure_message: 'The provider did not respond',
+    },
+  },
   {
     type: 'ProviderIntentCreated',
     data: {
@@ -89,7 +107,7 @@ const storedEvents: readonly PaymentEvent[] = [
   },
   {
     type: 'PaymentAttemptFailed',
-    data: { ...report('09', 'evt_9', 'ch_1'), failure_code: 'expired_card', failure_message: 'Expired', refusal: null },
+    data: { ...report('09', 'evt_9', 'ch_1'), failure_code: 'expired_card', failure_message: 'Expired' },
   },
   {
     type: 'PaymentAttemptFailed',
@@ -97,7 +115,6 @@ const storedEvents: readonly PaymentEvent[] = [
       ...report('10', 'evt_10', 'ch_1'),
       failure_code: 'expired_card',
       failure_message: 'Expired',
-      refusal: null,
     },
   },
   {
@@ -148,8 +165,7 @@ t.test('events of version 1.0.0 fold to the same payment', async (t) => {
     created_at: at('00'),
     updated_at: at('13'),
     completed_at: at('13'),
-    attempt: 2,
-    intent_outcome: { kind: 'created' },
+    create: { attempt: 2, begun_at: at('02'), outcome: 'done' },
     was_unknown: true,
     evidence_time: at('13'),
     failures: 2,

@@ -4,7 +4,13 @@ import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { amountMatches } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import { existingPayment, isAbsorbing, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
+import {
+  existingPayment,
+  isAbsorbing,
+  openRequestOf,
+  type Payment,
+  type PaymentState,
+} from '@paylog/domain/payments/payment'
 import { recordRefund } from '@paylog/domain/payments/refunds'
 import { recordStatus } from '@paylog/domain/payments/reversals'
 import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
@@ -130,10 +136,11 @@ export function isDeclinedApproval(
  * @throws ProviderError `unknown` while the outcome of the create call is: the reconciler finishes that first
  */
 export function refOf(state: PaymentState): IntentRef {
-  const { payment_id, provider_intent_id, provider_payment_id, currency, ...payment } = existingPayment(state)
+  const { payment_id, provider_intent_id, provider_payment_id, currency, capture_method, create } =
+    existingPayment(state)
   if (provider_intent_id === null)
     throw new ProviderError('unknown', 'intent_not_recorded', 'The intent of the payment is not recorded yet')
-  const { capture_method, attempt_started_at: created_at } = payment
+  const created_at = create.begun_at
   return { payment_id, provider_intent_id, provider_payment_id, currency, capture_method, created_at }
 }
 
@@ -152,7 +159,7 @@ function mayCapture(
   { state }: LoadedState<PaymentState>,
 ) {
   const payment = existingPayment(state)
-  const isWanted = !isAbsorbing(payment.status) && payment.requested?.call !== 'cancel'
+  const isWanted = !isAbsorbing(payment.status) && openRequestOf(payment)?.call !== 'cancel'
   return awaits_capture && provider.captureIntent && isWanted && amountMatches(evidence, payment)
 }
 

@@ -1,14 +1,11 @@
 // The operation that creates a payment's intent at its provider.
 import { DomainError } from '@paylog/domain/errors'
+import { recordCallFailed } from '@paylog/domain/payments/calls'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import {
-  recordCallThrottled,
-  recordIntentCreated,
-  recordIntentRejected,
-  recordOutcomeUnknown,
-} from '@paylog/domain/payments/initiate'
-import { existingPayment, openCallOf, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
+import { recordIntentCreated } from '@paylog/domain/payments/initiate'
+import { existingPayment, openCreateOf, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
+import { callError } from '@paylog/domain/payments/providerCall'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider, ProviderIntent } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
@@ -25,6 +22,14 @@ export function providerOf({ providers }: Workflow, { provider_id, payment_id }:
 }
 
 /**
+ * The error for the caller when the intent was not created, or that is not known. Undefined also for an open call: it was
+ * rejected after the payment had ended by a report, and that is not recorded.
+ */
+export function createError({ payment_id, create }: Payment): DomainError | undefined {
+  return create.outcome === 'done' || create.outcome === 'open' ? undefined : callError(create, { payment_id })
+}
+
+/**
  * Creates the intent of the payment's current attempt. The idempotency key belongs to the attempt, so a repeated call finds
  * the same intent.
  */
@@ -37,10 +42,10 @@ export function createIntent(
     fold: paymentFold,
     async call(state) {
       const payment = existingPayment(state)
-      const { attempt, provider_method, payment_method_id } = payment
+      const { create, provider_method, payment_method_id } = payment
       return providerOf(workflow, payment).createIntent({
         payment_id,
-        idempotency_key: attempt === 1 ? payment_id : `${payment_id}-${attempt}`,
+        idempotency_key: create.attempt === 1 ? payment_id : `${payment_id}-${create.attempt}`,
         amount_cents: payment.total_cents,
         currency: payment.currency,
         description: payment.description ?? payment.concept,
@@ -53,17 +58,14 @@ export function createIntent(
         provider_customer_id: provider_method?.provider_customer_id ?? null,
       })
     },
-    openCall: (state) => openCallOf(existingPayment(state)),
+    begun: (state) => openCreateOf(existingPayment(state)),
     done(intent, { state, called, occurred_at }) {
-      const { attempt } = existingPayment(called)
+      const { attempt } = existingPayment(called).create
       return recordIntentCreated({ occurred_at, attempt, ...intent }, state)
     },
     failed(failure, { state, called, occurred_at }) {
-      const { code, message } = failure.error
-      const end = { occurred_at, attempt: existingPayment(called).attempt, reason: code }
-      if (failure.outcome === 'unknown') return recordOutcomeUnknown(end, state)
-      if (failure.outcome === 'throttled') return recordCallThrottled(end, state)
-      return recordIntentRejected({ ...end, refusal: failure.code, code, message }, state)
+      const { attempt } = existingPayment(called).create
+      return recordCallFailed({ call: 'create', attempt }, { ...failure, occurred_at }, state)
     },
   }
 }

@@ -25,7 +25,7 @@ t.beforeEach(() => {
 async function paymentWithLostResponse(t: Test, { done }: { readonly done: boolean }): Promise<string> {
   fake.failures.set('create', [{ kind: 'unknown', done }])
   const { payment_id } = await open()
-  t.same(await typesOf(paymentStream(payment_id)), ['PaymentInitiated', 'ProviderOutcomeUnknown'])
+  t.same(await typesOf(paymentStream(payment_id)), ['PaymentInitiated', 'ProviderCallFailed'])
   fake.calls.length = 0
   return payment_id
 }
@@ -81,7 +81,7 @@ t.test('a create call with an unknown outcome is repeated with the same key', as
     const id = await paymentWithLostResponse(t, { done })
     const { finding, payment } = await reconcile(id)
     t.equal(finding, 'late')
-    t.equal(payment.intent_outcome.kind, 'created')
+    t.equal(payment.create.outcome, 'done')
     t.equal(fake.calls[0], `create ${id}`)
     t.equal(fake.of(id).length, 1)
     t.same((await typesOf(paymentStream(id))).slice(2), ['ProviderIntentCreated'])
@@ -94,7 +94,7 @@ t.test('a create call with an unknown outcome fails the payment when its repetit
   const { finding, payment } = await reconcile(id)
   t.equal(finding, 'late')
   t.equal(payment.status, 'failed')
-  t.match((await eventsOf(id)).at(-1), { type: 'PaymentAttemptFailed', data: { refusal: 'payment_declined' } })
+  t.match((await eventsOf(id)).at(-1), { type: 'ProviderCallFailed', data: { error_code: 'payment_declined' } })
 })
 
 t.test('an unreachable provider does not fail a payment with an unknown outcome', async (t) => {
@@ -105,7 +105,7 @@ t.test('an unreachable provider does not fail a payment with an unknown outcome'
   t.equal(finding, 'unreachable')
   t.equal(problem, 'find_unavailable')
   t.equal(payment.status, 'pending')
-  t.equal(payment.intent_outcome.kind, 'unknown')
+  t.equal(payment.create.outcome, 'unknown')
   t.equal((await typesOf(paymentStream(id))).length, 2, 'nothing is recorded')
 })
 
@@ -115,7 +115,7 @@ t.test('an unreachable provider does not fail a payment whose process crashed', 
   fake.failures.set('create', [{ kind: 'unavailable' }])
   fake.failures.set('find', [{ kind: 'unavailable' }])
   t.match(await reconcile(id), { finding: 'unreachable', payment: { status: 'pending' } })
-  t.same(await typesOf(paymentStream(id)), ['PaymentInitiated', 'ProviderOutcomeUnknown'])
+  t.same(await typesOf(paymentStream(id)), ['PaymentInitiated', 'ProviderCallFailed'])
 })
 
 t.test(
@@ -170,7 +170,7 @@ t.test('an outcome that stays unknown is recorded once', async (t) => {
     t.equal(finding, 'unknown')
     t.equal(payment.status, 'pending')
   }
-  t.same(await typesOf(paymentStream(id)), ['PaymentInitiated', 'ProviderOutcomeUnknown'])
+  t.same(await typesOf(paymentStream(id)), ['PaymentInitiated', 'ProviderCallFailed'])
   t.equal((await reconcile(id)).finding, 'late')
 })
 
@@ -234,7 +234,7 @@ t.test('concurrent reconciliations of one call create one intent and one event',
   const findings = await Promise.all(Array.from({ length: 8 }, () => reconcile(id)))
   t.ok(findings.every(({ payment }) => payment.provider_intent_id === fake.of(id)[0]?.id))
   t.equal(fake.of(id).length, 1)
-  t.same(await typesOf(paymentStream(id)), ['PaymentInitiated', 'ProviderOutcomeUnknown', 'ProviderIntentCreated'])
+  t.same(await typesOf(paymentStream(id)), ['PaymentInitiated', 'ProviderCallFailed', 'ProviderIntentCreated'])
 })
 
 t.test('a payment of a disabled provider is reported unreachable without a call', async (t) => {
@@ -260,9 +260,9 @@ t.test('a second intent attempt is finished with its own key', async (t) => {
   t.equal((await open(request)).status, 'pending')
   const { finding, payment } = await reconcile(request.payment_id)
   t.equal(finding, 'late')
-  t.equal(payment.attempt, 2)
+  t.equal(payment.create.attempt, 2)
   const begun = fake.requests.at(-1)?.created_at ?? ''
-  t.equal(begun, payment.attempt_started_at, 'the snapshot is requested for the second attempt')
+  t.equal(begun, payment.create.begun_at, 'the snapshot is requested for the second attempt')
   t.ok(Date.parse(begun) - Date.parse(payment.created_at) >= minuteMs)
   const key = request.payment_id
   t.same(fake.calls.slice(0, 3), [`create ${key}`, `create ${key}-2`, `create ${key}-2`])

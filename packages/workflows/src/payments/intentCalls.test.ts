@@ -102,6 +102,15 @@ t.test('a cancellation that did not reach the provider is 502, and can be repeat
   t.match(await cancel(payment_id), { state: { status: 'canceled' } })
 })
 
+t.test('a throttled cancellation stays requested while the provider cannot be reached', async (t) => {
+  const { payment_id } = await open()
+  fake.failures.set('cancel', [{ kind: 'unavailable', rateLimit: true }, { kind: 'unavailable' }])
+  const unavailable = { code: 'provider_unavailable', details: { payment_id } }
+  await t.rejects(cancel(payment_id), unavailable)
+  await t.rejects(cancel(payment_id), unavailable)
+  t.match(await reconcile(payment_id), { status: 'canceled' })
+})
+
 t.test('an authorized payment is captured in part, and the rest is released', async (t) => {
   const { payment_id, intent } = await authorizedPayment()
   const { state } = await capture(payment_id, 1000)
@@ -171,7 +180,7 @@ t.test('a refresh replaces an intent whose page has expired', async (t) => {
   fake.intents.delete(old.id)
   providers.set(provider.id, { ...provider, pagesExpire: true })
   const { state } = await createRefresh(workflow)(payment_id, metadata)
-  t.match(state, { status: 'pending', attempt: 2, provider_intent_id: fake.onlyOf(payment_id).id })
+  t.match(state, { status: 'pending', create: { attempt: 2 }, provider_intent_id: fake.onlyOf(payment_id).id })
   t.match(fake.calls.at(-1), `create ${payment_id}-2`)
 })
 

@@ -9,17 +9,11 @@ import {
   requestCapture,
   requestExpiry,
 } from '@paylog/domain/payments/calls'
-import { erasedMessage, type PaymentEvent } from '@paylog/domain/payments/events'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import {
-  existingPayment,
-  openCall,
-  openCallOf,
-  type Payment,
-  type PaymentState,
-  type RequestedCall,
-} from '@paylog/domain/payments/payment'
+import { existingPayment, openRequestOf, type PaymentState, type RequestedCall } from '@paylog/domain/payments/payment'
+import { callError, mayHaveEffect } from '@paylog/domain/payments/providerCall'
 import type { Revision } from '@paylog/event-store/append/append'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
@@ -52,9 +46,9 @@ export async function cancelPayment(
   const ended = await makeCall(workflow, request, (state, occurred_at) => requestCancel({ occurred_at, reason }, state))
   const payment = existingPayment(ended.state)
   if (payment.status === 'canceled') return ended
-  throw payment.requested || ended.failure?.refusal === 'provider_unavailable'
-    ? callError(payment, ended.failure)
-    : notCancelable(payment)
+  const { payment_id, requested } = payment
+  const isTooLate = !requested || (requested.rejection && requested.rejection.code !== 'provider_unavailable')
+  throw isTooLate ? notCancelable(payment) : callError(requested, { payment_id })
 }
 
 /**
@@ -73,9 +67,10 @@ export async function capturePayment(
     requestCapture({ occurred_at, amount_cents }, state),
   )
   const payment = existingPayment(ended.state)
-  if (payment.requested || ended.failure) throw callError(payment, ended.failure)
+  const { payment_id, requested, status } = payment
+  if (requested) throw callError(requested, { payment_id })
   // Somebody else was faster, for example the merchant at the provider.
-  if (payment.status === 'canceled') throw notCapturable(payment)
+  if (status === 'canceled') throw notCapturable(payment)
   return ended
 }
 
@@ -94,14 +89,12 @@ export async function finishIntentCall(
   return (await finishOperation(workflow, operation, { known, metadata })) ?? known
 }
 
-type FailedCall = Extract<PaymentEvent, { type: 'ProviderCallFailed' }>['data']
-
 /** Begins a call, or finishes the one that has begun. */
 async function makeCall(
   workflow: Workflow,
   { payment_id, metadata, checkRevision }: CallOnPayment,
   begin: (state: PaymentState, occurred_at: string) => readonly PaymentEvent[],
-): Promise<LoadedState<PaymentState> & { readonly failure?: FailedCall }> {
+): Promise<LoadedState<PaymentState>> {
   const operation = intentCall(workflow, payment_id)
   const known = await workflow.store.load(operation.stream, paymentFold)
   const checked = (state: PaymentState, occurred_at: string, revision: Revision) => {
@@ -114,32 +107,8 @@ async function makeCall(
   }
   const begun = await beginOperation(workflow, operation, checked, { known, metadata })
   const ended = begun.began ? begun : await finishOperation(workflow, operation, { known: begun, metadata })
-  if (!ended) {
-    if (existingPayment(begun.state).requested === null) return begun
-    throw new DomainError('concurrent_modification', 'Another request is doing this; try again', { payment_id })
-  }
-  return withFailure(ended)
-}
-
-function withFailure(ended: LoadedState<PaymentState> & { readonly events: readonly PaymentEvent[] }) {
-  const failure = ended.events.find((event) => event.type === 'ProviderCallFailed')?.data
-  return { ...ended, ...(failure && { failure }) }
-}
-
-/** The error for a caller whose cancel, capture or refund call failed. */
-export function callError(
-  { payment_id }: Payment,
-  failure: Pick<FailedCall, 'outcome' | 'refusal' | 'failure_message'> | undefined,
-  details: object = {},
-): DomainError {
-  const about = { payment_id, ...details }
-  if (!failure || failure.outcome === 'unknown') {
-    const message = 'The provider did not respond; the outcome is not known yet'
-    return new DomainError('provider_outcome_unknown', message, about)
-  }
-  if (failure.outcome === 'throttled')
-    return new DomainError('provider_unavailable', 'The provider is throttling requests; try again', about)
-  return new DomainError(failure.refusal ?? 'provider_rejected', failure.failure_message ?? erasedMessage, about)
+  if (ended || openRequestOf(existingPayment(begun.state)) === null) return ended ?? begun
+  throw new DomainError('concurrent_modification', 'Another request is doing this; try again', { payment_id })
 }
 
 /** The cancel or capture call that the payment has begun. */
@@ -149,48 +118,37 @@ function intentCall(workflow: Workflow, payment_id: string): IntentCall {
     fold: paymentFold,
     async call(state) {
       const payment = existingPayment(state)
-      const { requested, provider_intent_id } = payment
-      if (requested === null) throw new Error('no call was requested')
       const provider = providerOf(workflow, payment)
       // Nobody can pay a payment without an intent.
-      if (provider_intent_id === null && !openCallOf(payment)?.mayHaveEffect) return null
-      const { call, number, capture_cents } = requested
+      if (payment.provider_intent_id === null && !mayHaveEffect(payment.create)) return null
+      const { call, number, capture_cents } = requestedIn(state)
       const intent = refOf(state)
       const ref = { ...intent, idempotency_key: `${intent.provider_intent_id}-${call}-${number}` }
       if (call === 'cancel') return provider.cancelIntent(ref)
       if (!provider.captureAuthorized || capture_cents === null) throw new Error(`${provider.id} cannot capture`)
       return provider.captureAuthorized({ ...ref, amount_cents: capture_cents })
     },
-    openCall(state) {
-      const { requested } = existingPayment(state)
-      return requested && openCall(requested.outcome, requested.requested_at)
-    },
+    begun: (state) => existingPayment(state).requested,
     done(snapshot, end) {
       const { state, occurred_at } = end
-      const { call } = requestedIn(end)
+      const { call } = requestedIn(end.called)
       if (snapshot === null) return call === 'cancel' ? canceled(end) : failed(end, 'intent_not_found')
       const events = eventsOf(snapshot, state, occurred_at)
       // The provider's state was another one: the call ends without an effect.
-      const isEnded = existingPayment(events.reduce(paymentFold.evolve, state)).requested === null
+      const isEnded = openRequestOf(existingPayment(events.reduce(paymentFold.evolve, state))) === null
       return isEnded ? events : [...events, ...failed(end, `intent_${snapshot.evidence.status}`)]
     },
-    failed(failure, end) {
-      const { code, message } = failure.error
-      const refusal = failure.outcome === 'unknown' ? null : failure.code
-      const { outcome } = failure
-      const { call } = requestedIn(end)
-      return recordCallFailed(
-        { occurred_at: end.occurred_at, call, refund_id: null, outcome, refusal, code, message },
-        end.state,
-      )
+    failed(failure, { called, state, occurred_at }) {
+      const { call } = requestedIn(called)
+      return recordCallFailed({ call }, { ...failure, occurred_at }, state)
     },
   }
 }
 
 type End = OperationEnd<PaymentState>
 
-function requestedIn({ called }: Pick<End, 'called'>): RequestedCall {
-  const { requested } = existingPayment(called)
+function requestedIn(state: PaymentState): RequestedCall {
+  const { requested } = existingPayment(state)
   if (requested === null) throw new Error('no call was requested')
   return requested
 }
@@ -204,9 +162,9 @@ function canceled({ state, called, occurred_at }: End): PaymentEvent[] {
   return recordEvidence({ ...evidence, occurred_at, source: 'snapshot' }, payment)
 }
 
-function failed(end: End, code: string): PaymentEvent[] {
-  const { call } = requestedIn(end)
-  const message = 'The provider did not do it, because the payment is in another state'
-  const outcome = { outcome: 'rejected', refusal: 'provider_rejected', code, message } as const
-  return recordCallFailed({ occurred_at: end.occurred_at, call, refund_id: null, ...outcome }, end.state)
+function failed({ called, state, occurred_at }: End, failure_code: string): PaymentEvent[] {
+  const { call } = requestedIn(called)
+  const failure_message = 'The provider did not do it, because the payment is in another state'
+  const failure = { outcome: 'rejected', error_code: 'provider_rejected', failure_code, failure_message } as const
+  return recordCallFailed({ call }, { ...failure, occurred_at }, state)
 }

@@ -1,6 +1,6 @@
 // Opens a payment: record it, create its intent at the provider, record the outcome. After a crash at any point, the record
 // is enough to finish.
-import { DomainError } from '@paylog/domain/errors'
+import type { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata, LogPosition } from '@paylog/domain/events'
 import { keyInFlight, requireSameRequest } from '@paylog/domain/idempotentRequest'
 import { paymentFold } from '@paylog/domain/payments/fold'
@@ -10,7 +10,7 @@ import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
 import { beginOperation, finishOperation } from '../providerOperation.ts'
-import { createIntent, providerOf } from './createIntent.ts'
+import { createError, createIntent, providerOf } from './createIntent.ts'
 
 export type OpenedPayment = {
   readonly payment: Payment
@@ -57,26 +57,26 @@ async function replayPayment(
   known: LoadedState<PaymentState>,
 ): Promise<OpenedPayment> {
   const payment = existingPayment(known.state)
-  const { payment_id, intent_outcome: outcome } = payment
+  const { payment_id, create, was_unknown } = payment
   requireSameRequest(payment, earlier?.request_fingerprint ?? null)
   const operation = createIntent(workflow, payment_id)
   const replayed = true
-  switch (outcome.kind) {
+  switch (create.outcome) {
     case 'unknown':
       return { ...toOpenedPayment(known, { replayed }), error: undefined }
-    case 'created': {
+    case 'done': {
       // The payment as it was in the first response.
-      const isFirst = !payment.was_unknown
-      const then = isFirst ? await workflow.store.load(operation.stream, paymentFold, 'ProviderIntentCreated') : known
+      const then = was_unknown
+        ? known
+        : await workflow.store.load(operation.stream, paymentFold, 'ProviderIntentCreated')
       return toOpenedPayment(then, { replayed })
     }
     case 'rejected': {
       // Checked before an attempt is recorded, because the call to a disabled provider cannot be made.
-      if (outcome.refusal === 'provider_unavailable') providerOf(workflow, payment)
+      if (create.rejection?.code === 'provider_unavailable') providerOf(workflow, payment)
       const begin = (state: PaymentState, occurred_at: string) => startAttempt({ occurred_at }, state)
       const started = await beginOperation(workflow, operation, begin, { known, metadata })
-      if (!started.began && existingPayment(started.state).intent_outcome.kind === 'open')
-        throw keyInFlight({ payment_id })
+      if (!started.began && existingPayment(started.state).create.outcome === 'open') throw keyInFlight({ payment_id })
       return toOpenedPayment(started, { replayed: !started.began })
     }
     case 'throttled':
@@ -88,27 +88,11 @@ async function replayPayment(
   }
 }
 
-/** The error for the caller when the intent was not created, or the outcome is unknown. */
-function recordedError({ payment_id, intent_outcome: outcome }: Payment): DomainError | undefined {
-  switch (outcome.kind) {
-    case 'rejected':
-      return new DomainError(outcome.refusal, outcome.message, { payment_id })
-    case 'throttled':
-      return new DomainError('provider_unavailable', 'The provider is throttling requests; try again', { payment_id })
-    case 'unknown': {
-      const message = 'The provider did not respond; the outcome is not known yet'
-      return new DomainError('provider_outcome_unknown', message, { payment_id })
-    }
-    default:
-      return undefined
-  }
-}
-
 function toOpenedPayment(
   { state, revision, position }: LoadedState<PaymentState>,
   { replayed } = { replayed: false },
 ): OpenedPayment {
   if (revision === 'no_stream' || !position) throw new Error('the payment has no events')
   const payment = existingPayment(state)
-  return { payment, revision, position, replayed, error: recordedError(payment) }
+  return { payment, revision, position, replayed, error: createError(payment) }
 }

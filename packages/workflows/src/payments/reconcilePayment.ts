@@ -6,7 +6,7 @@ import { paymentFold } from '@paylog/domain/payments/fold'
 import { recordIntentCreated } from '@paylog/domain/payments/initiate'
 import {
   existingPayment,
-  openCallOf,
+  openCreateOf,
   type Payment,
   type PaymentState,
   type PaymentStatus,
@@ -83,10 +83,10 @@ export async function reconcilePayment(
     const called = await finishRefunds(workflow, await finishIntentCall(workflow, created, metadata), metadata)
     const isLate = called.revision !== before.revision
     const now = existingPayment(called.state)
-    if (now.intent_outcome.kind === 'unknown') return { ...base, payment: now, finding: 'unknown' }
-    if (now.intent_outcome.kind === 'throttled')
-      return { ...base, payment: now, finding: 'unreachable', problem: 'throttled' }
-    if (now.intent_outcome.kind !== 'created' || !provider.retrieveIntent)
+    const { outcome } = now.create
+    if (outcome === 'unknown') return { ...base, payment: now, finding: 'unknown' }
+    if (outcome === 'throttled') return { ...base, payment: now, finding: 'unreachable', problem: 'throttled' }
+    if (outcome !== 'done' || !provider.retrieveIntent)
       return { ...base, payment: now, finding: isLate ? 'late' : 'same' }
     const { loaded, snapshot } = await applySnapshot(context, called, maxAgeMs)
     const after = existingPayment(loaded.state)
@@ -112,14 +112,14 @@ async function finishCall(
 ): Promise<LoadedState<PaymentState>> {
   const { workflow, metadata } = context
   const payment = existingPayment(known.state)
-  const open = openCallOf(payment)
+  const open = openCreateOf(payment)
   if (!open || isInFlight(workflow, open)) return known
-  const isKeyOld = workflow.now().getTime() - Date.parse(payment.attempt_started_at) > keyLifetimeMs
+  const isKeyOld = workflow.now().getTime() - Date.parse(open.begun_at) > keyLifetimeMs
   const adopted = isKeyOld ? await adoptFoundIntent(context, known) : known
   const operation = createIntent(workflow, payment.payment_id)
   const called = await finishOperation(workflow, operation, { known: adopted, metadata })
   if (!called) return adopted
-  return existingPayment(called.state).intent_outcome.kind === 'unknown' ? adoptFoundIntent(context, called) : called
+  return existingPayment(called.state).create.outcome === 'unknown' ? adoptFoundIntent(context, called) : called
 }
 
 async function adoptFoundIntent(
@@ -132,7 +132,7 @@ async function adoptFoundIntent(
   const intent = best ?? paidIntentOf(payment)
   if (!intent) return known
   const { provider_intent_id, client_secret } = intent
-  const { attempt } = payment
+  const { attempt } = payment.create
   const handled = await workflow.store.handle({
     stream: paymentStream(payment.payment_id),
     fold: paymentFold,

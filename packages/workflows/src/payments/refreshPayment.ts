@@ -8,7 +8,7 @@ import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
 import { beginOperation } from '../providerOperation.ts'
-import { createIntent, providerOf } from './createIntent.ts'
+import { createError, createIntent, providerOf } from './createIntent.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
 
 /** The provider is asked about a payment at most once in this time. In between, the record counts. */
@@ -68,15 +68,10 @@ async function refresh(workflow: Workflow, paymentId: string, metadata: EventMet
 
 /** Creates another intent, with another page. */
 async function replacePage(workflow: Workflow, paymentId: string, metadata: EventMetadata): Promise<void> {
-  const details = { payment_id: paymentId }
   const operation = createIntent(workflow, paymentId)
   const known = await workflow.store.load(operation.stream, paymentFold)
   const begin = (state: PaymentState, occurred_at: string) => replaceIntent({ occurred_at }, state)
   const replaced = await beginOperation(workflow, operation, begin, { known, metadata })
-  const { intent_outcome: outcome } = existingPayment(replaced.state)
-  if (outcome.kind === 'rejected') throw new DomainError(outcome.refusal, outcome.message, details)
-  if (outcome.kind === 'throttled')
-    throw new DomainError('provider_unavailable', 'The provider is throttling requests; try again', details)
-  if (outcome.kind === 'unknown')
-    throw new DomainError('provider_outcome_unknown', 'The outcome is not known yet', details)
+  const error = createError(existingPayment(replaced.state))
+  if (error) throw error
 }

@@ -5,7 +5,8 @@ import { recordCallFailed } from '@paylog/domain/payments/calls'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import type { RefundState } from '@paylog/domain/payments/money'
-import { existingPayment, openCall, type PaymentState } from '@paylog/domain/payments/payment'
+import { existingPayment, type PaymentState } from '@paylog/domain/payments/payment'
+import { callError, hasEnded } from '@paylog/domain/payments/providerCall'
 import { type RequestRefund, recordRefund, refundOf, requestRefund } from '@paylog/domain/payments/refunds'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
@@ -14,7 +15,6 @@ import type { Workflow } from '../context.ts'
 import { beginOperation, finishOperation, type ProviderOperation } from '../providerOperation.ts'
 import { refOf } from './applySnapshot.ts'
 import { providerOf } from './createIntent.ts'
-import { callError } from './intentCalls.ts'
 
 export type RefundPayment = Omit<RequestRefund, 'occurred_at'> & {
   readonly payment_id: string
@@ -49,19 +49,9 @@ export async function refundPayment(workflow: Workflow, request: RefundPayment):
   const begun = await beginOperation(workflow, operation, begin, { known, metadata })
   const ended = begun.began ? begun : await finishOperation(workflow, operation, { known: begun, metadata })
   const loaded = ended ?? begun
-  const payment = existingPayment(loaded.state)
-  const refund = refundOf(payment, refund_id)
-  if (!refund) throw new Error('the refund is not recorded')
-  if (refund.call === 'open') throw keyInFlight({ payment_id })
-  const failure = loaded.events.find((event) => event.type === 'ProviderCallFailed')?.data
-  if (refund.call !== 'ended') throw callError(payment, failure, { refund_id })
-  const { refusal } = refund
-  const rejected = {
-    outcome: 'rejected',
-    refusal: refusal?.code ?? null,
-    failure_message: refusal?.message ?? '',
-  } as const
-  if (refusal) throw callError(payment, { ...rejected }, { refund_id })
+  const refund = existingRefund(loaded.state, refund_id)
+  if (refund.call.outcome === 'open') throw keyInFlight({ payment_id })
+  if (refund.call.outcome !== 'done') throw callError(refund.call, { payment_id, refund_id })
   return { ...loaded, refund, replayed: !begun.began && !ended }
 }
 
@@ -111,7 +101,7 @@ export async function finishRefunds(
   const { payment_id, refunds } = existingPayment(known.state)
   let current = known
   for (const { refund_id, call } of refunds) {
-    if (call === 'ended') continue
+    if (hasEnded(call)) continue
     const operation = refundCall(workflow, payment_id, refund_id)
     current = (await finishOperation(workflow, operation, { known: current, metadata })) ?? current
   }
@@ -131,16 +121,9 @@ function refundCall(
       if (!provider.refund) throw new ProviderError('rejected', 'not_supported', 'The provider cannot refund payments')
       return provider.refund(refundRequest(state, refund_id, is_repeated))
     },
-    openCall(state) {
-      const { call, called_at } = existingRefund(state, refund_id)
-      return call === 'ended' ? null : openCall(call, called_at)
-    },
+    begun: (state) => existingRefund(state, refund_id).call,
     done: (reported, { state, occurred_at }) => recordRefund({ ...reported, refund_id, occurred_at }, state),
-    failed(failure, { state, occurred_at }) {
-      const { outcome, error } = failure
-      const refusal = failure.outcome === 'unknown' ? null : failure.code
-      const { code, message } = error
-      return recordCallFailed({ occurred_at, call: 'refund', refund_id, outcome, refusal, code, message }, state)
-    },
+    failed: (failure, { state, occurred_at }) =>
+      recordCallFailed({ call: 'refund', refund_id }, { ...failure, occurred_at }, state),
   }
 }

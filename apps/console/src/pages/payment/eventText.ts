@@ -4,8 +4,6 @@ import { formatMoney } from '../../format/money.ts'
 const titles: Readonly<Record<string, string>> = {
   PaymentInitiated: 'Payment started',
   ProviderIntentCreated: 'Created at the provider',
-  ProviderOutcomeUnknown: 'Outcome at the provider unknown',
-  ProviderCallThrottled: 'Provider throttled the call',
   PaymentAttemptStarted: 'Another attempt started',
   ProviderNotificationReceived: 'Notification received',
   PaymentActionRequired: 'Payer has to act',

@@ -1,14 +1,14 @@
 // fast-check arbitraries for random payment histories.
 import fc from 'fast-check'
 import { DomainError } from '../../errors.ts'
-import { recordCallFailed, requestCancel, requestCapture } from '../calls.ts'
+import { type NamedCall, recordCallFailed, requestCancel, requestCapture } from '../calls.ts'
 import { recordDispute } from '../disputes.ts'
 import type { PaymentEvent } from '../events.ts'
 import type { RecordEvidence } from '../evidence.ts'
-import { recordIntentCreated, recordIntentRejected, recordOutcomeUnknown, startAttempt } from '../initiate.ts'
+import { recordIntentCreated, startAttempt } from '../initiate.ts'
 import type { PaymentState, PaymentStatus } from '../payment.ts'
 import { recordRefund, requestRefund } from '../refunds.ts'
-import { at, fold, initiated, notifies } from './paymentFixture.ts'
+import { at, failures, fold, initiated, notifies } from './paymentFixture.ts'
 
 export type PaymentStep = {
   /** The status that this step reports; `rejected` for a rejected create call. */
@@ -30,12 +30,6 @@ const report = fc.record({
   currency: fc.constantFrom('eur', 'EUR', 'usd', null),
   source: fc.constantFrom<NonNullable<RecordEvidence['source']>>('notification', 'queryable_notification', 'snapshot'),
 })
-const rejection = fc.constantFrom(
-  'payment_declined' as const,
-  'provider_rejected' as const,
-  'currency_not_supported' as const,
-  'provider_unavailable' as const,
-)
 const attempt = fc.integer({ min: 1, max: 2 })
 
 const reported: fc.Arbitrary<PaymentStep> = report.map(({ status, seconds, ids, amount_cents, currency, source }) => ({
@@ -74,14 +68,17 @@ const dispute = fc.record({
   evidence_due_by: fc.constant(null),
   disputed_cents: fc.constantFrom(5, null),
 })
-const failedCall = fc.record({
-  call: fc.constantFrom('cancel' as const, 'capture' as const, 'refund' as const),
-  refund_id: fc.constantFrom(...refundIds),
-  outcome: fc.constantFrom('unknown' as const, 'throttled' as const, 'rejected' as const),
-  refusal: fc.constantFrom('provider_rejected' as const, 'provider_unavailable' as const),
-  code: fc.constant('no'),
-  message: fc.constant('no'),
-})
+const named: fc.Arbitrary<NamedCall> = fc.oneof(
+  { weight: 3, arbitrary: attempt.map((number) => ({ call: 'create' as const, attempt: number })) },
+  fc.record({ call: fc.constantFrom('cancel' as const, 'capture' as const) }),
+  fc.record({ call: fc.constant('refund' as const), refund_id: fc.constantFrom(...refundIds) }),
+)
+const failedCall = fc.tuple(seconds, named, fc.constantFrom(...Object.values(failures))).map(
+  ([seconds, named, failure]): PaymentStep => ({
+    reports: named.call === 'create' && failure.outcome === 'rejected' ? 'rejected' : 'nothing',
+    decide: (state) => recordCallFailed(named, { ...failure, occurred_at: at(seconds) }, state),
+  }),
+)
 
 /** A command that the payment's state does not allow records nothing. */
 const ifAllowed =
@@ -108,12 +105,7 @@ export const paymentSteps: fc.Arbitrary<PaymentStep> = fc.oneof(
       redirect_url: fc.constantFrom('https://pay.example.com/1', null),
     }),
   ),
-  call('nothing', recordOutcomeUnknown, fc.record({ attempt, reason: fc.constant('timeout') })),
-  call(
-    'rejected',
-    recordIntentRejected,
-    fc.record({ attempt, refusal: rejection, code: fc.constant('no'), message: fc.constant('no') }),
-  ),
+  { weight: 3, arbitrary: failedCall },
   call('nothing', startAttempt, fc.constant({})),
   call('nothing', ifAllowed(requestCancel), fc.constant({ reason: null })),
   call('nothing', ifAllowed(requestCapture), fc.record({ amount_cents: fc.constantFrom(undefined, 5) })),
@@ -128,7 +120,6 @@ export const paymentSteps: fc.Arbitrary<PaymentStep> = fc.oneof(
       request_fingerprint: fc.constant(null),
     }),
   ),
-  call('nothing', recordCallFailed, failedCall),
   call(
     'nothing',
     recordRefund,

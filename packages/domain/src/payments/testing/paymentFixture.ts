@@ -1,9 +1,10 @@
 // A sample payment, and helpers that build its events.
 import { paymentFields } from '@paylog/testing/paymentFields'
+import { type CallFailure, recordCallFailed } from '../calls.ts'
 import type { PaymentEvent } from '../events.ts'
 import { type RecordEvidence, recordEvidence } from '../evidence.ts'
 import { paymentFold } from '../fold.ts'
-import { initiatePayment, recordIntentCreated, recordIntentRejected } from '../initiate.ts'
+import { initiatePayment, recordIntentCreated } from '../initiate.ts'
 import { existingPayment, noPayment, type Payment, type PaymentState, type PaymentStatus } from '../payment.ts'
 
 const paymentId = '018f0000-0000-7000-8000-000000000001'
@@ -55,10 +56,32 @@ export const eventsAfter = (...statuses: PaymentStatus[]) =>
     [...initiated, ...created],
   )
 
-export const unavailable = { refusal: 'provider_unavailable', code: 'connection_refused', message: 'down' } as const
-export const declined = { refusal: 'payment_declined', code: 'card_declined', message: 'no' } as const
+/** How a call fails. */
+export const failures = {
+  unknown: { outcome: 'unknown', error_code: null, failure_code: 'timeout', failure_message: 'no response' },
+  throttled: {
+    outcome: 'throttled',
+    error_code: 'provider_unavailable',
+    failure_code: 'rate_limit',
+    failure_message: 'slow down',
+  },
+  unavailable: {
+    outcome: 'rejected',
+    error_code: 'provider_unavailable',
+    failure_code: 'connection_refused',
+    failure_message: 'down',
+  },
+  declined: {
+    outcome: 'rejected',
+    error_code: 'payment_declined',
+    failure_code: 'card_declined',
+    failure_message: 'no',
+  },
+} as const satisfies Record<string, CallFailure>
+/** A command that records how the create call failed. */
+export const createFails =
+  (failure: CallFailure, attempt = 1) =>
+  (state: PaymentState) =>
+    recordCallFailed({ call: 'create', attempt }, { ...failure, occurred_at: at(6) }, state)
 /** The events of a payment whose create call failed. */
-export const rejectedBy = (rejection: typeof unavailable | typeof declined) => [
-  ...initiated,
-  ...recordIntentRejected({ occurred_at: at(2), attempt: 1, ...rejection }, fold(initiated)),
-]
+export const afterCreateFailed = (failure: CallFailure) => [...initiated, ...createFails(failure)(fold(initiated))]
