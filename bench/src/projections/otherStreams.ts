@@ -25,11 +25,12 @@ export function notification(moment: number, random: Random): Appending {
     provider_event_id,
     provider_type: 'payment_intent.succeeded',
     generic_type: 'payment.succeeded',
+    provider_time: at,
     occurred_at: at,
   }
   const received: RecordedDomainEvent = {
     type: 'ProviderEventReceived',
-    data: { ...facts, received_at: at, body: `{"object":"${'x'.repeat(bodyLength)}"}` },
+    data: { ...facts, body: `{"object":"${'x'.repeat(bodyLength)}"}` },
   }
   const unmatched: RecordedDomainEvent = {
     type: 'ProviderEventUnmatched',

@@ -18,6 +18,7 @@ const facts = {
   /** The generic name (interface, section 6.1), if any. */
   generic_type: Nullable(Type.String()),
   /** Time by the provider's clock. */
+  provider_time: Instant,
   occurred_at: Instant,
 }
 
@@ -44,7 +45,6 @@ export const providerNotificationEvents = {
   /** A verified notification that is not, or not yet known to be, about one of our payments. */
   ProviderEventReceived: Type.Object({
     ...facts,
-    received_at: Instant,
     body: SignedBody,
   }),
   /** It was applied to one of our payments later, because the payment could not be found at once. */

@@ -23,6 +23,7 @@ const notification = {
   provider_event_id: 'evt_1',
   provider_type: 'customer.created',
   generic_type: 'customer.created',
+  provider_time: occurred_at,
   occurred_at,
 }
 const subject = { object_id: 'cus_1', amount_cents: null, currency: null, status: null }
@@ -52,7 +53,7 @@ t.test('a notification is received, then settled by any of its other events', as
   t.same(initialState, { state: 'none' })
   const received = evolve(initialState, {
     type: 'ProviderEventReceived',
-    data: { ...notification, received_at: occurred_at, body: '{}' },
+    data: { ...notification, body: '{}' },
   })
   t.same(received, { state: 'received' })
   const unmatched = { ...notification, ...subject, customer_id: 'cus_1', customer_email: null, subscription: null }

@@ -5,7 +5,7 @@ import { isCreateRejected } from '@paylog/domain/payments/providerCall'
 import type { recordedEvents } from '@paylog/domain/recordedEvents'
 import type { Static } from 'typebox'
 import type { CanonicalName } from './canonicalNames.ts'
-import { simulationMessages, testMessages, unmatchedMessages } from './unmatched.ts'
+import { byProviderTime, simulationMessages, testMessages, unmatchedMessages } from './unmatched.ts'
 import { type CanonicalMessage, type NamedFacts, type WebhookFacts, webhookFacts } from './webhookFacts.ts'
 
 type Schemas = typeof recordedEvents
@@ -45,7 +45,7 @@ const rules: { readonly [Type in RecordedType]?: Rule<Type> } = {
   PaymentConflictDetected: (event) =>
     attentionMessages(event, event.data.attention === 'money_after_cancellation' ? 'canceled' : 'succeeded'),
   ProviderEventIgnored: (event) => attentionMessages(event, null),
-  ProviderEventUnmatched: ({ data }) => unmatchedMessages(data),
+  ProviderEventUnmatched: ({ data }) => unmatchedMessages(byProviderTime(data)),
   WebhookTestRequested: ({ data }) => testMessages(data),
   WebhookSimulationRequested: ({ data }) => simulationMessages(data),
 }

@@ -6,7 +6,6 @@ import {
   legacyBody,
   legacyFacts,
   type Notification,
-  notificationOf,
   rawBody,
   rawName,
   receivedNotification,
@@ -44,9 +43,8 @@ function canonicalMessage(facts: CanonicalMessage, projects: Projects): WebhookM
 function receivedMessages(event: RecordedDomainEvent): readonly WebhookMessage[] {
   switch (event.type) {
     case 'ProviderEventReceived':
-      return [rawMessage(receivedNotification(event.data), { isForChat: false })]
     case 'ProviderNotificationReceived':
-      return [rawMessage(receivedNotification(notificationOf(event.data)), { isForChat: false })]
+      return [rawMessage(receivedNotification(event.data), { isForChat: false })]
     default:
       return []
   }

@@ -2,7 +2,7 @@
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import type { EventOf } from './canonical.ts'
-import { invoiceId, providerCustomer, type Unmatched } from './unmatched.ts'
+import { byProviderTime, invoiceId, providerCustomer, type Unmatched } from './unmatched.ts'
 import { type NamedFacts, type WebhookFacts, webhookFacts } from './webhookFacts.ts'
 
 export type Notification = {
@@ -18,10 +18,18 @@ export type Notification = {
 
 /** A notification as it came: only its text is known. */
 export function receivedNotification(
-  data: Omit<EventOf<'ProviderEventReceived'>['data'], 'received_at'>,
+  data: EventOf<'ProviderEventReceived' | 'ProviderNotificationReceived'>['data'],
 ): Notification {
   const { provider_type, generic_type, body } = data
-  return { provider_type, generic_type, facts: webhookFacts({ ...data, amount_cents: null, currency: null }), body }
+  return { provider_type, generic_type, facts: bareFacts(data), body }
+}
+
+/** Only the provider and its time. */
+function bareFacts({
+  provider_id,
+  provider_time: occurred_at,
+}: Pick<EventOf<'ProviderEventReceived'>['data'], 'provider_id' | 'provider_time'>): WebhookFacts {
+  return webhookFacts({ provider_id, occurred_at, amount_cents: null, currency: null })
 }
 
 /** @returns undefined for an event that does not settle a notification: only then we know which payment it is about */
@@ -30,12 +38,12 @@ export function settledNotification(event: RecordedDomainEvent): Notification | 
     case 'ProviderNotificationReceived':
       return settled(event.data, ofOurPayment(notificationOf(event.data)))
     case 'ProviderEventApplied':
-      return settled(event.data, ofOurPayment(event.data))
+      return settled(event.data, ofOurPayment(byProviderTime(event.data)))
     case 'ProviderEventAppliedToMethod':
       // Contains nothing about the owner of the method.
-      return settled(event.data, webhookFacts({ ...event.data, amount_cents: null, currency: null }))
+      return settled(event.data, bareFacts(event.data))
     case 'ProviderEventUnmatched':
-      return settled(event.data, foreignFacts(event.data, { user: providerCustomer(event.data) }))
+      return settled(event.data, foreignFacts(byProviderTime(event.data), { user: providerCustomer(event.data) }))
     case 'WebhookTestRequested':
       // A test is about the user who requested it.
       return testNotification(event.data, event.data.requested_by)
@@ -55,10 +63,10 @@ function settled(
 }
 
 /** A notification in its payment's stream, with the names that other notifications have for its fields. */
-export function notificationOf(data: EventOf<'ProviderNotificationReceived'>['data']) {
-  const { provider_time: occurred_at, reported_amount_cents: amount_cents, ...rest } = data
+function notificationOf(data: EventOf<'ProviderNotificationReceived'>['data']) {
+  const { reported_amount_cents: amount_cents, ...rest } = byProviderTime(data)
   const { reported_currency: currency, reported_status: status } = rest
-  return { ...rest, occurred_at, amount_cents, currency, status }
+  return { ...rest, amount_cents, currency, status }
 }
 
 function ofOurPayment(data: EventOf<'ProviderEventApplied'>['data']): WebhookFacts {

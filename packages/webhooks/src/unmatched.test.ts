@@ -13,7 +13,7 @@ function onlyMessage(data: Parameters<typeof unmatchedMessagesByMode>[0]) {
   return message
 }
 
-const envelope = { provider: 'stripe', timestamp: subscriptionNotification.occurred_at }
+const envelope = { provider: 'stripe', timestamp: subscriptionNotification.provider_time }
 const user = { id: 'cus_1', type: 'customer', email: 'bo@example.com' }
 
 t.test(

@@ -10,8 +10,13 @@ import { type CanonicalMessage, type WebhookFacts, webhookFacts } from './webhoo
 /** The fields of a notification about a foreign object. */
 export type Unmatched = Omit<
   Static<(typeof providerNotificationEvents)['ProviderEventUnmatched']>,
-  'provider_event_id' | 'provider_type'
+  'provider_event_id' | 'provider_type' | 'provider_time'
 >
+/** Webhooks about a notification have the provider's time. */
+export function byProviderTime<Data extends { readonly provider_time: string }>(data: Data) {
+  return { ...data, occurred_at: data.provider_time }
+}
+
 type Translation = (data: Unmatched) => readonly CanonicalMessage[]
 
 /** The providers' statuses of a subscription that is paid or on trial. */

@@ -156,8 +156,8 @@ async function settle(workflow: Workflow, received: Received, stored: Stored): P
   const payment = await findPayment(workflow, provider, notification)
   const customer = await customerOf(workflow, completed)
   const settled = payment
-    ? appliedEvent(completed, await applyToPayment(workflow, completed, payment))
-    : unmatchedEvent(completed, customer, await applyToMethod(workflow, provider, notification, metadata))
+    ? appliedEvent(workflow, completed, await applyToPayment(workflow, completed, payment))
+    : unmatchedEvent(workflow, completed, customer, await applyToMethod(workflow, provider, notification, metadata))
   await workflow.store.handle({
     stream: streamOf(received),
     fold: notificationFold,
@@ -231,33 +231,34 @@ async function customerOf({ store }: Workflow, { provider, notification }: Recei
 }
 
 /** The fields that all events about a notification share. */
-function factsOf({ provider, notification }: Received) {
-  const { provider_event_id, provider_type, generic_type, occurred_at } = notification
-  return { provider_id: provider.id, provider_event_id, provider_type, generic_type, occurred_at }
+function factsOf({ now }: Workflow, { provider, notification }: Received) {
+  const { provider_event_id, provider_type, generic_type, occurred_at: provider_time } = notification
+  const occurred_at = now().toISOString()
+  return { provider_id: provider.id, provider_event_id, provider_type, generic_type, provider_time, occurred_at }
 }
 
-function receivedEvent({ now }: Workflow, received: Received, { isErased }: Customer): ProviderNotificationEvent {
+function receivedEvent(workflow: Workflow, received: Received, { isErased }: Customer): ProviderNotificationEvent {
   const body = isErased ? null : received.body.toString()
-  const data = { ...factsOf(received), received_at: now().toISOString(), body }
-  return { type: 'ProviderEventReceived', data }
+  return { type: 'ProviderEventReceived', data: { ...factsOf(workflow, received), body } }
 }
 
-function appliedEvent(received: Received, payment: Payment): ProviderNotificationEvent {
+function appliedEvent(workflow: Workflow, received: Received, payment: Payment): ProviderNotificationEvent {
   const { object_id, amount_cents, currency, status, report } = received.notification
   const { payment_id, payer, project_id } = payment
-  const facts = { ...factsOf(received), object_id, amount_cents, currency, status, payment_id, payer, project_id }
+  const subject = { object_id, amount_cents, currency, status, payment_id, payer, project_id }
   const is_foreign_intent = isAboutForeignIntent(report, payment)
-  return { type: 'ProviderEventApplied', data: { ...facts, is_foreign_intent } }
+  return { type: 'ProviderEventApplied', data: { ...factsOf(workflow, received), ...subject, is_foreign_intent } }
 }
 
 function unmatchedEvent(
+  workflow: Workflow,
   received: Received,
   { isErased }: Customer,
   payment_method_id: string | null,
 ): ProviderNotificationEvent {
   const { object_id, amount_cents, currency, status, customer_id, subscription } = received.notification
   const customer_email = isErased ? null : received.notification.customer_email
-  const facts = { ...factsOf(received), object_id }
+  const facts = { ...factsOf(workflow, received), object_id }
   if (payment_method_id !== null) return { type: 'ProviderEventAppliedToMethod', data: { ...facts, payment_method_id } }
   const about = { amount_cents, currency, status, customer_id, customer_email, subscription: subscription ?? null }
   return { type: 'ProviderEventUnmatched', data: { ...facts, ...about } }

@@ -129,7 +129,7 @@ function notificationReceived(provider_event_id: string): ProviderNotificationEv
       provider_type: 'invoice.created',
       generic_type: 'invoice.created',
       occurred_at: time,
-      received_at: time,
+      provider_time: time,
       body: JSON.stringify({ id: provider_event_id, type: 'invoice.created' }),
     },
   }

@@ -23,7 +23,7 @@ async function receive(provider: Provider, object: object, body?: string): Promi
     ...eventSamples.ProviderEventReceived,
     provider_id: provider.id,
     provider_event_id,
-    received_at: harness.now().toISOString(),
+    occurred_at: harness.now().toISOString(),
     body: body ?? JSON.stringify(event),
   }
   await harness.store.handle({

@@ -66,9 +66,8 @@ function planOfPaymentOrNotification(event: ReconciledEvent, rules: PlanRules): 
     case 'PaymentCancelRequested':
     case 'PaymentCaptureRequested':
     case 'RefundRequested':
-      return { finish: after(event.data, openCallMs) }
     case 'ProviderEventReceived':
-      return { finish: after({ occurred_at: event.data.received_at }, openCallMs) }
+      return { finish: after(event.data, openCallMs) }
     case 'ProviderCallFailed':
       if (isCreateRejected(event.data)) return nothingToDo
       return event.data.outcome === 'rejected' ? null : { finish: after(event.data, unknownOutcomeMs) }

@@ -41,6 +41,7 @@ const notificationFacts = {
   provider_event_id: 'evt_1',
   provider_type: 'payment_intent.succeeded',
   generic_type: 'payment_intent.succeeded',
+  provider_time: occurred_at,
   occurred_at,
 }
 const subject = { object_id: 'intent-1', amount_cents: 2200, currency: 'USD', status: 'succeeded' }
@@ -139,7 +140,7 @@ export const eventSamples: Samples = {
     disputed_cents: 2200,
     payment_status: 'succeeded',
   },
-  ProviderEventReceived: { ...notificationFacts, received_at: occurred_at, body: '{}' },
+  ProviderEventReceived: { ...notificationFacts, body: '{}' },
   ProviderEventApplied: {
     ...notificationFacts,
     ...subject,
@@ -181,9 +182,8 @@ export function recordedEvent<Type extends FollowedEvent['type']>(
   const at = options.at?.toISOString() ?? occurred_at
   const sample = eventSamples[type]
   if (sample === undefined) throw new Error(`No sample of ${type}`)
-  const ourTime = 'received_at' in sample ? 'received_at' : 'occurred_at'
   // The data matches the type, but the compiler cannot see it.
-  const event = { type, data: { ...sample, [ourTime]: at, ...options.data } } as FollowedEvent
+  const event = { type, data: { ...sample, occurred_at: at, ...options.data } } as FollowedEvent
   return {
     ...event,
     id: randomUUID(),

@@ -112,14 +112,15 @@ const paymentNotification = {
   provider_event_id: 'evt_1',
   provider_type: 'payment_intent.succeeded',
   generic_type: 'payment_intent.succeeded',
-  occurred_at: '2026-01-02T03:04:05.000Z',
+  provider_time: '2026-01-02T03:04:05.000Z',
+  occurred_at,
 }
 const subject = { object_id: 'pi_1', amount_cents: 2200, currency: 'usd', status: 'succeeded' }
 const customer = { customer_id: 'cus_1', customer_email: 'bo@example.com', subscription: null }
 
 export const received = (more: Partial<DataOf<'ProviderEventReceived'>> = {}): RecordedDomainEvent => ({
   type: 'ProviderEventReceived',
-  data: { ...paymentNotification, received_at: occurred_at, body: '{"id":"evt_1", "amount":22.00}', ...more },
+  data: { ...paymentNotification, body: '{"id":"evt_1", "amount":22.00}', ...more },
 })
 
 export const applied = (more: Partial<DataOf<'ProviderEventApplied'>> = {}): RecordedDomainEvent => ({
@@ -204,7 +205,8 @@ export const subscriptionNotification = {
   provider_event_id: 'evt_1',
   provider_type: 'customer.subscription.updated',
   generic_type: 'subscription.updated',
-  occurred_at: '2026-01-02T03:04:05.000Z',
+  provider_time: '2026-01-02T03:04:05.000Z',
+  occurred_at,
 }
 
 /** The subscription of a notification without a status change. */

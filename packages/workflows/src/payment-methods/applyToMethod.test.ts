@@ -65,6 +65,7 @@ t.test("the inbox event names the method without the owner's data", async (t) =>
     'payment_method_id',
     'provider_event_id',
     'provider_id',
+    'provider_time',
     'provider_type',
   ])
   t.match(closed?.data, { payment_method_id: method.id, object_id: method.object, provider_id: provider.id })
