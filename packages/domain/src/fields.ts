@@ -1,5 +1,5 @@
 // Field schemas that several resources share. Times are ISO 8601 in UTC, ids are UUIDs, text is bounded.
-import { type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
 
 export const maxTextLength = 255
 const maxLongTextLength = 2000
@@ -31,6 +31,10 @@ export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 /** An object with these fields, for several with the same schema or value. The cast names what `fromEntries` loses. */
 export const fieldsOf = <Name extends string, Value>(names: readonly Name[], fieldOf: (name: Name) => Value) =>
   Object.fromEntries(names.map((name) => [name, fieldOf(name)])) as Record<Name, Value>
+
+/** Picks the fields that a schema names. The cast names what `fieldsOf` loses. */
+export const pick = <Schema extends TObject>(schema: Schema, from: Static<Schema> & object) =>
+  fieldsOf(Object.keys(schema.properties), (name) => Reflect.get(from, name)) as Static<Schema>
 
 /** Maps each field of an object. The cast names what `keys` loses. */
 export const mapFields = <Name extends string, Value, Result>(

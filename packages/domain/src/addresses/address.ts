@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { recordedOwner } from '../actor.ts'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../events.ts'
-import { Nullable } from '../fields.ts'
+import { Nullable, pick } from '../fields.ts'
 import { subjectNamed } from '../personalData.ts'
 import { type AddressAdded, AddressContent, type AddressEvent } from './events.ts'
 
@@ -124,6 +124,5 @@ export const AddressResource = Type.Object(
 export type AddressResource = Static<typeof AddressResource>
 
 export function addressResource(address: Address, is_default: boolean): AddressResource {
-  const { address_id: id, status: _status, was_added_as_default: _, request_fingerprint: _key, ...shown } = address
-  return { id, ...shown, is_default }
+  return pick(AddressResource, { ...address, id: address.address_id, is_default })
 }

@@ -1,7 +1,7 @@
 // The events of an address.
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
-import { fieldsOf, Id, Instant, Nullable } from '../fields.ts'
+import { fieldsOf, Id, Instant, Nullable, pick } from '../fields.ts'
 import { PersonalText } from '../personalData.ts'
 
 export const AddressType = Type.Enum(['billing', 'shipping'], { title: 'AddressType' })
@@ -44,10 +44,7 @@ export const emptyAddressContent: Omit<AddressContent, 'address_type'> = {
 
 /** Picks the content fields. */
 export function addressContentOf(from: AddressContent): AddressContent {
-  const { address_type, organization_id, name, line1, line2, city, state, postal_code, country } = from
-  const { is_partial, is_business, business_name, tax_id, tax_id_type, phone, email, alias, guest_name } = from
-  const place = { address_type, organization_id, name, line1, line2, city, state, postal_code, country }
-  return { ...place, is_partial, is_business, business_name, tax_id, tax_id_type, phone, email, alias, guest_name }
+  return pick(AddressContent, from)
 }
 
 const RecordedContent = Type.Object({

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { recordedOwner } from '../actor.ts'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../events.ts'
-import { Nullable } from '../fields.ts'
+import { Nullable, pick } from '../fields.ts'
 import { subjectNamed } from '../personalData.ts'
 import { BillingDetails, MethodDetails, type PaymentMethodAdded, type PaymentMethodEvent } from './events.ts'
 
@@ -38,8 +38,7 @@ export const paymentMethodFold: Fold<PaymentMethodState, PaymentMethodEvent> = {
 
 /** Picks the provider's details. */
 export function detailsOf(from: MethodDetails): MethodDetails {
-  const { payment_type, wallet_type, card_brand, last_four, expiry_month, expiry_year } = from
-  return { payment_type, wallet_type, card_brand, last_four, expiry_month, expiry_year }
+  return pick(MethodDetails, from)
 }
 
 export type AddPaymentMethod = PaymentMethodAdded['data']
@@ -122,21 +121,10 @@ export const PaymentMethodResource = Type.Object(
 export type PaymentMethodResource = Static<typeof PaymentMethodResource>
 
 export function paymentMethodSummary(method: PaymentMethod): PaymentMethodSummary {
-  return { id: method.payment_method_id, ...detailsOf(method), alias: method.alias }
+  return pick(PaymentMethodSummary, { ...method, id: method.payment_method_id })
 }
 
 export function paymentMethodResource(method: PaymentMethod, is_default: boolean): PaymentMethodResource {
-  return {
-    ...paymentMethodSummary(method),
-    type: method.type,
-    provider_id: method.provider_id,
-    customer_id: method.provider_customer_id,
-    organization_id: method.organization_id,
-    billing_address_id: method.billing_address_id,
-    billing_details: method.billing_details,
-    is_default,
-    guest_email: method.guest_email,
-    created_at: method.created_at,
-    updated_at: method.updated_at,
-  }
+  const { payment_method_id: id, provider_customer_id: customer_id } = method
+  return pick(PaymentMethodResource, { ...method, id, customer_id, is_default })
 }

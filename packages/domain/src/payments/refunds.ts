@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { derivedId } from '../derivedId.ts'
 import { DomainError } from '../errors.ts'
-import { Nullable } from '../fields.ts'
+import { Nullable, pick } from '../fields.ts'
 import { newAttention } from './attention.ts'
 import { type PaymentEvent, RefundReason, RefundStatus } from './events.ts'
 import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, reportFacts } from './evidence.ts'
@@ -30,10 +30,7 @@ export const RefundResource = Type.Object(
 export type RefundResource = Static<typeof RefundResource>
 
 export function refundResource({ payment_id, currency }: Payment, refund: RefundState): RefundResource {
-  const { refund_id: id, amount_cents, status, reason, note, provider_refund_id, failure_code } = refund
-  const { created_at, updated_at } = refund
-  const about = { id, payment_id, amount_cents, currency, status, reason, note }
-  return { ...about, provider_refund_id, failure_code, created_at, updated_at }
+  return pick(RefundResource, { ...refund, id: refund.refund_id, payment_id, currency })
 }
 
 export function refundOf({ refunds }: Payment, refundId: string): RefundState | undefined {

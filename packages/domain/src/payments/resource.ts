@@ -1,8 +1,8 @@
 // A payment in API responses (interface, section 2.1).
 import { type Static, Type } from 'typebox'
-import { ClientObject, mapFields, Nullable } from '../fields.ts'
+import { ClientObject, mapFields, Nullable, pick } from '../fields.ts'
 import { PaymentMethodSummary } from '../payment-methods/paymentMethod.ts'
-import { clientTexts, clientTextsOf } from './clientTexts.ts'
+import { clientTexts } from './clientTexts.ts'
 import { CaptureMethod, DisputeStatus } from './events.ts'
 import { disputeStatusOf, receivedOf, refundedOf } from './money.ts'
 import { type Payment, PaymentStatus } from './payment.ts'
@@ -70,34 +70,15 @@ export type ListedPayment = Static<typeof ListedPayment>
  * @param payment_method the saved method; `null` when there is none, or only a test method
  */
 export function paymentResource(payment: Payment, payment_method: PaymentMethodSummary | null): PaymentResource {
-  return {
+  return pick(PaymentResource, {
+    ...payment,
     id: payment.payment_id,
-    subtotal_cents: payment.subtotal_cents,
-    tax_cents: payment.tax_cents,
-    discount_cents: payment.discount_cents,
-    total_cents: payment.total_cents,
     amount_cents: payment.total_cents,
     amount_received_cents: receivedOf(payment),
     amount_refunded_cents: refundedOf(payment),
     amount_capturable_cents: payment.capturable_cents,
-    currency: payment.currency,
-    status: payment.status,
     dispute_status: disputeStatusOf(payment),
-    ...clientTextsOf(payment),
-    provider_id: payment.provider_id,
-    provider_payment_id: payment.provider_payment_id,
-    provider_intent_id: payment.provider_intent_id,
-    client_secret: payment.client_secret,
-    capture_method: payment.capture_method,
-    redirect_url: payment.redirect_url,
-    expires_at: payment.expires_at,
-    payment_method_id: payment.payment_method_id,
     payment_method,
-    is_guest_payment: payment.is_guest_payment,
-    guest_email: payment.guest_email,
     metadata: payment.metadata ?? {},
-    created_at: payment.created_at,
-    updated_at: payment.updated_at,
-    completed_at: payment.completed_at,
-  }
+  })
 }

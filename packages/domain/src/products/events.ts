@@ -1,7 +1,7 @@
 // The events of a product.
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
-import { Id, Instant, Nullable } from '../fields.ts'
+import { Id, Instant, Nullable, pick } from '../fields.ts'
 
 export const ProductType = Type.Enum(['physical', 'digital', 'service', 'subscription'], { title: 'ProductType' })
 export type ProductType = Static<typeof ProductType>
@@ -30,12 +30,9 @@ export const ProductContent = Type.Object({
 })
 export type ProductContent = Static<typeof ProductContent>
 
-/** Picks the content fields. */
+/** Picks the content fields. Their order must never change: ids of imported products derive from it. */
 export function productContentOf(from: ProductContent): ProductContent {
-  const { name, description, product_type, is_recurring, billing_interval, trial_days, category_id } = from
-  const { subtotal_cents, tax_cents, discount_cents, total_cents, currency } = from
-  const amounts = { subtotal_cents, tax_cents, discount_cents, total_cents, currency }
-  return { name, description, product_type, is_recurring, ...amounts, billing_interval, trial_days, category_id }
+  return pick(ProductContent, from)
 }
 
 /** Fields of every product event. */

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../events.ts'
+import { pick } from '../fields.ts'
 import { changedContent, type ProductChanges } from './content.ts'
 import { type ProductAdded, ProductContent, type ProductEvent, productContentOf } from './events.ts'
 import { evolveSync, type ProviderSyncState } from './sync.ts'
@@ -108,6 +109,5 @@ export const ProductResource = Type.Object(
 export type ProductResource = Static<typeof ProductResource>
 
 export function productResource(product: Product): ProductResource {
-  const { product_id: id, is_active, created_at, updated_at } = product
-  return { id, ...productContentOf(product), is_active, created_at, updated_at }
+  return pick(ProductResource, { ...product, id: product.product_id })
 }
