@@ -26,15 +26,13 @@ const messages: Readonly<Record<AttentionCode, string>> = {
 
 export const attentionMessage = (code: AttentionCode): string => messages[code]
 
-/** The field of an event that asks for attention, once for each fact. */
+/** The code of an event that asks for attention; null when an earlier event has asked for it. */
 export function newAttention<Code extends AttentionCode>(
   { attention }: { readonly attention: readonly Attention[] },
   code: Code,
   subject: string,
-): { attention: Code | null } {
-  return attention.some((entry) => entry.code === code && entry.subject === subject)
-    ? { attention: null }
-    : { attention: code }
+): Code | null {
+  return attention.some((entry) => entry.code === code && entry.subject === subject) ? null : code
 }
 
 /** What an event adds. */

@@ -74,17 +74,11 @@ export function ignoredReport(
   payment: Payment,
   { reported_status, reason }: Pick<IgnoredReport['data'], 'reported_status' | 'reason'>,
 ): IgnoredReport {
-  const foreign =
-    reason === 'foreign_intent'
-      ? {
-          reported_intent_id: report.provider_intent_id,
-          ...newAttention(payment, 'foreign_intent', report.provider_intent_id ?? ''),
-        }
-      : { reported_intent_id: null, attention: null }
-  return {
-    type: 'ProviderEventIgnored',
-    data: { ...reportFacts(report, payment), reported_status, reason, ...foreign },
-  }
+  const isForeign = reason === 'foreign_intent'
+  const reported_intent_id = isForeign ? report.provider_intent_id : null
+  const attention = isForeign ? newAttention(payment, 'foreign_intent', reported_intent_id ?? '') : null
+  const about = { reported_status, reason, reported_intent_id, attention }
+  return { type: 'ProviderEventIgnored', data: { ...reportFacts(report, payment), ...about } }
 }
 
 /** A charge that the provider took back: if its money was received, that is a refund of all of it. */
@@ -219,10 +213,8 @@ const reportedMoney = ({ amount_cents, currency }: RecordEvidence) => ({
 function mismatch(command: RecordEvidence, payment: Payment): PaymentEvent {
   const reported = reportedMoney(command)
   const subject = `${reported.reported_amount_cents} ${reported.reported_currency}`
-  return {
-    type: 'PaymentAmountMismatch',
-    data: { ...reportFacts(command, payment), ...reported, ...newAttention(payment, 'amount_mismatch', subject) },
-  }
+  const attention = newAttention(payment, 'amount_mismatch', subject)
+  return { type: 'PaymentAmountMismatch', data: { ...reportFacts(command, payment), ...reported, attention } }
 }
 
 function conflict(command: RecordEvidence, payment: Payment): PaymentEvent {
@@ -233,7 +225,7 @@ function conflict(command: RecordEvidence, payment: Payment): PaymentEvent {
       ...reportFacts(command, payment),
       reported_status: command.status,
       ...reportedMoney(command),
-      ...newAttention(payment, code, command.provider_payment_id ?? ''),
+      attention: newAttention(payment, code, command.provider_payment_id ?? ''),
     },
   }
 }

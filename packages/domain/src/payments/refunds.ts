@@ -119,7 +119,7 @@ export function recordRefund(command: RecordRefund, state: PaymentState): Paymen
         note: known?.note ?? command.note ?? null,
         failure_code: command.failure_code ?? null,
         payment_status: payment.status,
-        ...exceedingMark(payment, known, { refund_cents, status }),
+        attention: exceeding(payment, known, { refund_cents, status }),
       },
     },
   ]
@@ -140,20 +140,20 @@ function reportedRefund(
   return byProviderId ?? refunds.find((refund) => refund.refund_id === refund_id && isFree(refund))
 }
 
-function exceedingMark(
+function exceeding(
   payment: Payment,
   known: RefundState | undefined,
   { refund_cents, status }: { readonly refund_cents: number | null; readonly status: RefundStatus },
 ) {
   const received = receivedOf(payment)
   // The report of the success may still be on its way.
-  if (status === 'failed' || received === 0) return { attention: null }
+  if (status === 'failed' || received === 0) return null
   // A call whose outcome is unknown may be rejected.
   const others = payment.refunds.filter(
     (refund) => refund !== known && refund.status !== 'failed' && hasEnded(refund.call),
   )
   const isExceeding = sumOf(others) + (refund_cents ?? 0) > received
-  return isExceeding ? newAttention(payment, 'refund_exceeds_payment', '') : { attention: null }
+  return isExceeding ? newAttention(payment, 'refund_exceeds_payment', '') : null
 }
 
 /**
