@@ -2,11 +2,12 @@
 import type { Readable, Writable } from 'node:stream'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { parseDurationMs } from '@paylog/domain/duration'
+import { DomainError } from '@paylog/domain/errors'
 import { Instant } from '@paylog/domain/fields'
 import { databaseAdvice } from '@paylog/runtime/postgres/databaseErrors'
 import { Value } from 'typebox/value'
 import type { Print } from './printTo.ts'
-import type { CliProgressOutput } from './progress.ts'
+import type { CliProgressOutput } from './progressLine.ts'
 
 const instantMs = (text: string) => (Value.Check(Instant, text) ? Date.parse(text) : Number.NaN)
 
@@ -69,14 +70,6 @@ export function readArguments<const Names extends readonly string[], const Given
   return { values: parsed.values, positionals: parsed.positionals as { [Name in keyof Names]: string } }
 }
 
-/**
- * Reads the options of a command and any number of positional arguments.
- * @throws UsageError
- */
-export function readList<const Given extends ArgumentOptions>(args: readonly string[], options: Given) {
-  return parse(args, options)
-}
-
 function parse<const Given extends ArgumentOptions>(args: readonly string[], options: Given) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
@@ -85,26 +78,19 @@ function parse<const Given extends ArgumentOptions>(args: readonly string[], opt
   }
 }
 
-/**
- * Reads a number.
- * @throws UsageError when it is not a whole number of at least `min`
- */
-export function readCount(option: string, value: string | undefined, min: number): number | undefined {
-  if (value === undefined) return undefined
-  const count = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
-  if (!(count >= min)) throw new UsageError(`${option} must be a whole number of at least ${min}`)
-  return count
-}
-
 /** The message of an error for the operator, with the stack for errors in our own code. */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  if (error instanceof DomainError) return `${error.message} (${[error.code, ...detailsOf(error)].join(', ')})`
   // A rejected connection is an AggregateError with one error per address and without a message.
   const reason = error instanceof AggregateError && error.errors[0] instanceof Error ? error.errors[0] : error
   // Errors of the language are bugs, and their stack helps. All others come from outside.
   const isBug = reason instanceof TypeError || reason instanceof ReferenceError || reason instanceof RangeError
   return isBug ? (reason.stack ?? reason.message) : (databaseAdvice(reason) ?? reason.message)
 }
+
+const detailsOf = ({ details = {} }: DomainError) =>
+  Object.entries(details).flatMap(([name, value]) => (typeof value === 'object' ? [] : [`${name} ${value}`]))
 
 /**
  * Reads `--since` and similar options.

@@ -1,7 +1,7 @@
 // `migrate`: creates or updates the tables of all schemas.
 import { migrateAudit } from '@paylog/audit-log/migrate'
 import { loadConfig } from '@paylog/config/environment'
-import { text, url } from '@paylog/config/kinds'
+import { text } from '@paylog/config/kinds'
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { migrateOperations } from '@paylog/operator-routes/migrate'
 import { grantKeyAccess } from '@paylog/privacy/keysRole'
@@ -10,11 +10,13 @@ import { readModelMigrations } from '@paylog/projections/registry'
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { grantReadAccess, requireRole, UnknownRoleError } from '@paylog/runtime/postgres/readerRole'
 import { Type } from 'typebox'
-import { type CliCommand, OpsError, readArguments } from './command.ts'
-import { opsPool, type Pool } from './database.ts'
+import { OpsError } from './command.ts'
+import { defineCommand } from './defineCommand.ts'
+import type { Pool } from './system.ts'
+import { databaseVariable } from './variables.ts'
 
 const Config = Type.Object({
-  DATABASE_URL: url(['postgres', 'postgresql']),
+  ...databaseVariable,
   /** The Postgres login of the query API, or a role that it belongs to. It may read the views only. */
   READER_ROLE: Type.Optional(text()),
   /** The Postgres login of the command API, or a role that it belongs to. It may read and add keys of personal data only. */
@@ -22,28 +24,21 @@ const Config = Type.Object({
 })
 const schemas = ['read_models', 'webhooks']
 
-export const migrateTables: CliCommand = {
-  usage: '[--json]',
+export const migrateTables = defineCommand({
   summary: 'Create or update the tables of all schemas',
-  details:
-    '  --json  one object: the migrations that ran, the views that READER_ROLE can read, the tables of KEYS_ROLE\n\n' +
-    'Migrations only go forward. The command may run while the previous version serves requests, repeatedly, and\n' +
-    'concurrently. READER_ROLE names a Postgres role that gets read access to all views and nothing else, which is all\n' +
-    'that the query API needs. KEYS_ROLE names one that may read and add keys of personal data, which is all that the\n' +
+  json: 'one object: the migrations that ran, the views that READER_ROLE can read, the tables of KEYS_ROLE',
+  about: [
+    'Migrations only go forward. The command may run while the previous version serves requests, repeatedly, and',
+    'concurrently. READER_ROLE names a Postgres role that gets read access to all views and nothing else, which is all',
+    'that the query API needs. KEYS_ROLE names one that may read and add keys of personal data, which is all that the',
     'command API needs.',
-  async run(args, { environment, print, errors }) {
-    const { values } = readArguments(args, [], { json: { type: 'boolean' } })
+  ],
+  async run({ environment, open }) {
     const config = loadConfig(Config, environment)
-    const { pool } = opsPool(config.DATABASE_URL, { max: 2, errors })
-    try {
-      const done = await migrateAll(pool, config)
-      if (values.json) await print(JSON.stringify(done))
-      else await print(report(done, config).join('\n'))
-    } finally {
-      await pool.end()
-    }
+    const done = await migrateAll(open.pool(), config)
+    return { json: done, text: report(done, config).join('\n') }
   },
-}
+})
 
 type Grants = { readonly READER_ROLE?: string; readonly KEYS_ROLE?: string }
 

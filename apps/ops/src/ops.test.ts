@@ -4,7 +4,6 @@ import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
 import { readRuntime, removeRuntime, writeRuntime } from '@paylog/runtime/process/runtimeFile'
 import { table } from '@paylog/runtime/process/table'
 import t from 'tap'
-import { readArguments, readCount, UsageError } from './command.ts'
 import { commands } from './commandLine.ts'
 import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
 import { streamsRead } from './streams/read.ts'
@@ -128,16 +127,6 @@ t.test('runtime.json is readable by its owner only, and a broken or missing one 
   t.equal(readRuntime(directory), undefined)
   mkdirSync(join(directory, 'runtime.json'))
   t.throws(() => readRuntime(directory))
-  t.end()
-})
-
-t.test('readArguments returns positionals and options, and rejects invalid ones', (t) => {
-  const { values, positionals } = readArguments(['a', '--json'], ['STREAM'], { json: { type: 'boolean' } })
-  t.same([values.json, ...positionals], [true, 'a'])
-  t.throws(() => readArguments([], ['STREAM'], {}), new UsageError('STREAM is missing'))
-  t.equal(readCount('--from', undefined, 0), undefined)
-  t.equal(readCount('--from', '0', 0), 0)
-  for (const bad of ['-1', '1.5', 'x', '', '1e3']) t.throws(() => readCount('--from', bad, 0), UsageError)
   t.end()
 })
 

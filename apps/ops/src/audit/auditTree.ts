@@ -1,38 +1,17 @@
-// The stored tree, for the audit commands.
+// The stored tree, for the exports.
 import type { Writable } from 'node:stream'
-import { loadConfig } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
-import { Type } from 'typebox'
-import { OpsError } from '../command.ts'
-import { opsPool, type Pool } from '../database.ts'
+import { createSystem, type Pool } from '../system.ts'
 
-const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
-
-/**
- * Runs `work` with connections to the schema `audit`.
- * @throws OpsError when the schema does not exist, ConfigError, and the errors of `work`
- */
+/** Runs `work` with connections to the schema `audit`. @throws ConfigError, and the errors of `work` */
 export async function withAuditTree<Result>(
   environment: NodeJS.ProcessEnv,
   errors: Writable,
   work: (pool: Pool) => Promise<Result>,
 ): Promise<Result> {
-  const { pool } = opsPool(loadConfig(Config, environment).DATABASE_URL, { max: 3, errors })
+  const open = createSystem(environment, errors)
   try {
-    return await work(pool)
-  } catch (error) {
-    if (!isMissingTable(error)) throw error
-    throw new OpsError(
-      'This database has no tree of the log yet. `migrate` creates its tables, the projector fills them.',
-      {
-        cause: error,
-      },
-    )
+    return await work(open.pool())
   } finally {
-    await pool.end()
+    await open.close()
   }
 }
-
-/** undefined_table, invalid_schema_name */
-const isMissingTable = (error: unknown) =>
-  error instanceof Error && 'code' in error && (error.code === '42P01' || error.code === '3F000')

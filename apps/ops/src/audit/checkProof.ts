@@ -1,51 +1,43 @@
 // `audit check-proof`: verifies the proof of a payment with nothing but the verifier key.
-import { readFileSync } from 'node:fs'
 import { type Checkpoint, openCheckpoint } from '@paylog/audit-log/checkpoint'
 import { leafHash } from '@paylog/audit-log/leaf'
 import { NoteError, type VerifierKey } from '@paylog/audit-log/note'
 import { ProofError, verifyInclusion } from '@paylog/audit-log/proofs'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { table } from '@paylog/runtime/process/table'
-import { type CliCommand, OpsError, readArguments } from '../command.ts'
+import { OpsError } from '../command.ts'
+import { defineCommand } from '../defineCommand.ts'
+import { readText } from '../files.ts'
 import { visible } from '../payments/showText.ts'
 import { decodedHashes, leafFieldsOf, type ProofFile, type ProvenEvent, parseProofFile } from './proofFile.ts'
-import { keyHelp, keyOption, requireVerifier } from './verifier.ts'
+import { requireVerifier, verifierOption } from './verifier.ts'
 
 const exitWrong = 3
 
-export const auditCheckProof: CliCommand = {
-  usage: 'FILE [--key KEY] [--json]',
+export const auditCheckProof = defineCommand({
   summary: 'Verify the proof of a payment offline, with nothing but the verifier key',
-  details: [
-    keyHelp,
-    '  --json      one object: whether the proof is valid, the first problem, and what is proven',
-    '',
+  args: ['FILE'],
+  options: verifierOption,
+  json: 'one object: whether the proof is valid, the first problem, and what is proven',
+  about: [
     'Checks the signature of the checkpoint, and that the log that it signed has each of the events, with exactly these',
     'bytes. Neither a server nor Postgres is needed.',
     '',
     'Exits with 0 when everything is proven, with 3 when something is wrong, and with 1 when the file cannot be read.',
-  ].join('\n'),
-  async run(args, { environment, print }) {
-    const { values, positionals } = readArguments(args, ['FILE'], { ...keyOption, json: { type: 'boolean' } })
-    const [path] = positionals
-    const verifier = requireVerifier(values.key, environment)
+  ],
+  async run({ args: [path], options, environment }) {
+    const verifier = requireVerifier(options.key, environment)
     const file = readProofFile(path)
     const checked = checkProof(file, verifier)
-    if (values.json) await print(checkedJson(file, checked))
-    if ('problem' in checked) throw new OpsError(`${path} proves nothing: ${checked.problem}.`, { exitCode: exitWrong })
-    if (!values.json) await print(checkedText(file, checked))
+    if (!('problem' in checked)) return { json: checkedJson(file, checked), text: checkedText(file, checked) }
+    const json = { valid: false, problem: checked.problem, payment: file.payment }
+    return { json, problem: `${path} proves nothing: ${checked.problem}.`, exitCode: exitWrong }
   },
-}
+})
 
 /** @throws OpsError for a file that cannot be read or is no proof */
 export function readProofFile(path: string): ProofFile {
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new OpsError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`, { cause: error })
-  }
-  const file = parseProofFile(text)
+  const file = parseProofFile(readText(path))
   if ('problem' in file) throw new OpsError(`${path} ${file.problem}`)
   return file
 }
@@ -82,12 +74,8 @@ function orProblem<Result>(name: string, verify: () => Result): Result | { reado
   }
 }
 
-type Checked = ReturnType<typeof checkProof>
-
-function checkedJson({ payment, events }: ProofFile, checked: Checked): string {
-  if ('problem' in checked) return JSON.stringify({ valid: false, problem: checked.problem, payment })
-  const { origin, size } = checked
-  return JSON.stringify({
+function checkedJson({ payment, events }: ProofFile, { origin, size }: Checkpoint) {
+  return {
     valid: true,
     problem: null,
     payment,
@@ -98,7 +86,7 @@ function checkedJson({ payment, events }: ProofFile, checked: Checked): string {
       type: event.type,
       occurred_at: occurredAt(event),
     })),
-  })
+  }
 }
 
 function checkedText({ payment, events }: ProofFile, { origin, size }: Checkpoint): string {

@@ -1,58 +1,50 @@
 // `audit consistency`: proves that one state of the tree extends another.
-import { existsSync, readFileSync } from 'node:fs'
-import { openCheckpoint } from '@paylog/audit-log/checkpoint'
-import { NoteError, type VerifierKey } from '@paylog/audit-log/note'
+import { existsSync } from 'node:fs'
+import type { VerifierKey } from '@paylog/audit-log/note'
 import { consistencyProof, ProofError, verifyConsistency } from '@paylog/audit-log/proofs'
 import { treeRoot } from '@paylog/audit-log/tree'
 import { coveringCheckpoint, readTree, storedHashes } from '@paylog/audit-log/treeStore'
-import { type CliCommand, OpsError, readArguments, UsageError } from '../command.ts'
-import type { Pool } from '../database.ts'
-import { withAuditTree } from './auditTree.ts'
+import { OpsError, UsageError } from '../command.ts'
+import { defineCommand } from '../defineCommand.ts'
+import { readText } from '../files.ts'
+import type { Pool } from '../system.ts'
+import { openSigned } from './givenCheckpoints.ts'
 import { type ConsistencyFile, consistencyFileOf, encodedHashes } from './proofFile.ts'
-import { keyHelp, keyOption, readVerifier } from './verifier.ts'
+import { requireVerifier, verifierOption } from './verifier.ts'
 
 const exitDifferent = 3
 
 type TreeState = { readonly size: number; readonly root: Buffer; readonly note: string | null; readonly name: string }
 
-export const auditConsistency: CliCommand = {
-  usage: 'A B [--key KEY] [--json]',
+export const auditConsistency = defineCommand({
   summary: 'Prove that the log of checkpoint B begins with that of checkpoint A',
-  details: [
-    '  A, B        files with checkpoints, or sizes of the tree',
-    keyHelp,
-    '  --json      one object: both checkpoints and the hashes of the proof',
-    '',
-    'Nothing before A was changed, removed or inserted between the two. A size stands for the stored checkpoint of this',
-    'size, or for the state of the stored tree if there is none. Signatures are checked.',
+  args: ['A', 'B'],
+  options: verifierOption,
+  json: 'one object: both checkpoints and the hashes of the proof',
+  about: [
+    'A and B are files with checkpoints, or sizes of the tree. Nothing before A was changed, removed or inserted between the',
+    'two. A size stands for the stored checkpoint of this size, or for the state of the stored tree if there is none.',
+    'Signatures are checked.',
     '',
     'Exits with 0 when it is proven, with 3 when B does not extend A, and with 1 when it could not be checked.',
-  ].join('\n'),
-  async run(args, { environment, print, errors }) {
-    const { values, positionals } = readArguments(args, ['A', 'B'], { ...keyOption, json: { type: 'boolean' } })
-    const verifier = readVerifier(values.key, environment)
-    const file = await withAuditTree(environment, errors, async (pool) => {
-      const older = await readState(pool, positionals[0], verifier)
-      const newer = await readState(pool, positionals[1], verifier)
-      if (older.size > newer.size) throw new UsageError(`A (${older.size} events) is larger than B (${newer.size})`)
-      return await prove(pool, older, newer)
-    })
-    await print(values.json ? JSON.stringify(file) : consistencyText(file))
+  ],
+  async run({ args, options, environment, open }) {
+    const pool = open.pool()
+    const verifier = () => requireVerifier(options.key, environment)
+    const older = await readState(pool, args[0], verifier)
+    const newer = await readState(pool, args[1], verifier)
+    if (older.size > newer.size) throw new UsageError(`A (${older.size} events) is larger than B (${newer.size})`)
+    const file = await prove(pool, older, newer)
+    return { json: file, text: consistencyText(file) }
   },
-}
+})
 
 async function prove(pool: Pool, older: TreeState, newer: TreeState): Promise<ConsistencyFile> {
   const { size: stored } = await readTree(pool)
   if (newer.size > stored) throw new OpsError(`The stored tree has ${stored} events, and ${newer.name} ${newer.size}.`)
   const proof = await consistencyProof(older.size, newer.size, storedHashes(pool))
   try {
-    verifyConsistency({
-      oldSize: older.size,
-      newSize: newer.size,
-      oldRoot: older.root,
-      newRoot: newer.root,
-      proof,
-    })
+    verifyConsistency({ oldSize: older.size, newSize: newer.size, oldRoot: older.root, newRoot: newer.root, proof })
   } catch (error) {
     if (!(error instanceof ProofError)) throw error
     throw new OpsError(`${newer.name} does not extend ${older.name}: ${error.message}.`, {
@@ -65,38 +57,21 @@ async function prove(pool: Pool, older: TreeState, newer: TreeState): Promise<Co
 
 const stateOf = ({ size, root, note }: TreeState) => ({ size, root: root.toString('base64'), checkpoint: note })
 
-async function readState(pool: Pool, given: string, verifier: VerifierKey | undefined): Promise<TreeState> {
-  if (!/^\d{1,15}$/.test(given) || existsSync(given)) return ofFile(given, verifier)
+async function readState(pool: Pool, given: string, verifier: () => VerifierKey): Promise<TreeState> {
+  if (!/^\d{1,15}$/.test(given) || existsSync(given)) return opened(readText(given), given, verifier)
   const size = Number(given)
-  const name = `the tree of ${size} events`
   const { size: stored } = await readTree(pool)
   if (size > stored) throw new OpsError(`The stored tree has ${stored} events, not ${size}.`)
   const checkpoint = await coveringCheckpoint(pool, size)
-  if (checkpoint?.size !== size) return { size, root: await treeRoot(size, storedHashes(pool)), note: null, name }
-  return opened(checkpoint.note, verifier, `the checkpoint of ${size} events`)
+  if (checkpoint?.size === size) return opened(checkpoint.note, `the checkpoint of ${size} events`, verifier)
+  const root = await treeRoot(size, storedHashes(pool))
+  return { size, root, note: null, name: `the tree of ${size} events` }
 }
 
-function ofFile(path: string, verifier: VerifierKey | undefined): TreeState {
-  let note: string
-  try {
-    note = readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new OpsError(`${path} is neither a size nor a file: ${error instanceof Error ? error.message : error}`, {
-      cause: error,
-    })
-  }
-  return opened(note, verifier, path)
-}
-
-function opened(note: string, verifier: VerifierKey | undefined, name: string): TreeState {
-  if (verifier === undefined)
-    throw new UsageError('--key is missing: without the verifier key no checkpoint can be trusted')
-  try {
-    return { ...openCheckpoint(note, verifier), note, name }
-  } catch (error) {
-    if (!(error instanceof NoteError)) throw error
-    throw new OpsError(`${name}: ${error.message}`, { cause: error, exitCode: exitDifferent })
-  }
+function opened(note: string, name: string, verifier: () => VerifierKey): TreeState {
+  const checkpoint = openSigned(note, name, verifier())
+  if ('reason' in checkpoint) throw new OpsError(`${name}: ${checkpoint.reason}`, { exitCode: exitDifferent })
+  return { ...checkpoint, note, name }
 }
 
 function consistencyText({ older, newer, proof }: ConsistencyFile): string {

@@ -1,9 +1,10 @@
 // Checkpoints that were kept outside of the system, from files.
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCheckpoint } from '@paylog/audit-log/checkpoint'
 import { NoteError, type VerifierKey } from '@paylog/audit-log/note'
 import { OpsError } from '../command.ts'
+import { reading, readText } from '../files.ts'
 import type { SignedCheckpoint } from './compareLog.ts'
 
 /** A checkpoint that proves nothing, and why. */
@@ -23,7 +24,7 @@ export function openGivenCheckpoints(paths: readonly string[], verifier: Verifie
   const signed: SignedCheckpoint[] = []
   const invalid: InvalidCheckpoint[] = []
   for (const source of paths.flatMap(filesOf)) {
-    const opened = openSigned(noteIn(reading(source, () => readFileSync(source, 'utf8'))), source, verifier)
+    const opened = openSigned(noteIn(readText(source)), source, verifier)
     if ('reason' in opened) invalid.push(opened)
     else signed.push(opened)
   }
@@ -59,13 +60,5 @@ function noteIn(text: string): string {
     return String(checkpoint.note)
   } catch {
     return text
-  }
-}
-
-function reading<Result>(path: string, read: () => Result): Result {
-  try {
-    return read()
-  } catch (error) {
-    throw new OpsError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`, { cause: error })
   }
 }

@@ -1,5 +1,4 @@
 // `audit prove payment`: writes a file that proves the events of a payment to everyone who has the verifier key.
-import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseCheckpoint } from '@paylog/audit-log/checkpoint'
 import { leafHash } from '@paylog/audit-log/leaf'
@@ -11,12 +10,13 @@ import type { RawClient } from '@paylog/event-store/connection/calls'
 import { describeEvent, type RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readStreamEvents } from '@paylog/event-store/read/reads'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { auditCommand, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
-import { type CliCommand, OpsError, readArguments, UsageError } from '../command.ts'
-import type { Pool } from '../database.ts'
+import type { Audit } from '../auditTrail.ts'
+import { OpsError, UsageError } from '../command.ts'
+import { defineCommand } from '../defineCommand.ts'
+import { writeNewFile } from '../files.ts'
+import { flag, text, value } from '../options.ts'
 import { readPaymentId } from '../payments/providerWorkflow.ts'
-import { openRawLog, untilInterrupted } from '../streams/exportSelection.ts'
-import { withAuditTree } from './auditTree.ts'
+import type { Pool } from '../system.ts'
 import { type ProofFile, type ProvenEvent, proofFileOf, provenEvent } from './proofFile.ts'
 
 /** A checkpoint is made every minute. */
@@ -24,62 +24,57 @@ const defaultWait = '90s'
 const pollMs = 250
 const exitDifferent = 3
 
-export const auditProvePayment: CliCommand = {
-  usage: 'ID [--out FILE] [--wait D] [--force] [--reason TEXT]',
+export const auditProvePayment = defineCommand({
   summary: 'Write a proof that the log has the events of a payment, with the events',
-  details: [
-    '  --out FILE  the file, readable by its owner only; without it the proof is printed',
-    `  --wait D    how long to wait for a checkpoint that covers the newest event (default ${defaultWait}); 0s does not wait`,
-    '  --force     replaces an existing file',
-    reasonHelp,
-    '',
+  args: ['ID'],
+  options: {
+    out: text('FILE', 'the file, readable by its owner only; without it the proof is printed'),
+    wait: value(
+      'D',
+      `how long to wait for a checkpoint that covers the newest event (default ${defaultWait}); 0s does not wait`,
+      readDuration,
+    ),
+    force: flag('replaces an existing file'),
+  },
+  audited: 'reason',
+  about: [
     'The file has the signed checkpoint and, for each event of the payment, its bytes as recorded and the hashes that lead',
     'from them to the checkpoint. `audit check-proof FILE` verifies it anywhere. Personal data in it is sealed.',
     '',
     'Exits with 3 when an event is not the one of the tree; `audit verify` says more. Exits with 1 when no checkpoint covers',
     'the newest event yet.',
-  ].join('\n'),
-  async run(args, context) {
-    const { environment, print, errors } = context
-    const { values, positionals } = readArguments(args, ['ID'], {
-      out: { type: 'string' },
-      wait: { type: 'string' },
-      force: { type: 'boolean' },
-      ...reasonOption,
-    })
-    const id = readPaymentId(positionals[0])
-    const waitMs = parseDurationMs(values.wait ?? defaultWait)
-    if (waitMs === undefined) throw new UsageError('--wait must be a duration such as 90s')
-    const reason = readAuditReason(values.reason)
-    const audit = () =>
-      auditCommand(context, reason, {
-        action: 'show_payment',
-        target: { kind: 'payment', id },
-        details: { proof: true },
-      })
-    const log = openRawLog(environment)
-    const file = await untilInterrupted({ log, errors }, 'Interrupted: nothing was written.', (signal) =>
-      withAuditTree(environment, errors, (pool) => provePayment({ log, pool, signal, audit }, id, waitMs)),
-    )
-    const text = `${JSON.stringify(file, undefined, 2)}\n`
-    if (values.out === undefined) return await print(text.trimEnd())
-    writeProof(values.out, text, values.force === true)
-    await print(writtenText(values.out, file))
+  ],
+  onInterrupt: 'Interrupted: nothing was written.',
+  async run({ args, options, open, signal, audit }) {
+    const { out, wait = readDuration(defaultWait), force: replaces } = options
+    const id = readPaymentId(args[0])
+    const log = await open.rawLog(signal)
+    const file = await provePayment({ log, pool: open.pool(), signal, audit }, id, wait)
+    const content = JSON.stringify(file, undefined, 2)
+    if (out === undefined) return { text: content }
+    signal.throwIfAborted()
+    await writeNewFile(out, `${content}\n`, { replaces })
+    return { text: writtenText(out, file) }
   },
+})
+
+function readDuration(text: string): number {
+  const ms = parseDurationMs(text)
+  if (ms === undefined) throw new UsageError('--wait must be a duration such as 90s')
+  return ms
 }
 
 type Sources = {
   readonly log: RawClient
   readonly pool: Pool
   readonly signal: AbortSignal
-  /** Records that the payment is shown. */
-  readonly audit: () => Promise<void>
+  readonly audit: Audit
 }
 
 async function provePayment({ log, pool, signal, audit }: Sources, id: string, waitMs: number): Promise<ProofFile> {
   const events = await readStreamEvents(log, paymentStream(id), {})
   if (events.length === 0) throw new OpsError(`There is no payment ${id}.`)
-  await audit()
+  await audit({ action: 'show_payment', target: { kind: 'payment', id }, details: { proof: true } })
   const { indexes, note } = await covered(pool, events, waitMs, signal)
   const { size, root } = parseCheckpoint(noteText(note))
   const read = storedHashes(pool)
@@ -135,16 +130,6 @@ function requireIncluded(event: RawEvent, claim: Omit<Parameters<typeof verifyIn
       `${describeEvent(event)} is not the event that the tree has: the log or the tree was changed. \`audit verify\` says where.`,
       { cause: error, exitCode: exitDifferent },
     )
-  }
-}
-
-function writeProof(path: string, text: string, replaces: boolean): void {
-  try {
-    writeFileSync(path, text, { flag: replaces ? 'w' : 'wx', mode: 0o600 })
-  } catch (error) {
-    const isTaken = error instanceof Error && 'code' in error && error.code === 'EEXIST'
-    const reason = isTaken ? 'exists already; --force replaces it' : `cannot be written: ${error}`
-    throw new OpsError(`${path} ${reason}`, { cause: error })
   }
 }
 

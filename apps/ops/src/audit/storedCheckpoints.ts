@@ -1,7 +1,7 @@
 // The checkpoints that Postgres has.
 import type { VerifierKey } from '@paylog/audit-log/note'
 import { readCheckpoints } from '@paylog/audit-log/treeStore'
-import type { Pool } from '../database.ts'
+import type { Pool } from '../system.ts'
 import type { SignedCheckpoint } from './compareLog.ts'
 import { type InvalidCheckpoint, openSigned } from './givenCheckpoints.ts'
 

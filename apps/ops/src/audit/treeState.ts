@@ -14,7 +14,7 @@ import type { RawClient } from '@paylog/event-store/connection/calls'
 import { lookAhead } from '@paylog/event-store/export/lookAhead'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readEvents } from '@paylog/event-store/read/readPage'
-import type { Pool } from '../database.ts'
+import type { Pool } from '../system.ts'
 
 export type TreeState = {
   /** Leaves of the log. */

@@ -26,10 +26,10 @@ const maxListed = 20
 export const isValid = ({ difference, treeDamage, treeProblem, invalidCount }: LogVerdict) =>
   difference === undefined && treeDamage === undefined && treeProblem === undefined && invalidCount === 0
 
-export function verdictJson(verdict: LogVerdict): string {
+export function verdictJson(verdict: LogVerdict) {
   const { events, treeSize, checkpoints, proven, difference, missing, treeDamage, invalid, invalidCount } = verdict
   const signer = (by: Proven['by'] | null) => by && { size: by.size, source: by.source }
-  return JSON.stringify({
+  return {
     valid: isValid(verdict),
     events,
     tree_size: treeSize,
@@ -42,7 +42,7 @@ export function verdictJson(verdict: LogVerdict): string {
     invalid_checkpoints: invalidCount,
     invalid,
     earlier_checkpoints: verdict.earlier.map(({ root, ...each }) => ({ ...each, root: root.toString('base64') })),
-  })
+  }
 }
 
 export function verdictText(verdict: LogVerdict): string {

@@ -4,12 +4,20 @@ import { NoteError, parseSigningKey, parseVerifierKey, type VerifierKey } from '
 import { loadConfig } from '@paylog/config/environment'
 import { text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
-import { OpsError, UsageError } from '../command.ts'
+import { messageOf, OpsError, UsageError } from '../command.ts'
+import { text as textOption } from '../options.ts'
 
 export const keyOption = { key: { type: 'string' } } as const
 
-export const keyHelp =
-  '  --key KEY   the verifier key, as `audit key` prints it, or a file that holds it (default AUDIT_VERIFIER_KEY)'
+export const verifierOption = {
+  key: textOption(
+    'KEY',
+    'the verifier key, as `audit key` prints it, or a file that holds it (default AUDIT_VERIFIER_KEY)',
+  ),
+}
+
+/** The line of the help of `streams verify-export`. */
+export const keyHelp = `  --key KEY   ${verifierOption.key.help}`
 
 const Config = Type.Object({ AUDIT_VERIFIER_KEY: Type.Optional(text()), AUDIT_SIGNING_KEY: Type.Optional(text()) })
 
@@ -47,13 +55,8 @@ const looksLikeKey = (text: string) => /^[^+\s]+\+[0-9a-f]{8}\+/.test(text)
 function contentOf(path: string): string {
   try {
     return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new OpsError(
-      `--key is neither a verifier key nor a file: ${error instanceof Error ? error.message : error}`,
-      {
-        cause: error,
-      },
-    )
+  } catch (cause) {
+    throw new OpsError(`--key is neither a verifier key nor a file: ${messageOf(cause)}`, { cause })
   }
 }
 

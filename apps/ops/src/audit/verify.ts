@@ -5,34 +5,35 @@ import { earlierCheckpoints, listCheckpoints, readLeaves, readTree } from '@payl
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import { readEvents } from '@paylog/event-store/read/readPage'
 import { readLogEnd } from '@paylog/event-store/read/reads'
-import { type CliCommand, OpsError, readArguments } from '../command.ts'
-import type { Pool } from '../database.ts'
-import { type CliProgress, createReportWriter } from '../progress.ts'
-import { createExportProgress, type ExportProgress } from '../streams/export.ts'
-import { nameOf } from '../streams/exportDifference.ts'
-import { openRawLog, untilInterrupted } from '../streams/exportSelection.ts'
-import { withAuditTree } from './auditTree.ts'
+import { defineCommand } from '../defineCommand.ts'
+import { texts } from '../options.ts'
+import { partOfLog } from '../progressLine.ts'
+import { type EventName, nameOf } from '../streams/exportDifference.ts'
+import type { Pool } from '../system.ts'
 import { compareLog, type SignedCheckpoint } from './compareLog.ts'
 import { type InvalidCheckpoint, type OpenedCheckpoints, openGivenCheckpoints } from './givenCheckpoints.ts'
 import type { LogLeaf, StoredLeaf } from './leafDifference.ts'
 import { findMissing } from './missingEvent.ts'
 import { storedCheckpoints } from './storedCheckpoints.ts'
 import { isValid, type LogVerdict, verdictJson, verdictText } from './verdict.ts'
-import { keyHelp, keyOption, requireVerifier } from './verifier.ts'
+import { requireVerifier, verifierOption } from './verifier.ts'
 
 const exitDifferent = 3
 /** Invalid checkpoints that are listed. The others are counted. */
 const maxInvalid = 20
 
-export const auditVerify: CliCommand = {
-  usage: '[--against CHECKPOINT]… [--key KEY] [--json]',
+export const auditVerify = defineCommand({
   summary: 'Recompute the tree of the log, and compare it with the stored tree and the checkpoints',
-  details: [
-    '  --against CHECKPOINT  a checkpoint that was kept elsewhere: a file with a signed note, the proof of a payment, the',
-    '                        manifest of an export, or a directory of them; may be repeated',
-    keyHelp,
-    '  --json                one object: whether the log is valid, up to where it is proven, and the first difference',
-    '',
+  options: {
+    against: texts(
+      'CHECKPOINT',
+      'a checkpoint that was kept elsewhere: a file with a signed note, the proof of a payment, the\n' +
+        'manifest of an export, or a directory of them; may be repeated',
+    ),
+    ...verifierOption,
+  },
+  json: 'one object: whether the log is valid, up to where it is proven, and the first difference',
+  about: [
     'Reads the whole log once. Every event is compared with its leaf in Postgres, and the tree of all events so far with',
     'each checkpoint. The first position that is wrong is named, with what happened there: an event was changed, is missing,',
     'was added, is out of order, or the log was truncated. If the leaves in Postgres were changed too, the checkpoints bracket it.',
@@ -42,44 +43,38 @@ export const auditVerify: CliCommand = {
     'Who can write to the log and to Postgres can cut both back to an older state. Only a checkpoint from elsewhere shows it.',
     '',
     'Exits with 0 when nothing differs, with 3 when something does, and with 1 when it could not be checked.',
-  ].join('\n'),
-  async run(args, { environment, print, errors }) {
-    const options = { ...keyOption, against: { type: 'string', multiple: true }, json: { type: 'boolean' } } as const
-    const { values } = readArguments(args, [], options)
-    const verifier = requireVerifier(values.key, environment)
-    const given = openGivenCheckpoints(values.against ?? [], verifier)
-    const log = openRawLog(environment)
-    const progress = createExportProgress(errors)
-    const { conclude } = createReportWriter(progress, print)
-    try {
-      const verdict = await untilInterrupted(
-        { log, errors },
-        'Interrupted before the whole log was checked.',
-        (signal) =>
-          withAuditTree(environment, errors, (pool) => verify({ log, pool, verifier, given, progress, signal })),
-      )
-      await conclude((values.json ? verdictJson : verdictText)(verdict))
-      if (!isValid(verdict)) throw new OpsError('The log is not proven.', { exitCode: exitDifferent })
-    } finally {
-      progress.end()
+  ],
+  onInterrupt: 'Interrupted before the whole log was checked.',
+  async run({ options, environment, open, progress, signal }) {
+    const verifier = requireVerifier(options.key, environment)
+    const given = openGivenCheckpoints(options.against, verifier)
+    const log = await open.rawLog(signal)
+    const head = (await readLogEnd(log))?.position.commit ?? 0n
+    const onEvent = ({ position }: EventName, done: number) =>
+      progress.show({ step: 'Verifying', done, unit: 'events', part: partOfLog(BigInt(position), head) })
+    const verdict = await verify({ log, pool: open.pool({ max: 3 }), verifier, given, signal, onEvent })
+    return {
+      json: verdictJson(verdict),
+      text: verdictText(verdict),
+      problem: isValid(verdict) ? undefined : 'The log is not proven.',
+      exitCode: exitDifferent,
     }
   },
-}
+})
 
 type Verification = {
   readonly log: RawClient
   readonly pool: Pool
   readonly verifier: VerifierKey
   readonly given: OpenedCheckpoints
-  readonly progress: CliProgress<ExportProgress>
   readonly signal: AbortSignal
+  readonly onEvent: (event: EventName, events: number) => void
 }
 
-async function verify({ log, pool, verifier, given, progress, signal }: Verification): Promise<LogVerdict> {
+async function verify({ log, pool, verifier, given, signal, onEvent }: Verification): Promise<LogVerdict> {
   // Before the log is read, so that the log has at least the events of the tree and of the checkpoints.
   const { size: treeSize } = await readTree(pool)
   const [newest] = await listCheckpoints(pool, { limit: 1 })
-  const head = (await readLogEnd(log))?.position.commit ?? 0n
   const invalid: InvalidCheckpoint[] = [...given.invalid]
   let treeProblem: string | undefined
   const onInvalid = (found: InvalidCheckpoint) => void invalid.push(found)
@@ -92,9 +87,7 @@ async function verify({ log, pool, verifier, given, progress, signal }: Verifica
     treeSize,
     checkpoints: mergeBySize(stored, given.signed),
   }
-  const compared = await compareLog(sources, ({ position }, events) =>
-    progress.show({ phase: 'verifying', events, position: BigInt(position), head }),
-  )
+  const compared = await compareLog(sources, onEvent)
   const { difference } = compared
   const missing = difference?.kind === 'missing' ? await findMissing(log, difference) : undefined
   const { length: invalidCount } = invalid

@@ -1,60 +1,33 @@
 // `payments list` finds payments of all owners in the read model.
-import { loadConfig } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
 import { PaymentStatus } from '@paylog/domain/payments/payment'
 import { table } from '@paylog/runtime/process/table'
-import { Type } from 'typebox'
-import { Value } from 'typebox/value'
-import { type CliCommand, readArguments, readCount, readSince, UsageError } from '../command.ts'
-import { opsPool, type Pool } from '../database.ts'
+import { defineCommand } from '../defineCommand.ts'
+import { count, oneOf, text, time, withDefault } from '../options.ts'
+import type { Pool } from '../system.ts'
 import { amountText } from './resultText.ts'
 import { visible } from './showText.ts'
 
-const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
-const defaultLimit = 20
 const maxLimit = 1_000
 
-export const paymentsList: CliCommand = {
-  usage: `[--status ${PaymentStatus.enum.join('|')}] [--provider P] [--search TEXT] [--since T] [--limit N] [--json]`,
+export const paymentsList = defineCommand({
   summary: 'List the newest payments of all owners',
-  details: [
-    '  --status S     one of the five statuses',
-    '  --provider P   such as stripe',
-    "  --search TEXT  exactly the id of a payment, the provider's id of an intent or charge, an e-mail or a reference code",
-    '  --since T      created since then: a time such as 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
-    `  --limit N      ${defaultLimit} by default, at most ${maxLimit}`,
-    '  --json         one object: payments',
-    '',
-    'Reads Postgres, which may be a moment behind the log. `payments show` has everything about one payment.',
-  ].join('\n'),
-  async run(args, { environment, print, errors }) {
-    const { values } = readArguments(args, [], {
-      status: { type: 'string' },
-      provider: { type: 'string' },
-      search: { type: 'string' },
-      since: { type: 'string' },
-      limit: { type: 'string' },
-      json: { type: 'boolean' },
-    })
-    const { provider, search } = values
-    const limit = readCount('--limit', values.limit, 1) ?? defaultLimit
-    if (limit > maxLimit) throw new UsageError(`--limit must be at most ${maxLimit}`)
-    const since = values.since === undefined ? undefined : readSince(values.since, Date.now())
-    const filter = { status: readStatus(values.status), provider, search, since, limit }
-    const { pool } = opsPool(loadConfig(Config, environment).DATABASE_URL, { max: 1, errors })
-    try {
-      const payments = await newestPayments(pool, filter)
-      await print(values.json ? JSON.stringify({ payments }) : listText(payments))
-    } finally {
-      await pool.end()
-    }
+  options: {
+    status: oneOf('S', PaymentStatus.enum, PaymentStatus.enum.join(', ')),
+    provider: text('P', 'such as stripe'),
+    search: text(
+      'TEXT',
+      "exactly the id of a payment, the provider's id of an intent or charge, an e-mail or a reference code",
+    ),
+    since: time('created since then'),
+    limit: withDefault(count('N', `at most ${maxLimit}`, { max: maxLimit }), 20),
   },
-}
-
-function readStatus(text: string | undefined): PaymentStatus | undefined {
-  if (text === undefined || Value.Check(PaymentStatus, text)) return text
-  throw new UsageError(`--status must be one of ${PaymentStatus.enum.join(', ')}`)
-}
+  json: 'one object: payments',
+  about: ['Reads Postgres, which may be a moment behind the log. `payments show` has everything about one payment.'],
+  async run({ options, open }) {
+    const payments = await newestPayments(open.pool(), options)
+    return { json: { payments }, text: listText(payments) }
+  },
+})
 
 type Filter = {
   readonly status: PaymentStatus | undefined

@@ -1,12 +1,11 @@
 // Finds the deliveries that the events of a payment led to.
-import type { Writable } from 'node:stream'
-import { deliveriesOfStreams, type StreamDelivery } from '@paylog/deliveries/operations/deliveryList'
+import { deliveriesOfStreams, listSettings, type StreamDelivery } from '@paylog/deliveries/operations/deliveryList'
 import { storedNotifications } from '@paylog/deliveries/operations/paymentStreams'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { messageOf } from '../command.ts'
-import { withDeliveries } from '../database.ts'
+import type { System } from '../system.ts'
 
 export type PaymentDelivery = {
   readonly delivery: StreamDelivery
@@ -27,13 +26,12 @@ export type PaymentDeliveries = {
 export async function readDeliveries(
   id: string,
   events: readonly Recorded<PaymentEvent>[],
-  { databaseUrl, errors }: { readonly databaseUrl: string | undefined; readonly errors: Writable },
+  open: System,
 ): Promise<PaymentDeliveries> {
-  if (databaseUrl === undefined) return cannotBeShown('DATABASE_URL is not set')
   const stored = storedNotifications(events)
   const streams = [paymentStream(id), ...stored.keys()]
   try {
-    const found = await withDeliveries(databaseUrl, errors, (pool) => deliveriesOfStreams(pool, streams))
+    const found = await deliveriesOfStreams(open.pool({ settings: listSettings }), streams)
     const shown = new Set(events.map((event) => event.id))
     const deliveries = found.flatMap((delivery) => {
       const shownAt = stored.get(delivery.stream) ?? delivery.event_id

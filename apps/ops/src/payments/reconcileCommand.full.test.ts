@@ -1,4 +1,5 @@
 // The arguments, the selection and the interruption of `payments reconcile`.
+import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { matchList } from '@paylog/testing/assertions'
@@ -61,7 +62,7 @@ t.test('payments reconcile with invalid arguments or variables fails before it s
   t.match(await runOps(reconcile, { ...env, ...sandbox }), {
     code: 1,
     stdout: '',
-    stderr: 'The event store cannot be read at the moment\n',
+    stderr: 'The event store cannot be read at the moment (event_store_unavailable)\n',
   })
   t.match(await runOps([...reconcile, '--help'], env), { code: 0, stdout: /\n {2}--all .*\n.*\n\nExits with 0 when/s })
 })
@@ -123,18 +124,7 @@ t.test('a second interruption ends payments reconcile at once', async (t) => {
 t.test('payments reconcile interrupted while reading the log reports that no payment was checked', async (t) => {
   const { payments, fakeStripe, stripe } = await reconcileHarness(t)
   await payments.open(stripe)
-  const printed: string[] = []
-  const run = reconcilePayments(
-    { store: payments.store, providers: new Map([[stripe.id, stripe]]), now: () => new Date() },
-    {
-      selection: createPaymentSelection({ since: undefined, all: false }),
-      writeLine: async (line) => void printed.push(line),
-      conclude: async (text) => void printed.push(text),
-      isJson: false,
-      onProgress: () => {},
-      signal: AbortSignal.abort(),
-    },
-  )
+  const { run, printed } = reconcileWith(payments.store, stripe, AbortSignal.abort())
   await t.rejects(run, { name: 'OpsError', message: 'Interrupted before any payment was checked.' })
   t.same(printed, [])
   t.notOk(fakeStripe.calls.some(({ method }) => method === 'GET'))
@@ -152,21 +142,20 @@ t.test('a failed payments reconcile prints the results so far', async (t) => {
       return (await stripe.retrieveIntent?.(ref)) ?? null
     },
   }
-  const printed: string[] = []
-  const run = reconcilePayments(
-    { store: payments.store, providers: new Map([[provider.id, provider]]), now: () => new Date() },
-    {
-      selection: createPaymentSelection({ since: undefined, all: false }),
-      writeLine: async (line) => void printed.push(line),
-      conclude: async (text) => void printed.push(text),
-      isJson: false,
-      onProgress: () => {},
-      signal: new AbortController().signal,
-    },
-  )
-  await t.rejects(run, TypeError)
-  matchList(t, printed, [
-    new RegExp(`^late .* ${paid} `),
-    /^\n1 of 2 payments, the others were not checked:\nfinding .*\n-.*\nlate /,
-  ])
+  const { run, printed } = reconcileWith(payments.store, provider)
+  t.match(await run, {
+    text: /^\n1 of 2 payments, the others were not checked:\nfinding .*\n-.*\nlate /,
+    problem: /^TypeError: on purpose\n/,
+  })
+  matchList(t, printed, [new RegExp(`^late .* ${paid} `)])
 })
+
+/** Reconciles all payments with one provider. */
+function reconcileWith(store: EventStore, provider: Provider, signal = new AbortController().signal) {
+  const printed: string[] = []
+  const print = async (line: string) => void printed.push(line)
+  const workflow = { store, providers: new Map([[provider.id, provider]]), now: () => new Date() }
+  const selection = createPaymentSelection({ since: undefined, all: false })
+  const progress = { show: () => {}, clear: () => {}, end: () => {} }
+  return { run: reconcilePayments(workflow, selection, { print, isJson: false, progress, signal }), printed }
+}

@@ -230,7 +230,11 @@ t.test('payments show exits with 0, 1 or 2', async (t) => {
   await appendUnknown(id, 'PaymentVanished')
   t.match(await command(id), { code: 1, stdout: /PaymentSucceeded/, stderr: /^CANNOT BE READ: [^\n]*\n$/ })
   const nowhere = await runOps(['payments', 'show', id], { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' })
-  t.same(nowhere, { code: 1, stdout: '', stderr: 'The event store cannot be read at the moment\n' })
+  t.same(nowhere, {
+    code: 1,
+    stdout: '',
+    stderr: 'The event store cannot be read at the moment (event_store_unavailable)\n',
+  })
 })
 
 t.test('payment show, the earlier name, is payments show', async (t) => {

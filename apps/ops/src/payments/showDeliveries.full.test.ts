@@ -200,7 +200,7 @@ t.test('payments show without Postgres shows the payment, and says why not its d
   const unreachable = { ...env, DATABASE_URL: 'postgres://127.0.0.1:1/x' }
   const unmigrated = { ...env, DATABASE_URL: Object.assign(new URL(DATABASE_URL), { pathname: '/postgres' }).href }
   const reasons: [Record<string, string>, string][] = [
-    [withoutDatabase, 'DATABASE_URL is not set'],
+    [withoutDatabase, 'Bad configuration: DATABASE_URL is required'],
     [unreachable, 'Postgres cannot be reached: connect ECONNREFUSED 127.0.0.1:1'],
     [unmigrated, 'the tables of this database do not match this version: '],
   ]

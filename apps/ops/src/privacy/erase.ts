@@ -9,21 +9,18 @@ import {
   findPerson,
 } from '@paylog/operator-routes/privacy/erase'
 import type { ScanProgress } from '@paylog/operator-routes/privacy/personTraces'
-import { auditOn, operatorMetadata, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
-import { type CliCommand, OpsError, readArguments } from '../command.ts'
-import { createProgress } from '../progress.ts'
-import { withInterrupt } from '../withInterrupt.ts'
-import { explained, openPrivacy, personHelp, personOptions, personUsage, readPerson } from './person.ts'
+import { operatorMetadata } from '../auditTrail.ts'
+import { defineCommand } from '../defineCommand.ts'
+import { flag } from '../options.ts'
+import { known, openPrivacy, personOptions, personUsage, readPerson } from './person.ts'
 
-export const privacyErase: CliCommand = {
-  usage: `${personUsage} [--dry-run] [--reason TEXT] [--json]`,
+export const privacyErase = defineCommand({
   summary: 'Erase the personal data of a person, for good',
-  details: [
-    ...personHelp,
-    '  --dry-run      only lists what would go',
-    reasonHelp,
-    '  --json         one object: counts and ids, erasure_id, at_providers, behind, is_complete',
-    '',
+  usage: `${personUsage} [--dry-run] [--reason TEXT] [--json]`,
+  options: { ...personOptions, 'dry-run': flag('only lists what would go') },
+  audited: 'reason',
+  json: 'one object: counts and ids, erasure_id, at_providers, behind, is_complete',
+  about: [
     'Destroys the keys that the data is sealed with, deletes the customers and saved methods at the providers, whose',
     'credentials come from its own environment, and waits up to a minute until the projector and the worker have emptied',
     'what they derived. Amounts, times, statuses, our ids and the user id stay.',
@@ -32,46 +29,28 @@ export const privacyErase: CliCommand = {
     '`privacy scrub` removes the last traces from the files of Postgres.',
     '',
     'Exits with 1 when something is left to do, and with 3 when nothing is known of the person.',
-  ].join('\n'),
-  async run(args, { environment, print, errors }) {
-    const { values } = readArguments(args, [], {
-      ...personOptions,
-      ...reasonOption,
-      'dry-run': { type: 'boolean' },
-      json: { type: 'boolean' },
-    })
-    const subject = readPerson(values)
-    const reason = readAuditReason(values.reason)
-    const opened = await openPrivacy(environment, errors)
-    const progress = createProgress(errors, progressText)
-    const onProgress = (phase: EraseStep, scan: ScanProgress | undefined) =>
-      progress.show({ phase, events: scan?.events ?? 0 })
-    try {
-      await withInterrupt(errors, async (signal) => {
-        const person = await explained(findPerson(opened, subject, { signal, onProgress }))
-        if (values['dry-run']) {
-          progress.end()
-          const { findings } = person
-          return await print(values.json ? JSON.stringify({ dry_run: true, ...findings }) : findingsText(findings))
-        }
-        const erasureId = randomUUIDv7()
-        const metadata = operatorMetadata()
-        await explained(auditOn(opened.store, reason, erasureDeed(erasureId, person), metadata))
-        const request = { erasureId, metadata, signal, onProgress }
-        const done = await explained(erasePerson(opened, person, request))
-        progress.end()
-        await print(values.json ? JSON.stringify({ dry_run: false, ...done }) : reportText(done))
-        if (!done.is_complete) throw new OpsError(unfinishedText(done))
-      })
-    } finally {
-      progress.end()
-      await opened.close()
+  ],
+  onInterrupt: 'finishes',
+  async run({ options, open, progress, signal, audit }) {
+    const subject = readPerson(options)
+    const opened = await openPrivacy(open)
+    const onProgress = (step: EraseStep, scan: ScanProgress | undefined) => progress.show(scanProgress(step, scan))
+    const person = await known(findPerson(opened, subject, { signal, onProgress }))
+    if (options['dry-run']) return { json: { dry_run: true, ...person.findings }, text: findingsText(person.findings) }
+    const erasureId = randomUUIDv7()
+    const metadata = operatorMetadata()
+    await audit(erasureDeed(erasureId, person), metadata)
+    const done = await erasePerson(opened, person, { erasureId, metadata, signal, onProgress })
+    return {
+      json: { dry_run: false, ...done },
+      text: reportText(done),
+      problem: done.is_complete ? undefined : unfinishedText(done),
     }
   },
-}
+})
 
-export const progressText = ({ phase, events }: { readonly phase: string; readonly events: number }) =>
-  events === 0 ? `${phase}…` : `${phase}: ${events} events`
+export const scanProgress = (step: string, scan: ScanProgress | undefined) =>
+  scan === undefined ? { step } : { step, done: scan.events, unit: 'events' }
 
 function findingsText(findings: Findings): string {
   return ['Nothing is changed. An erasure would remove what is personal in:', ...found(findings)].join('\n')

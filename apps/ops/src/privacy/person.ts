@@ -1,39 +1,24 @@
 // Whom a command is about, and what it opens.
-import type { Writable } from 'node:stream'
-import { loadConfig } from '@paylog/config/environment'
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
 import type { EventStore } from '@paylog/event-store/eventStore'
+import type { Person } from '@paylog/operator-routes/privacy/erase'
 import type { PersonalDataKeys, Subject } from '@paylog/privacy/dataKeys'
 import type { Workflow } from '@paylog/workflows/context'
-import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
-import { Type } from 'typebox'
-import { OpsError, UsageError } from '../command.ts'
-import { opsPool, type Pool } from '../database.ts'
-import { eventLogVariables, openEventLog } from '../eventLog.ts'
+import { messageOf, OpsError, UsageError } from '../command.ts'
+import { type ReadOptions, text } from '../options.ts'
+import type { Pool, System } from '../system.ts'
 
 export const personOptions = {
-  user: { type: 'string' },
-  email: { type: 'string' },
-  payment: { type: 'string' },
-} as const
+  user: text('ID', 'a user of yours, as in user_id'),
+  email: text('E', 'a guest, and every user that was seen with this e-mail'),
+  payment: text('ID', 'the payer of an anonymous payment'),
+}
 
 export const personUsage = '--user ID|--email E|--payment ID'
 
-export const personHelp = [
-  '  --user ID      a user of yours, as in user_id',
-  '  --email E      a guest, and every user that was seen with this e-mail',
-  '  --payment ID   the payer of an anonymous payment',
-]
-
 /** @throws UsageError */
-export function readPerson({
-  user,
-  email,
-  payment,
-}: {
-  readonly [Name in keyof typeof personOptions]?: string | undefined
-}): Subject {
+export function readPerson({ user, email, payment }: ReadOptions<typeof personOptions>): Subject {
   const given = [user, email, payment].filter((value) => value !== undefined)
   if (given.length !== 1 || given[0] === '') throw new UsageError(`Name one person: ${personUsage}`)
   if (user !== undefined) return { user }
@@ -46,45 +31,29 @@ export function readPerson({
   return { payment: id }
 }
 
-const Config = Type.Object({ ...eventLogVariables, ...providerVariables })
-
 export type OpenPrivacy = Workflow & {
   readonly store: EventStore
   readonly keys: PersonalDataKeys
   readonly pool: Pool
-  close(): Promise<void>
 }
 
 /**
  * Opens the log, its keys, the database and the enabled providers, of which there may be none.
  * @throws ConfigError, MasterKeyError; errors of Postgres and of the log
  */
-export async function openPrivacy(environment: NodeJS.ProcessEnv, errors: Writable): Promise<OpenPrivacy> {
-  const config = loadConfig(Config, environment)
-  const providers = await enabledProviders(config)
-  const { store, keys, close } = await openEventLog(config, errors)
-  const { pool } = opsPool(config.DATABASE_URL, { max: 2, errors })
-  return {
-    ...{ store, keys, pool, providers },
-    now: () => new Date(),
-    async close() {
-      await Promise.all([...providers.values()].map((provider) => provider.close()))
-      await pool.end()
-      await close()
-    },
-  }
+export async function openPrivacy(open: System): Promise<OpenPrivacy> {
+  const providers = await open.providers()
+  const keys = await open.keys()
+  return { providers, keys, store: await open.store(keys), pool: open.pool(), now: () => new Date() }
 }
 
 /** Not found: scripts tell it from a failure. */
 const exitUnknown = 3
 
-/** @throws OpsError in the place of a DomainError */
-export async function explained<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work
-  } catch (error) {
-    if (!(error instanceof DomainError)) throw error
-    const exitCode = error.code === 'not_found' ? exitUnknown : 1
-    throw new OpsError(`${error.message} (${error.code})`, { exitCode, cause: error })
-  }
+/** @throws OpsError when nothing is known of the person */
+export async function known(found: Promise<Person>): Promise<Person> {
+  return await found.catch((error: unknown) => {
+    if (!(error instanceof DomainError) || error.code !== 'not_found') throw error
+    throw new OpsError(messageOf(error), { exitCode: exitUnknown, cause: error })
+  })
 }

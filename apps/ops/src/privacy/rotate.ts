@@ -5,56 +5,30 @@ import { masterKeysOf } from '@paylog/privacy/masterKeys'
 import { countOutdated, rotateKeys } from '@paylog/privacy/rotateKeys'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
 import { Type } from 'typebox'
-import { type CliCommand, OpsError, readArguments } from '../command.ts'
-import { opsPool } from '../database.ts'
-import { type CliProgressOutput, createProgress, createProgressBar } from '../progress.ts'
-import { withInterrupt } from '../withInterrupt.ts'
+import { defineCommand } from '../defineCommand.ts'
 
-const Config = Type.Object(dataKeyVariables)
-
-export const privacyRotate: CliCommand = {
-  usage: '[--json]',
+export const privacyRotate = defineCommand({
   summary: 'Wrap all keys of personal data with the first key of PII_MASTER_KEY',
-  details: [
-    '  --json  one object: complete, master_key (its first 8 hex digits of SHA-256), rewrapped',
-    '',
+  json: 'one object: complete, master_key (its first 8 hex digits of SHA-256), rewrapped',
+  about: [
     'PII_MASTER_KEY holds the new and the old master keys, separated by commas, the new one first. Every process needs both',
     'before this begins. Afterwards the old ones open nothing and can be removed. The data itself is not touched.',
     '',
     'It may run beside all processes, and may be interrupted and repeated at any time. Exits with 1 when it was interrupted.',
-  ].join('\n'),
-  async run(args, { environment, print, errors }) {
-    const { values } = readArguments(args, [], { json: { type: 'boolean' } })
-    const config = loadConfig(Config, environment)
-    const masterKeys = masterKeysOf(config.PII_MASTER_KEY)
-    const { pool } = opsPool(config.DATABASE_URL, { max: 2, errors })
-    const progress = createProgress(errors, rotationText(errors))
-    try {
-      await openLookupHash(pool, masterKeys)
-      const total = await countOutdated(pool, masterKeys)
-      const onProgress = (rewrapped: number) => progress.show({ phase: 'rotating', rewrapped, total })
-      const { rewrapped, isComplete } = await withInterrupt(errors, (signal) =>
-        rotateKeys(pool, masterKeys, { signal, onProgress }),
-      )
-      progress.end()
-      const [{ id }] = masterKeys
-      const all = isComplete ? ' It wraps all keys.' : ''
-      const text = `${rewrapped} rows are wrapped with master key ${id} now.${all}`
-      await print(values.json ? JSON.stringify({ complete: isComplete, master_key: id, rewrapped }) : text)
-      if (!isComplete) throw new OpsError('Interrupted. Run the command again for the rest.')
-    } finally {
-      progress.end()
-      await pool.end()
+  ],
+  onInterrupt: 'finishes',
+  async run({ environment, open, progress, signal }) {
+    const masterKeys = masterKeysOf(loadConfig(Type.Object(dataKeyVariables), environment).PII_MASTER_KEY)
+    const pool = open.pool()
+    await openLookupHash(pool, masterKeys)
+    const of = await countOutdated(pool, masterKeys)
+    const onProgress = (done: number) => progress.show({ step: 'Rotating', done, of, unit: 'keys' })
+    const { rewrapped, isComplete } = await rotateKeys(pool, masterKeys, { signal, onProgress })
+    const [{ id }] = masterKeys
+    return {
+      json: { complete: isComplete, master_key: id, rewrapped },
+      text: `${rewrapped} rows are wrapped with master key ${id} now.${isComplete ? ' It wraps all keys.' : ''}`,
+      problem: isComplete ? undefined : 'Interrupted. Run the command again for the rest.',
     }
   },
-}
-
-type Rotating = { readonly phase: 'rotating'; readonly rewrapped: number; readonly total: number }
-
-function rotationText(output: CliProgressOutput): (state: Rotating) => string {
-  const bar = createProgressBar(output)
-  return ({ rewrapped, total }) => {
-    const part = total === 0 ? 1 : Math.min(rewrapped / total, 1)
-    return `${bar(part)}${Math.floor(part * 100)} %, ${rewrapped} of ${total} keys`
-  }
-}
+})

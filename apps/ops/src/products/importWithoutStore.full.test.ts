@@ -29,6 +29,6 @@ t.test('products import without an event store fails before the first line', asy
   t.same(await harness.run([someLine()]), {
     code: 1,
     stdout: '',
-    stderr: 'The event store cannot be read at the moment\n',
+    stderr: 'The event store cannot be read at the moment (event_store_unavailable)\n',
   })
 })

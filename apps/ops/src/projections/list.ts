@@ -1,45 +1,25 @@
 // `projections list`: the tables of each projection, whether it runs, and its lag.
-import { loadConfig } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
-import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
-import { createEventStore } from '@paylog/event-store/eventStore'
 import { type ListedProjection, listProjections } from '@paylog/projections/listProjections'
 import { table } from '@paylog/runtime/process/table'
-import { Type } from 'typebox'
-import { type CliCommand, readArguments } from '../command.ts'
-import { withReadModels } from './readModels.ts'
+import { defineCommand } from '../defineCommand.ts'
 import { sizeText } from './sizes.ts'
 
-const Config = Type.Object({
-  DATABASE_URL: url(['postgres', 'postgresql']),
-  EVENTSTORE_URL: Type.Optional(url(['esdb', 'esdb+discover'])),
-})
-
-export const projectionsList: CliCommand = {
-  usage: '[--json]',
+export const projectionsList = defineCommand({
   summary: 'Show the tables of each projection, whether it runs, and its lag',
-  details: [
-    '  --json  one object: projections with their tables; row counts are estimates of the database',
-    '',
+  json: 'one object: projections with their tables; row counts are estimates of the database',
+  about: [
     'Queries read the live table. The other states: building (filled by a rebuild, or left by one), retired (live before',
     'a rebuild), scratch (filled by a verification, or left by one). `projections prune` drops what is not in use.',
     '',
     'Lag: the recorded events that are not in the live table yet, and the age of the first of them. It is unknown when',
     'neither the event store nor a projector reports it.',
-  ].join('\n'),
-  async run(args, { environment, print, errors }) {
-    const { values } = readArguments(args, [], { json: { type: 'boolean' } })
-    const { DATABASE_URL, EVENTSTORE_URL } = loadConfig(Config, environment)
-    const store =
-      EVENTSTORE_URL === undefined
-        ? undefined
-        : createEventStore({ connectionString: EVENTSTORE_URL, keys: noDataKeys })
-    const listed = await withReadModels(DATABASE_URL, errors, ({ pool }) => listProjections(pool, store)).finally(() =>
-      store?.close(),
-    )
-    await print(values.json ? JSON.stringify({ projections: listed }) : listText(listed))
+  ],
+  async run({ open }) {
+    const store = open.hasLog ? await open.store() : undefined
+    const projections = await listProjections(open.pool(), store)
+    return { json: { projections }, text: listText(projections) }
   },
-}
+})
 
 export function listText(listed: readonly ListedProjection[]): string {
   return [projectionsText(listed), tablesText(listed), ...listed.flatMap(remarks)].join('\n\n')

@@ -4,10 +4,8 @@ import { type CompletedRebuild, maxShown, rate, rebuildOne, rebuiltJson } from '
 import { heldLocks } from '@paylog/projections/rebuild/replay'
 import { rowText } from '@paylog/projections/tables/rowText'
 import { listTables, tableName } from '@paylog/projections/tables/tables'
-import { reasonHelp } from '../audit.ts'
-import { type CliCommand, OpsError } from '../command.ts'
-import type { Pool } from '../database.ts'
-import { type FailedProjection, replayEach } from './replayEach.ts'
+import type { Pool } from '../system.ts'
+import { type FailedProjection, replayCommand } from './replayEach.ts'
 
 export function rebuiltText(done: CompletedRebuild): string {
   const { projection, version, replaced, events, resumedAfter, rows, seconds } = done
@@ -75,34 +73,31 @@ async function remainingTables(pool: Pool, name: string): Promise<string> {
 
 const countText = (count: number, thing: string) => `${count} ${count === 1 ? thing : `${thing}s`}`
 
-export const projectionsRebuild: CliCommand = {
-  usage: 'NAME… | --all [--reason TEXT] [--json]',
-  summary: 'Fill projections again from the log, while everything runs',
-  details: [
-    'Fills a new table from the log beside the live one and switches to it atomically. Queries read the old table until',
-    'then, and nothing has to be stopped. Before the switch both tables are compared at the same position of the log.',
-    `Differing rows of the old table are counted, and the first ${maxShown} are shown. The old table is kept until`,
-    '`projections prune`.',
-    '',
-    'It may be interrupted and repeated at any time. An interrupted rebuild changes nothing, and the next one continues it;',
-    '`projections prune` drops its unfinished table, so that the next one reads the log from its start.',
-    '',
-    '  NAME…          the projections to rebuild, as `projections list` names them',
-    '  --all          every projection, one after the other',
-    reasonHelp,
-    '  --json         one object: projections, each with its outcome',
-    '',
-    'Exits with 0 when all were rebuilt, whether or not rows differed, and with 1 otherwise.',
-  ].join('\n'),
-  run: (args, context) =>
-    replayEach(args, context, {
-      action: 'rebuild_projection',
-      async replay(options) {
-        const rebuilt = await rebuildOne(options)
-        return { text: rebuiltText(rebuilt), json: rebuiltJson(rebuilt) }
-      },
-      async problem(failed, pool) {
-        return failed.length === 0 ? undefined : new OpsError(await failureText(pool, failed))
-      },
-    }),
-}
+export const projectionsRebuild = replayCommand(
+  {
+    summary: 'Fill projections again from the log, while everything runs',
+    json: 'one object: projections, each with its outcome',
+    about: [
+      'Fills a new table from the log beside the live one and switches to it atomically. Queries read the old table until',
+      'then, and nothing has to be stopped. Before the switch both tables are compared at the same position of the log.',
+      `Differing rows of the old table are counted, and the first ${maxShown} are shown. The old table is kept until`,
+      '`projections prune`.',
+      '',
+      'It may be interrupted and repeated at any time. An interrupted rebuild changes nothing, and the next one continues it;',
+      '`projections prune` drops its unfinished table, so that the next one reads the log from its start.',
+      '',
+      'NAME is that of `projections list`.',
+      'Exits with 0 when all were rebuilt, whether or not rows differed, and with 1 otherwise.',
+    ],
+  },
+  () => ({
+    action: 'rebuild_projection',
+    async replay(options) {
+      const rebuilt = await rebuildOne(options)
+      return { text: rebuiltText(rebuilt), json: rebuiltJson(rebuilt) }
+    },
+    async conclude(failed, pool) {
+      return { problem: failed.length === 0 ? undefined : await failureText(pool, failed) }
+    },
+  }),
+)

@@ -1,29 +1,21 @@
 // Shared by `projections rebuild` and `projections verify`: replays the log for one projection after another.
-import { loadConfig } from '@paylog/config/environment'
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { Projection } from '@paylog/projections/projection'
 import type { RebuildPhase } from '@paylog/projections/rebuild/rebuild'
-import { ProjectionBusyError, type ReplayOptions, type ReplayProgress } from '@paylog/projections/rebuild/replay'
+import {
+  ProjectionBusyError,
+  type ReplayOptions,
+  type ReplayProgress,
+  replayConnections,
+} from '@paylog/projections/rebuild/replay'
 import { SchemaVersionError } from '@paylog/projections/rebuild/verify'
 import { projections } from '@paylog/projections/registry'
-import { Type } from 'typebox'
-import { auditOn, readAuditReason, reasonOption } from '../audit.ts'
-import { type CommandContext, messageOf, type OpsError, readList, UsageError } from '../command.ts'
-import type { Pool } from '../database.ts'
-import { eventLogVariables, openEventLog } from '../eventLog.ts'
+import { type CliCommand, messageOf, UsageError } from '../command.ts'
+import { type Definition, defineCommand, type Result, type Run } from '../defineCommand.ts'
+import { flag } from '../options.ts'
 import type { Print } from '../printTo.ts'
-import {
-  type CliProgress,
-  type CliProgressOutput,
-  createProgress,
-  createProgressBar,
-  createReportWriter,
-} from '../progress.ts'
-import { timeLeft } from '../timeLeft.ts'
-import { withInterrupt } from '../withInterrupt.ts'
-import { withReadModels } from './readModels.ts'
-
-const Config = Type.Object(eventLogVariables)
+import { type Progress, partOfLog } from '../progressLine.ts'
+import type { Pool, System } from '../system.ts'
 
 type ReplayWork = {
   readonly action: 'rebuild_projection' | 'verify_projection'
@@ -35,52 +27,55 @@ type ReplayWork = {
     replay: ReplayOptions,
     writeLine: Print | undefined,
   ) => Promise<{ readonly text: string; readonly json: object }>
-  /** The JSON summary of all projections. */
-  readonly summary?: (failed: readonly FailedProjection[]) => object
-  /** The error of the command after all projections, if any. */
-  readonly problem: (failed: readonly FailedProjection[], pool: Pool) => Promise<OpsError | undefined>
+  /** The end of the command after all projections. */
+  readonly conclude: (failed: readonly FailedProjection[], pool: Pool) => Promise<Result & { readonly json?: object }>
 }
 
-/** @param args `NAME… | --all [--reason TEXT] [--json]` @throws OpsError, UsageError */
-export async function replayEach(
-  args: readonly string[],
-  { environment, print, errors }: CommandContext,
-  { action, replay, summary, problem }: ReplayWork,
-): Promise<void> {
-  const { values, positionals } = readList(args, {
-    all: { type: 'boolean' },
-    ...reasonOption,
-    json: { type: 'boolean' },
+const options = { all: flag('every projection, one after the other') }
+
+/** Defines a command that replays the log for one projection after another. @param start makes the work of one run */
+export function replayCommand(
+  definition: Pick<Definition<[], typeof options>, 'summary' | 'json' | 'about'>,
+  start: () => ReplayWork,
+): CliCommand {
+  return defineCommand({
+    ...definition,
+    args: ['NAME…'],
+    options,
+    usage: 'NAME… | --all [--reason TEXT] [--json]',
+    audited: 'reason',
+    onInterrupt: 'finishes',
+    run: (call) => replayEach(call, chosenProjections(call.args, call.options.all), start()),
   })
-  const chosen = chosenProjections(positionals, values.all === true)
-  const reason = readAuditReason(values.reason)
-  const config = loadConfig(Config, environment)
-  const progress = createReplayProgress(errors)
-  const { writeLine, conclude } = createReportWriter(progress, print)
-  const { store, close } = await openEventLog(config, errors)
-  try {
-    await withReadModels(config.DATABASE_URL, errors, async (readModels) => {
-      const { all, failed } = await withInterrupt(errors, (signal) =>
-        forEachProjection(chosen, signal, async (projection) => {
-          const options = { ...readModels, store, projection, signal, onProgress: progress.show }
-          await auditOn(store, reason, { action, target: { kind: 'projection', id: projection.name } })
-          const { text, json } = await replay(options, values.json ? undefined : writeLine)
-          progress.end()
-          if (!values.json) await writeLine(text)
-          return json
-        }),
-      )
-      progress.end()
-      if (values.json)
-        await conclude(JSON.stringify({ complete: failed.length === 0, ...summary?.(failed), projections: all }))
-      const failure = await problem(failed, readModels.pool)
-      if (failure !== undefined) throw failure
-    })
-  } finally {
-    progress.end()
-    await close()
-  }
 }
+
+async function replayEach(
+  { isJson, open, print, progress, signal, audit }: Run,
+  chosen: readonly Projection[],
+  { action, replay, conclude }: ReplayWork,
+): Promise<Result> {
+  const store = await open.store(await open.keys())
+  const readModels = openReadModels(open)
+  const onProgress = (state: ReplayProgress) => progress.show(shownProgress(state))
+  const { all, failed } = await forEachProjection(chosen, signal, async (projection) => {
+    await audit({ action, target: { kind: 'projection', id: projection.name } })
+    const options = { ...readModels, store, projection, signal, onProgress }
+    const { text, json } = await replay(options, isJson ? undefined : print)
+    progress.end()
+    if (!isJson) await print(text)
+    return json
+  })
+  progress.end()
+  const end = await conclude(failed, readModels.pool)
+  return { ...end, json: { complete: failed.length === 0, ...end.json, projections: all } }
+}
+
+/** The database of the read models, for work that replays the log. */
+export const openReadModels = (open: System) => ({
+  databaseUrl: open.databaseUrl(),
+  pool: open.pool({ max: replayConnections }),
+  log: open.log,
+})
 
 /**
  * The projections with these names, in this order.
@@ -158,61 +153,16 @@ function isProjectionError(error: unknown): boolean {
   return [ProjectionBusyError, SchemaVersionError, UnreadableEventError].some((type) => error instanceof type)
 }
 
-type ShownProgress = ReplayProgress & {
-  readonly phase: string
-  /** Where the step began. */
-  readonly first: ReplayProgress
-}
-
-/** Steps without progress events show the elapsed time. */
-const tickMs = 1_000
-const titles: Readonly<Record<Exclude<RebuildPhase, 'filling'>, string>> = {
+const titles: Readonly<Record<RebuildPhase, string>> = {
+  filling: 'filling',
   comparing: 'comparing with the live rows',
   indexing: 'creating the indexes',
   'catching up': 'catching up',
   switching: 'switching',
 }
 
-export function createReplayProgress(output: CliProgressOutput, now?: () => number): CliProgress<ReplayProgress> {
-  const bar = createProgressBar(output)
-  const progress = createProgress<ShownProgress>(
-    output,
-    (shown, elapsedMs) => replayProgressText(shown, elapsedMs, bar),
-    now,
-  )
-  let last: ShownProgress | undefined
-  let ticking: NodeJS.Timeout | undefined
-  return {
-    show(state) {
-      const phase = `${state.projection} ${state.step}`
-      last = { ...state, phase, first: last?.phase === phase ? last.first : state }
-      progress.show(last)
-      ticking ??= setInterval(() => last && progress.show(last), tickMs).unref()
-    },
-    clear: progress.clear,
-    end() {
-      clearInterval(ticking)
-      ticking = undefined
-      last = undefined
-      progress.end()
-    },
-  }
+function shownProgress({ projection, step, events, position, end }: ReplayProgress): Progress {
+  const shown = { step: `${projection}, ${titles[step]}` }
+  if (step !== 'filling') return shown
+  return { ...shown, done: events, unit: 'events', part: partOfLog(position?.commit ?? 0n, end?.commit ?? 0n) }
 }
-
-function replayProgressText(shown: ShownProgress, elapsedMs: number, bar: (part: number) => string): string {
-  const { projection, step, events, position, end, first } = shown
-  if (step !== 'filling') return `${projection}, ${titles[step]}: ${Math.round(elapsedMs / 1_000)} s`
-  const [begun, reached, whole] = [first.position?.commit ?? 0n, position?.commit ?? 0n, end?.commit ?? 0n]
-  const left = timeLeft(fraction(reached - begun, whole - begun), elapsedMs)
-  const done = fraction(reached, whole)
-  return [
-    `${projection}, filling: ${bar(done)}${Math.floor(done * 100)} %, ${events} events`,
-    ...(events > first.events && elapsedMs > 0
-      ? [`${Math.round(((events - first.events) * 1_000) / elapsedMs)}/s`]
-      : []),
-    ...(left === undefined ? [] : [left]),
-  ].join(', ')
-}
-
-const fraction = (done: bigint, whole: bigint) =>
-  whole > 0n ? Math.min(Number((done * 1_000n) / whole) / 1_000, 1) : 0

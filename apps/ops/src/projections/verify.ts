@@ -2,9 +2,7 @@
 import { type CompletedVerification, verifiedJson, verifyOne } from '@paylog/projections/rebuild/verifyOne'
 import { rowText } from '@paylog/projections/tables/rowText'
 import { tableName } from '@paylog/projections/tables/tables'
-import { reasonHelp } from '../audit.ts'
-import { type CliCommand, OpsError } from '../command.ts'
-import { replayEach } from './replayEach.ts'
+import { replayCommand } from './replayEach.ts'
 
 const maxInText = 100
 const maxInJson = 1_000
@@ -39,24 +37,22 @@ export function verifiedText({
 
 const exitDifferent = 3
 
-export const projectionsVerify: CliCommand = {
-  usage: 'NAME… | --all [--reason TEXT] [--json]',
-  summary: 'Compare the live rows of projections with a replay of the log',
-  details: [
-    'Replays the log into a separate table, up to the position of the projection, and compares both as of one moment, while',
-    'everything runs. Every missing, extra or different row is shown with the found and expected values. More than',
-    `${maxInText} rows of a projection are only counted. \`projections rebuild\` corrects them.`,
-    '',
-    '  NAME…          the projections to verify, as `projections list` names them',
-    '  --all          every projection, one after the other',
-    reasonHelp,
-    `  --json         one object: projections, each with its counts and up to ${maxInJson} differences`,
-    '',
-    'Exits with 0 when all rows equal the log, with 3 when rows differ, and with 1 when a projection could not be checked.',
-  ].join('\n'),
-  run(args, context) {
+export const projectionsVerify = replayCommand(
+  {
+    summary: 'Compare the live rows of projections with a replay of the log',
+    json: `one object: projections, each with its counts and up to ${maxInJson} differences`,
+    about: [
+      'Replays the log into a separate table, up to the position of the projection, and compares both as of one moment, while',
+      'everything runs. Every missing, extra or different row is shown with the found and expected values. More than',
+      `${maxInText} rows of a projection are only counted. \`projections rebuild\` corrects them.`,
+      '',
+      'NAME is that of `projections list`.',
+      'Exits with 0 when all rows equal the log, with 3 when rows differ, and with 1 when a projection could not be checked.',
+    ],
+  },
+  () => {
     const different: string[] = []
-    return replayEach(args, context, {
+    return {
       action: 'verify_projection',
       async replay(options, writeLine) {
         const verified = await verifyOne({
@@ -71,14 +67,17 @@ export const projectionsVerify: CliCommand = {
         if (verified.differing > 0) different.push(verified.projection.name)
         return { text: verifiedText(verified), json: verifiedJson(verified) }
       },
-      summary: (failed) => ({ equal: failed.length === 0 && different.length === 0 }),
-      async problem(failed) {
+      async conclude(failed) {
+        const isEqual = failed.length === 0 && different.length === 0
         const lines = failed.map(({ projection, reason }) => `${projection} was not checked: ${reason}.`)
         if (different.length > 0)
           lines.push(`Rows differ. To correct them: npm run -s ops -- projections rebuild ${different.join(' ')}`)
-        if (lines.length === 0) return undefined
-        return new OpsError(lines.join('\n'), { exitCode: failed.length === 0 ? exitDifferent : 1 })
+        return {
+          json: { equal: isEqual },
+          problem: isEqual ? undefined : lines.join('\n'),
+          exitCode: failed.length === 0 ? exitDifferent : 1,
+        }
       },
-    })
+    }
   },
-}
+)

@@ -1,64 +1,57 @@
 // `streams copy`: copies the log to another event store, compares both, and moves the checkpoints.
-import type { Writable } from 'node:stream'
 import { restartTree } from '@paylog/audit-log/treeWriter'
 import type { LogCheckpoint } from '@paylog/domain/events'
 import { withoutCredentials } from '@paylog/event-store/connection/connectionString'
-import { type CopyResult, copyLog } from '@paylog/event-store/copy-log/copyLog'
+import { type CopyProgress, type CopyResult, copyLog } from '@paylog/event-store/copy-log/copyLog'
+import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import { NIL } from 'uuid'
-import { type CliCommand, OpsError, readArguments, UsageError } from '../command.ts'
-import { opsPool, type Pool } from '../database.ts'
-import { createExportProgress } from './export.ts'
+import { OpsError, UsageError } from '../command.ts'
+import { defineCommand } from '../defineCommand.ts'
+import { required, value } from '../options.ts'
+import { type Progress, partOfLog } from '../progressLine.ts'
+import type { Pool } from '../system.ts'
 
-export const streamsCopy: CliCommand = {
-  usage: '--from esdb://… --to esdb://… [--checkpoints postgres://…] [--json]',
+const address = (scheme: string, expected: RegExp, help: string) =>
+  value('URL', help, (text, name) => {
+    if (!expected.test(text)) throw new UsageError(`${name} must begin with ${scheme}`)
+    return text
+  })
+const eventStore = (help: string) => required(address('esdb://', /^esdb(\+discover)?:\/\/./, help))
+
+export const streamsCopy = defineCommand({
   summary: 'Copy the log to another event store, compare both, and move the checkpoints of projector and worker',
-  details: [
-    '  --from URL         the event store with the log',
-    '  --to URL           the target: empty, or with the beginning of the same log',
-    '  --checkpoints URL  the database with the checkpoints of projector and worker, which move to the positions of the copy',
-    '  --json             one object: the counts, the last positions, and the moved checkpoints',
-    '',
+  options: {
+    from: eventStore('the event store with the log'),
+    to: eventStore('the target: empty, or with the beginning of the same log'),
+    checkpoints: address(
+      'postgres://',
+      /^postgres(ql)?:\/\//,
+      'the database with the checkpoints of projector and worker, which move to the positions of the copy',
+    ),
+  },
+  json: 'one object: the counts, the last positions, and the moved checkpoints',
+  about: [
     'The URLs contain the name and password of a user in $admins. Events that the target already has are compared and',
     'not copied again, so the command may be interrupted and repeated at any time. Stop everything that writes before the',
     'last run: checkpoints only move when the source recorded nothing meanwhile. Exits with 1 when it did, or when the',
     'logs differ.',
-  ].join('\n'),
-  async run(args, { print, errors }) {
-    const { values } = readArguments(args, [], {
-      from: { type: 'string' },
-      to: { type: 'string' },
-      checkpoints: { type: 'string' },
-      json: { type: 'boolean' },
-    })
-    const from = readAddress('--from', values.from)
-    const to = readAddress('--to', values.to)
+  ],
+  async run({ options: { from, to, checkpoints: databaseUrl }, open, progress }) {
     if (placeOf(from) === placeOf(to)) throw new UsageError('--from and --to are the same')
-    if (values.checkpoints !== undefined) requireScheme('--checkpoints', values.checkpoints, /^postgres(ql)?:\/\//)
     const checkpoints =
-      values.checkpoints === undefined
-        ? undefined
-        : await openCheckpoints(values.checkpoints, to, errors).catch(throwDatabaseError)
-    const progress = createExportProgress(errors)
-    try {
-      const positions = checkpoints?.positions
-      const result = await copyLog({ from, to, ...(positions && { positions }), onProgress: progress.show })
-      progress.end()
-      const isWhole = result.recordedSince === 0
-      const moves = isWhole ? await checkpoints?.move(result.positions) : undefined
-      await print(values.json ? JSON.stringify(summary(result, moves)) : copySummaryText(result, moves))
-      if (!isWhole) throw new OpsError(laterEvents(result))
-    } finally {
-      progress.end()
-      await checkpoints?.close()
+      databaseUrl && (await openCheckpoints(open.pool({ databaseUrl, max: 1 }), to).catch(throwDatabaseError))
+    const positions = checkpoints ? checkpoints.positions : undefined
+    const onProgress = (state: CopyProgress) => progress.show(shownProgress(state))
+    const result = await copyLog({ from, to, ...(positions && { positions }), onProgress })
+    const isWhole = result.recordedSince === 0
+    const moves = checkpoints && isWhole ? await checkpoints.move(result.positions) : undefined
+    return {
+      json: summary(result, moves),
+      text: copySummaryText(result, moves),
+      problem: isWhole ? undefined : laterEvents(result),
     }
   },
-}
-
-function readAddress(option: string, value: string | undefined): string {
-  if (value === undefined) throw new UsageError(`${option} is missing`)
-  requireScheme(option, value, /^esdb(\+discover)?:\/\/./)
-  return value
-}
+})
 
 const placeOf = (address: string) => withoutCredentials(address).replaceAll(/\blocalhost\b/g, '127.0.0.1')
 
@@ -66,11 +59,6 @@ function throwDatabaseError(error: unknown): never {
   if (error instanceof OpsError) throw error
   const reason = error instanceof AggregateError ? error.errors[0] : error
   throw new OpsError(`--checkpoints: ${reason instanceof Error ? reason.message : String(reason)}`, { cause: error })
-}
-
-function requireScheme(option: string, value: string, expected: RegExp): void {
-  const scheme = expected.source.startsWith('^esdb') ? 'esdb://' : 'postgres://'
-  if (!expected.test(value)) throw new UsageError(`${option} must begin with ${scheme}`)
 }
 
 /** Positions as decimal strings. */
@@ -126,7 +114,6 @@ export type Checkpoints = {
    * @throws OpsError when a checkpoint has changed, because a consumer is still running
    */
   move(positions: readonly (LogCheckpoint | undefined)[]): Promise<readonly MovedCheckpoint[]>
-  close(): Promise<void>
 }
 
 type Row = { readonly table: string; readonly name: string; readonly position: LogCheckpoint }
@@ -134,25 +121,17 @@ type Row = { readonly table: string; readonly name: string; readonly position: L
 /**
  * Reads the checkpoints of a database.
  * @param target connection string of the log that they are moved to
- * @param errors receives log lines about lost connections
  * @throws OpsError when there are none; database errors
  */
-export async function openCheckpoints(databaseUrl: string, target: string, errors: Writable): Promise<Checkpoints> {
-  const { pool } = opsPool(databaseUrl, { max: 1, errors })
+export async function openCheckpoints(pool: Pool, target: string): Promise<Checkpoints> {
   const marker = markerOf(withoutCredentials(target))
-  try {
-    const present = await presentTables(pool)
-    const rows = (await Promise.all(present.map((table) => readRows(pool, table)))).flat()
-    const isMoved = rows.some(({ name }) => name === marker)
-    const left = isMoved ? [] : rows
-    return {
-      positions: left.map(({ position }) => position),
-      move: (positions) => moveAll(pool, { rows: left, positions, marker, tables: isMoved ? [] : present }),
-      close: () => pool.end(),
-    }
-  } catch (error) {
-    await pool.end()
-    throw error
+  const present = await presentTables(pool)
+  const rows = (await Promise.all(present.map((table) => readRows(pool, table)))).flat()
+  const isMoved = rows.some(({ name }) => name === marker)
+  const left = isMoved ? [] : rows
+  return {
+    positions: left.map(({ position }) => position),
+    move: (positions) => moveAll(pool, { rows: left, positions, marker, tables: isMoved ? [] : present }),
   }
 }
 
@@ -194,9 +173,7 @@ async function moveAll(
     readonly tables: readonly string[]
   },
 ): Promise<MovedCheckpoint[]> {
-  const client = await pool.connect()
-  try {
-    await client.query('begin')
+  return await inTransaction(pool, async (client) => {
     const moves: MovedCheckpoint[] = []
     for (const [index, { table, name, position }] of options.rows.entries()) {
       const to = options.positions[index]
@@ -218,12 +195,12 @@ async function moveAll(
         [options.marker],
       )
     }
-    await client.query('commit')
     return moves
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined)
-    throw error
-  } finally {
-    client.release()
-  }
+  })
 }
+
+const titles = { copying: 'Copying', comparing: 'Comparing' } as const
+
+const shownProgress = ({ phase, events, position, head }: CopyProgress): Progress => ({
+  ...{ step: titles[phase], done: events, unit: 'events', part: partOfLog(position, head) },
+})

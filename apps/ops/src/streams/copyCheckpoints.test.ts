@@ -23,7 +23,7 @@ async function database(t: Test) {
     )
     return (await pool.query(`${found.join(' union all ')} order by 1, 2`)).rows
   }
-  return { databaseUrl, pool, rows }
+  return { pool, rows }
 }
 
 async function databaseWithCheckpoints(t: Test) {
@@ -46,14 +46,13 @@ const otherId = '00000000-0000-7000-8000-000000000002'
 const at = (position: bigint, id = eventId) => ({ commit: position, prepare: position, eventId: id })
 
 t.test('all checkpoints move together, and once per target log', async (t) => {
-  const { databaseUrl, rows } = await databaseWithCheckpoints(t)
-  const checkpoints = await openCheckpoints(databaseUrl, target, process.stderr)
+  const { pool, rows } = await databaseWithCheckpoints(t)
+  const checkpoints = await openCheckpoints(pool, target)
   t.same(checkpoints.positions, [{ commit: 10n, prepare: 9n, eventId }, at(20n)])
   t.same(await checkpoints.move([at(2n ** 62n, otherId), undefined]), [
     { table: 'read_models.checkpoints', name: 'a@1', from: 10n, to: 2n ** 62n },
     { table: 'webhooks.checkpoints', name: 'b', from: 20n, to: 0n },
   ])
-  await checkpoints.close()
   const moved = [
     { name: 'a@1', c: String(2n ** 62n), p: String(2n ** 62n), id: otherId },
     { name: 'b', c: null, p: null, id: null },
@@ -63,22 +62,20 @@ t.test('all checkpoints move together, and once per target log', async (t) => {
   ]
   t.same(await rows(), moved)
 
-  const again = await openCheckpoints(databaseUrl, target, process.stderr)
+  const again = await openCheckpoints(pool, target)
   t.same(again.positions, [])
   t.same(await again.move([]), [])
-  await again.close()
   t.same(await rows(), moved)
 })
 
 t.test('no checkpoint moves when one has changed meanwhile', async (t) => {
-  const { databaseUrl, pool, rows } = await databaseWithCheckpoints(t)
-  const checkpoints = await openCheckpoints(databaseUrl, target, process.stderr)
+  const { pool, rows } = await databaseWithCheckpoints(t)
+  const checkpoints = await openCheckpoints(pool, target)
   await pool.query('update webhooks.checkpoints set commit_position = 21, prepare_position = 21')
   await t.rejects(checkpoints.move([at(1n), at(2n)]), {
     name: 'OpsError',
     message: 'The checkpoint b has changed meanwhile: stop projector and worker first.',
   })
-  await checkpoints.close()
   t.same(await rows(), [
     { name: 'a@1', c: '10', p: '9', id: eventId },
     { name: 'b', c: '21', p: '21', id: eventId },
@@ -87,8 +84,8 @@ t.test('no checkpoint moves when one has changed meanwhile', async (t) => {
 })
 
 t.test('a database without checkpoints is an error', async (t) => {
-  const { databaseUrl } = await database(t)
-  await t.rejects(openCheckpoints(databaseUrl, target, process.stderr), {
+  const { pool } = await database(t)
+  await t.rejects(openCheckpoints(pool, target), {
     message: /^This database has no checkpoints/,
   })
 })

@@ -7,55 +7,41 @@ import type { RawClient } from '@paylog/event-store/connection/calls'
 import { exportLine } from '@paylog/event-store/export/exportLine'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readStreamPage } from '@paylog/event-store/read/reads'
-import { auditCommand, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
-import { type CliCommand, OpsError, readArguments, readCount } from '../command.ts'
-import { openRawLog } from './exportSelection.ts'
+import { OpsError } from '../command.ts'
+import { defineCommand } from '../defineCommand.ts'
+import { count, withDefault } from '../options.ts'
 
 /** Longer streams are read in pages. */
 const pageSize = 500
 
-export const streamsRead: CliCommand = {
-  usage: 'STREAM [--from N] [--limit N] [--reason TEXT] [--json]',
+export const streamsRead = defineCommand({
   summary: 'Show the events of a stream, one JSON object per line with --json',
-  details: [
-    '  --from N       the first revision (default 0)',
-    '  --limit N      at most this many events',
-    reasonHelp,
-    '  --json         one JSON object per event',
-    '',
+  args: ['STREAM'],
+  options: {
+    from: withDefault(count('N', 'the first revision', { min: 0 }), 0),
+    limit: count('N', 'at most this many events'),
+  },
+  audited: 'reason',
+  json: 'one JSON object per event',
+  about: [
     'Events are shown as recorded; with --json like the lines of an export. An event that this program cannot decode is',
     'shown with the reason.',
-  ].join('\n'),
-  async run(args, context) {
-    const { environment, print, output } = context
-    const { values, positionals } = readArguments(args, ['STREAM'], {
-      from: { type: 'string' },
-      limit: { type: 'string' },
-      ...reasonOption,
-      json: { type: 'boolean' },
-    })
-    const [stream] = positionals
-    const from = readCount('--from', values.from, 0) ?? 0
-    const limit = readCount('--limit', values.limit, 1) ?? Number.POSITIVE_INFINITY
-    const reason = readAuditReason(values.reason)
+  ],
+  async run({ args: [stream], options, isJson, print, output, open, audit }) {
+    const { from, limit = Number.POSITIVE_INFINITY } = options
     const readers = createReaders(output)
-    const log = openRawLog(environment)
-    try {
-      let shown = 0
-      for await (const event of eventsOf(log, stream, BigInt(from), limit)) {
-        if (shown === 0)
-          await auditCommand(context, reason, { action: 'read_stream', target: { kind: 'stream', id: stream } })
-        await print(values.json ? eventJson(event) : eventText(event))
-        shown++
-        if (await readers.areGone()) return
-      }
-      if (shown === 0)
-        throw new OpsError(`There are no events in ${stream}${from > 0 ? ` from revision ${from}` : ''}.`)
-    } finally {
-      await log.close()
+    const log = await open.rawLog()
+    let shown = 0
+    for await (const event of eventsOf(log, stream, BigInt(from), limit)) {
+      if (shown === 0) await audit({ action: 'read_stream', target: { kind: 'stream', id: stream } })
+      await print(isJson ? eventJson(event) : eventText(event))
+      shown++
+      if (await readers.areGone()) break
     }
+    if (shown === 0) throw new OpsError(`There are no events in ${stream}${from > 0 ? ` from revision ${from}` : ''}.`)
+    return {}
   },
-}
+})
 
 /** The reader may close the output, as `head` does. Then nothing more is read. */
 function createReaders(output: Writable) {

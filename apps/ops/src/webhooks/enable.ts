@@ -1,45 +1,31 @@
 // `webhooks enable`: sends to a paused endpoint again.
-import { loadConfig } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
 import { listEndpoints } from '@paylog/deliveries/operations/endpointList'
 import { type EnabledEndpoint, enableEndpoint } from '@paylog/deliveries/operations/redelivery'
-import { Type } from 'typebox'
-import { auditCommand, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
-import { type CliCommand, OpsError, readArguments } from '../command.ts'
-import { deliveriesText, unknownEndpoint, withDeliveries } from '../database.ts'
+import { OpsError } from '../command.ts'
+import { defineCommand } from '../defineCommand.ts'
+import { deliveriesText, unknownEndpoint } from './deliveriesText.ts'
 
-const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
-
-export const webhooksEnable: CliCommand = {
-  usage: 'NODE [--reason TEXT] [--json]',
+export const webhooksEnable = defineCommand({
   summary: 'Enable an endpoint that was paused after a 410 response, and send its waiting deliveries',
-  details: [
-    reasonHelp,
-    '  --json         one object: the endpoint and the number of waiting deliveries',
-    '',
+  args: ['NODE'],
+  audited: 'reason',
+  json: 'one object: the endpoint and the number of waiting deliveries',
+  about: [
     'An endpoint that responds 410 Gone is paused: it receives nothing until it is enabled here, and its deliveries are',
     'kept. The worker then sends them within seconds, each with a new retry schedule. Deliveries of an endpoint that is not',
     'configured wait until it is.',
-  ].join('\n'),
-  async run(args, context) {
-    const { environment, print, errors } = context
-    const { values, positionals } = readArguments(args, ['NODE'], { ...reasonOption, json: { type: 'boolean' } })
-    const reason = readAuditReason(values.reason)
-    const [node] = positionals
-    const { DATABASE_URL } = loadConfig(Config, environment)
-    await withDeliveries(DATABASE_URL, errors, async (pool) => {
-      const listed = await listEndpoints(pool, node)
-      if (listed.length === 0) throw new OpsError(await unknownEndpoint(pool, node))
-      const target = { kind: 'webhook_endpoint', id: node }
-      await auditCommand(context, reason, { action: 'enable_webhook_endpoint', target })
-      const enabled = await enableEndpoint(pool, node, new Date())
-      if (enabled === undefined) throw new OpsError(await unknownEndpoint(pool, node))
-      const is_configured = listed.some((endpoint) => endpoint.is_configured)
-      const outcome = { node, is_configured, ...enabled }
-      await print(values.json ? JSON.stringify(outcome) : outcomeText(outcome))
-    })
+  ],
+  async run({ args: [node], open, audit }) {
+    const pool = open.pool()
+    const listed = await listEndpoints(pool, node)
+    if (listed.length === 0) throw new OpsError(await unknownEndpoint(pool, node))
+    await audit({ action: 'enable_webhook_endpoint', target: { kind: 'webhook_endpoint', id: node } })
+    const enabled = await enableEndpoint(pool, node, new Date())
+    if (enabled === undefined) throw new OpsError(await unknownEndpoint(pool, node))
+    const json = { node, is_configured: listed.some((endpoint) => endpoint.is_configured), ...enabled }
+    return { json, text: outcomeText(json) }
   },
-}
+})
 
 type Outcome = EnabledEndpoint & { readonly node: string; readonly is_configured: boolean }
 

@@ -1,60 +1,38 @@
 // `webhooks list`: shows the state of the endpoints and the newest deliveries.
-import { loadConfig } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
 import {
   type ListedDelivery,
-  type ListedStatus,
   listDeliveries,
   listedStatuses,
+  listSettings,
 } from '@paylog/deliveries/operations/deliveryList'
 import { type ListedEndpoint, listEndpoints, maxCounted } from '@paylog/deliveries/operations/endpointList'
 import { table } from '@paylog/runtime/process/table'
-import { Type } from 'typebox'
-import { type CliCommand, readArguments, readCount, UsageError } from '../command.ts'
-import { withDeliveries } from '../database.ts'
+import { defineCommand } from '../defineCommand.ts'
+import { count, oneOf, text, withDefault } from '../options.ts'
 
-const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
-const defaultLimit = 50
 /** Query the database for more. */
 const maxLimit = 10_000
 
-export const webhooksList: CliCommand = {
-  usage: `[--node N] [--status ${listedStatuses.join('|')}] [--limit N] [--json]`,
+export const webhooksList = defineCommand({
   summary: 'Show the state of the endpoints, and the newest deliveries',
-  details: [
-    '  --node N    only one endpoint: 1, 2, legacy-1',
-    '  --status S  pending: not sent yet; held: kept until `webhooks enable`, because the endpoint is paused;',
-    '              succeeded; failed: not retried any more, `webhooks redeliver` sends it again',
-    `  --limit N   the number of deliveries (${defaultLimit}, at most ${maxLimit})`,
-    '  --json      one object: nodes (the endpoints) and deliveries',
-  ].join('\n'),
-  async run(args, { environment, print, errors }) {
-    const { values } = readArguments(args, [], {
-      node: { type: 'string' },
-      status: { type: 'string' },
-      limit: { type: 'string' },
-      json: { type: 'boolean' },
-    })
-    const status = readStatus(values.status)
-    const limit = readCount('--limit', values.limit, 1) ?? defaultLimit
-    if (limit > maxLimit) throw new UsageError(`--limit must be at most ${maxLimit}`)
-    const { DATABASE_URL } = loadConfig(Config, environment)
-    await withDeliveries(DATABASE_URL, errors, async (pool) => {
-      const nodes = await listEndpoints(pool, values.node)
-      const deliveries = (await listDeliveries(pool, { node: values.node, status, limit })).map(toShown)
-      await print(
-        values.json ? JSON.stringify({ nodes, deliveries }) : `${endpointsText(nodes)}\n\n${listText(deliveries)}`,
-      )
-    })
+  options: {
+    node: text('N', 'only one endpoint: 1, 2, legacy-1'),
+    status: oneOf(
+      'S',
+      listedStatuses,
+      'pending: not sent yet; held: kept until `webhooks enable`, because the endpoint is paused;\n' +
+        'succeeded; failed: not retried any more, `webhooks redeliver` sends it again',
+    ),
+    limit: withDefault(count('N', `the number of deliveries, at most ${maxLimit}`, { max: maxLimit }), 50),
   },
-}
-
-function readStatus(text: string | undefined): ListedStatus | undefined {
-  const status = listedStatuses.find((word) => word === text)
-  if (text !== undefined && status === undefined)
-    throw new UsageError(`--status must be one of ${listedStatuses.join(', ')}`)
-  return status
-}
+  json: 'one object: nodes (the endpoints) and deliveries',
+  async run({ options, open }) {
+    const pool = open.pool({ settings: listSettings })
+    const nodes = await listEndpoints(pool, options.node)
+    const deliveries = (await listDeliveries(pool, options)).map(toShown)
+    return { json: { nodes, deliveries }, text: `${endpointsText(nodes)}\n\n${listText(deliveries)}` }
+  },
+})
 
 function endpointsText(nodes: readonly ListedEndpoint[]): string {
   if (nodes.length === 0) return 'No such endpoint has been configured yet.'

@@ -1,6 +1,5 @@
 // `webhooks redeliver`: sends deliveries again, by id or all failed ones of an endpoint.
-import { loadConfig } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
+import { listSettings } from '@paylog/deliveries/operations/deliveryList'
 import {
   type FailedRange,
   findDeliveries,
@@ -11,134 +10,70 @@ import {
   redeliveryBatch,
 } from '@paylog/deliveries/operations/redelivery'
 import type { IntendedDeed } from '@paylog/workflows/auditTrail'
-import { Type } from 'typebox'
-import { auditCommand, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
-import { type CliCommand, OpsError, readList, readSince, UsageError } from '../command.ts'
-import { deliveriesText, unknownEndpoint, withDeliveries } from '../database.ts'
-import {
-  type CliProgress,
-  type CliProgressOutput,
-  createProgress,
-  createProgressBar,
-  createReportWriter,
-  type ReportWriter,
-} from '../progress.ts'
-import { timeLeft } from '../timeLeft.ts'
-import { withInterrupt } from '../withInterrupt.ts'
+import { OpsError, UsageError } from '../command.ts'
+import { defineCommand, type Result, type Run } from '../defineCommand.ts'
+import { flag, text, time } from '../options.ts'
+import type { Pool } from '../system.ts'
+import { deliveriesText, unknownEndpoint } from './deliveriesText.ts'
 
-const Config = Type.Object({ DATABASE_URL: url(['postgres', 'postgresql']) })
-
-export const webhooksRedeliver: CliCommand = {
-  usage: 'ID… | --node N --failed [--since T] [--dry-run] [--reason TEXT] [--json]',
+export const webhooksRedeliver = defineCommand({
   summary: 'Send deliveries again, with the same id and body',
-  details: [
-    '  ID…            ids of the webhook log, in any state; a pending delivery is sent now',
-    '  --node N       with --failed: the failed deliveries of this endpoint',
-    '  --failed       with --node: deliveries that failed and are not retried any more',
-    '  --since T      only those that failed since then: a time such as 2026-11-01T00:00:00Z, or an age such as 90m, 24h, 7d',
-    '  --dry-run      only counts them',
-    reasonHelp,
-    '  --json         one object: the counts',
-    '',
+  args: ['ID…'],
+  usage: 'ID… | --node N --failed [--since T] [--dry-run] [--reason TEXT] [--json]',
+  options: {
+    node: text('N', 'with --failed: the failed deliveries of this endpoint'),
+    failed: flag('with --node: deliveries that failed and are not retried any more'),
+    since: time('only those that failed since then'),
+    'dry-run': flag('only counts them'),
+  },
+  audited: 'reason',
+  json: 'one object: the counts',
+  about: [
+    'ID is that of the webhook log, in any state; a pending delivery is sent now.',
     'The worker sends them within seconds, with a new retry schedule. While an endpoint is paused or not configured, its',
     'deliveries wait. Exits with 1 when an id is unknown (the others are sent) or the endpoint is, or when it was',
     'interrupted. It may be interrupted and repeated at any time.',
-  ].join('\n'),
-  async run(args, context) {
-    const { environment, print, errors } = context
-    const { values, positionals: ids } = readList(args, {
-      node: { type: 'string' },
-      failed: { type: 'boolean' },
-      since: { type: 'string' },
-      'dry-run': { type: 'boolean' },
-      ...reasonOption,
-      json: { type: 'boolean' },
-    })
-    const bulk = readBulk(values, ids)
-    const { DATABASE_URL } = loadConfig(Config, environment)
-    const progress = createRedeliverProgress(errors)
-    const reason = readAuditReason(values.reason)
-    const audit = (deed: IntendedDeed) => auditCommand(context, reason, deed)
-    const options = { isDryRun: values['dry-run'] === true, isJson: values.json === true, audit }
-    try {
-      await withDeliveries(DATABASE_URL, errors, (pool) =>
-        withInterrupt(errors, (signal) => {
-          const run = { ...options, ...createReportWriter(progress, print), onProgress: progress.show, signal }
-          return bulk === undefined ? redeliverIds(pool, ids, run) : redeliverFailedOf(pool, bulk, run)
-        }),
-      )
-    } finally {
-      progress.end()
-    }
+  ],
+  onInterrupt: 'finishes',
+  async run(call) {
+    const { args: ids, options, open } = call
+    const range = readRange(options, ids)
+    const run = { ...call, pool: open.pool({ settings: listSettings }), isDryRun: options['dry-run'] }
+    return range === undefined ? await redeliverIds(ids, run) : await redeliverFailedOf(range, run)
   },
-}
+})
 
 type Values = {
-  readonly node?: string | undefined
-  readonly failed?: boolean | undefined
-  readonly since?: string | undefined
+  readonly node: string | undefined
+  readonly failed: boolean
+  readonly since: number | undefined
 }
 
-function readBulk({ node, failed, since }: Values, ids: readonly string[]) {
-  if (node === undefined && failed === undefined && since === undefined) {
+function readRange({ node, failed, since }: Values, ids: readonly string[]) {
+  if (node === undefined && !failed && since === undefined) {
     if (ids.length === 0) throw new UsageError('ID is missing')
     return undefined
   }
   if (ids.length > 0) throw new UsageError('Give either ids or --node and --failed')
   if (node === undefined) throw new UsageError('--node is missing')
-  if (failed !== true) throw new UsageError('--failed is missing: without ids, only failed deliveries are sent again')
-  return { node, since: since === undefined ? undefined : new Date(readSince(since, Date.now())) }
+  if (!failed) throw new UsageError('--failed is missing: without ids, only failed deliveries are sent again')
+  return { node, since: since === undefined ? undefined : new Date(since) }
 }
 
-export type RedeliverProgress = { readonly phase: 'redelivering'; readonly done: number; readonly of: number }
-
-export function createRedeliverProgress(output: CliProgressOutput, now?: () => number): CliProgress<RedeliverProgress> {
-  const bar = createProgressBar(output)
-  return createProgress<RedeliverProgress>(
-    output,
-    (progress, elapsedMs) => redeliverProgressText(progress, elapsedMs, bar),
-    now,
-  )
-}
-
-function redeliverProgressText(
-  { done, of }: RedeliverProgress,
-  elapsedMs: number,
-  bar: (part: number) => string,
-): string {
-  const part = of === 0 ? 1 : Math.min(done / of, 1)
-  const left = timeLeft(part, elapsedMs)
-  return [
-    `Redelivering: ${bar(part)}${done} of ${of}`,
-    ...(elapsedMs > 0 ? [`${Math.round((done * 1_000) / elapsedMs)}/s`] : []),
-    ...(left === undefined ? [] : [left]),
-  ].join(', ')
-}
-
-type Pool = Parameters<typeof redeliver>[0]
-
-export type RedeliverRun = ReportWriter & {
-  /** Called before anything is sent. */
-  readonly audit: (deed: IntendedDeed) => Promise<void>
-  readonly isDryRun: boolean
-  readonly isJson: boolean
-  readonly onProgress: (progress: RedeliverProgress) => void
-  readonly signal: AbortSignal
-}
+type RedeliverRun = Pick<Run, 'audit' | 'progress' | 'signal'> & { readonly pool: Pool; readonly isDryRun: boolean }
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 type RedeliverSummary = { readonly redelivered: number; readonly held: number; readonly unknown: readonly string[] }
 
-/** Sends these deliveries again. @throws OpsError when some are unknown, or after an interruption */
-export async function redeliverIds(pool: Pool, given: readonly string[], run: RedeliverRun): Promise<void> {
+/** Sends these deliveries again. */
+async function redeliverIds(given: readonly string[], run: RedeliverRun): Promise<Result> {
   const ids = [...new Set(given.map((id) => id.toLowerCase()))]
   if (!run.isDryRun) await run.audit(idsDeed(uuids(ids)))
-  const found = await untilStopped(byIds(pool, ids, run), ids.length, run)
+  const found = await untilStopped(byIds(ids, run), ids.length, run)
   const known = new Set(found.map(({ id }) => id))
   const unknown = found.length < ids.length && !run.signal.aborted ? ids.filter((id) => !known.has(id)) : []
-  await conclude(run, { ...count(found), unknown })
-  if (unknown.length > 0) throw new OpsError(`Unknown ids: ${unknown.join(', ')}`)
+  return resultOf(run, { ...count(found), unknown })
 }
 
 /** A list of ids is cut, because the command takes any number. */
@@ -152,27 +87,20 @@ const maxRecordedIds = 100
 
 const uuids = (ids: readonly string[]) => ids.filter((id) => uuid.test(id))
 
-/**
- * Sends all failed deliveries of an endpoint again. @throws OpsError when the endpoint is unknown, or after an
- * interruption
- */
-export async function redeliverFailedOf(
-  pool: Pool,
-  requestedRange: Omit<FailedRange, 'until'>,
-  run: RedeliverRun,
-): Promise<void> {
+/** Sends all failed deliveries of an endpoint again. @throws OpsError when the endpoint is unknown */
+async function redeliverFailedOf(requestedRange: Omit<FailedRange, 'until'>, run: RedeliverRun): Promise<Result> {
+  const { pool } = run
   const failed = await findFailed(pool, requestedRange)
   if (failed === undefined) throw new OpsError(await unknownEndpoint(pool, requestedRange.node))
   const { count: of, until, is_held } = failed
-  if (run.isDryRun || until === null)
-    return await conclude(run, { redelivered: of, held: is_held ? of : 0, unknown: [] })
+  if (run.isDryRun || until === null) return resultOf(run, { redelivered: of, held: is_held ? of : 0, unknown: [] })
   await run.audit({
     action: 'redeliver_failed_webhooks',
     target: { kind: 'webhook_endpoint', id: requestedRange.node },
     details: { since: requestedRange.since?.toISOString() ?? null, deliveries: of },
   })
   const again = redeliverAllFailed(pool, { ...requestedRange, until }, () => new Date())
-  await conclude(run, { ...count(await untilStopped(again, of, run)), unknown: [] })
+  return resultOf(run, { ...count(await untilStopped(again, of, run)), unknown: [] })
 }
 
 async function untilStopped(
@@ -185,16 +113,15 @@ async function untilStopped(
   if (run.signal.aborted) return found
   for await (const batch of batches) {
     found.push(...batch)
-    if (of > redeliveryBatch) run.onProgress({ phase: 'redelivering', done: found.length, of })
+    if (of > redeliveryBatch) run.progress.show({ step: 'Redelivering', done: found.length, of })
     if (run.signal.aborted) break
   }
   return found
 }
 
 async function* byIds(
-  pool: Pool,
   ids: readonly string[],
-  { isDryRun }: RedeliverRun,
+  { pool, isDryRun }: RedeliverRun,
 ): AsyncGenerator<readonly Redelivered[], void> {
   for (let start = 0; start < ids.length; start += redeliveryBatch) {
     const batch = uuids(ids.slice(start, start + redeliveryBatch))
@@ -206,16 +133,15 @@ function count(found: readonly Redelivered[]) {
   return { redelivered: found.length, held: found.filter(({ is_held }) => is_held).length }
 }
 
-/** @throws OpsError after an interruption */
-async function conclude(
-  { isJson, isDryRun, signal, conclude: end }: RedeliverRun,
-  summary: RedeliverSummary,
-): Promise<void> {
-  const { redelivered, held } = summary
-  const isWhole = !signal.aborted
+function resultOf({ isDryRun, signal }: RedeliverRun, summary: RedeliverSummary): Result {
+  const { redelivered, held, unknown } = summary
+  const complete = !signal.aborted
   const will = isDryRun ? 'would be sent again' : 'will be sent again'
   const waits = held === 0 ? '' : `, ${held} of them once their endpoint is enabled (webhooks enable)`
-  const json = { complete: isWhole, dry_run: isDryRun, ...summary }
-  await end(isJson ? JSON.stringify(json) : `${deliveriesText(redelivered)} ${will}${waits}.`)
-  if (!isWhole) throw new OpsError('Interrupted. Run the command again for the rest.')
+  const unknownText = unknown.length === 0 ? undefined : `Unknown ids: ${unknown.join(', ')}`
+  return {
+    json: { complete, dry_run: isDryRun, ...summary },
+    text: `${deliveriesText(redelivered)} ${will}${waits}.`,
+    problem: complete ? unknownText : 'Interrupted. Run the command again for the rest.',
+  }
 }
