@@ -1,103 +1,60 @@
 // `products import`: creates and updates products, one per line of a file.
-import { randomUUID } from 'node:crypto'
-import { type FileHandle, open } from 'node:fs/promises'
+import { open as openFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
-import { loadConfig } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
-import { DomainError } from '@paylog/domain/errors'
-import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
-import { createEventStore } from '@paylog/event-store/eventStore'
+import type { DomainError } from '@paylog/domain/errors'
 import { readLines } from '@paylog/event-store/export/lines'
 import { Type } from 'typebox'
-import { auditOn, readAuditReason, reasonHelp, reasonOption } from '../audit.ts'
-import { type CliCommand, OpsError, readArguments } from '../command.ts'
-import {
-  type CliProgress,
-  type CliProgressOutput,
-  createProgress,
-  createProgressBar,
-  createReportWriter,
-  type ReportWriter,
-} from '../progress.ts'
-import { timeLeft } from '../timeLeft.ts'
-import { withInterrupt } from '../withInterrupt.ts'
+import { Value } from 'typebox/value'
+import { operatorMetadata } from '../auditTrail.ts'
+import { messageOf, OpsError } from '../command.ts'
+import { defineCommand, type Result, type Run } from '../defineCommand.ts'
 import { type ImportedLine, type ImportLog, importLines } from './importLines.ts'
-import {
-  createImportTally,
-  createWarningCheck,
-  type ImportTally,
-  rejectionJson,
-  rejectionText,
-  rememberedIds,
-  warningJson,
-  warningText,
-} from './importReport.ts'
 import { maxLineBytes } from './productLine.ts'
 
-const Config = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']) })
-
-export const productsImport: CliCommand = {
-  usage: 'FILE.ndjson|- [--reason TEXT] [--json]',
+export const productsImport = defineCommand({
   summary: 'Create and update products from a file with one JSON object per line',
-  details: `\
-  -              reads standard input
-${reasonHelp}
-  --json         one object per rejected or doubtful line, then one with the counts
-
-Each line is one product, a JSON object in UTF-8 of at most 256 KiB. Empty lines are skipped.
-  {"name":"Mug","product_type":"physical","currency":"EUR","total_cents":1250}
-  {"id":"0198f2a0-5b1e-7c3d-8e4f-a1b2c3d4e5f6","name":"Backup","product_type":"subscription","currency":"EUR",\
-"subtotal_cents":1000,"tax_cents":190,"is_recurring":true,"billing_interval":"month","trial_days":14}
-The fields and rules are those of POST /admin/products:
-  name, product_type (physical, digital, service, subscription), currency and total_cents or subtotal_cents are
-  required; description, tax_cents, discount_cents, is_recurring, billing_interval (day, week, month, year; required
-  when is_recurring), trial_days, category_id and is_active are optional.
-Unknown fields are ignored and reported as a warning, because they may be misspelt. The read-only fields of API
-responses (created_at, updated_at) are ignored silently.
-
-A line with an id (a UUID of your choice; null means no id) is the whole product: the product is added, or its differing
-fields are changed, and fields that the line omits become empty. Only is_active keeps its value when omitted;
-"is_active":false takes the product out of the catalogue. Lines with the same id apply in their order. A line that
-changes the product of an earlier line is reported, unless ${rememberedIds} or more lines with ids lie between.
-A line without an id only adds a product, once for all lines with the same content. It never changes that product. A line
-with other content, such as a corrected line, adds another product. To change products, give them ids.
-
-It may be interrupted and repeated at any time: nothing is added twice. It continues when the reader of its report has
-gone. Exits with 0 when all lines were imported, doubtful ones included; with 2 when lines were rejected and the others
-were imported; with 1 when it did not reach the end of the file.`,
-  async run(args, { environment, print, errors, input }) {
-    const { values, positionals } = readArguments(args, ['FILE'], { ...reasonOption, json: { type: 'boolean' } })
-    const reason = readAuditReason(values.reason)
-    const { EVENTSTORE_URL } = loadConfig(Config, environment)
-    const file = await openImportFile(positionals[0], input)
-    // Products have no personal data.
-    const store = createEventStore({ connectionString: EVENTSTORE_URL, keys: noDataKeys })
-    const progress = createImportProgress(errors)
+  args: ['FILE'],
+  usage: 'FILE.ndjson|- [--reason TEXT] [--json]',
+  audited: 'reason',
+  json: 'one object per rejected line, then one with the counts',
+  about: [
+    'Each line is one product, a JSON object in UTF-8 of at most 256 KiB. Empty lines are skipped. - reads standard input.',
+    '  {"name":"Mug","product_type":"physical","currency":"EUR","total_cents":1250}',
+    '  {"id":"0198f2a0-5b1e-7c3d-8e4f-a1b2c3d4e5f6","name":"Backup","product_type":"subscription","currency":"EUR",' +
+      '"subtotal_cents":1000,"tax_cents":190,"is_recurring":true,"billing_interval":"month","trial_days":14}',
+    'The fields and rules are those of POST /admin/products:',
+    '  name, product_type (physical, digital, service, subscription), currency and total_cents or subtotal_cents are',
+    '  required; description, tax_cents, discount_cents, is_recurring, billing_interval (day, week, month, year; required',
+    '  when is_recurring), trial_days, category_id and is_active are optional. Unknown fields are ignored.',
+    '',
+    'A line with an id (a UUID of your choice; null means no id) is the whole product: the product is added, or its differing',
+    'fields are changed, and fields that the line omits become empty. Only is_active keeps its value when omitted;',
+    '"is_active":false takes the product out of the catalogue. Lines with the same id apply in their order.',
+    'A line without an id only adds a product, once for all lines with the same content. It never changes that product. A line',
+    'with other content, such as a corrected line, adds another product. To change products, give them ids.',
+    '',
+    'It may be interrupted and repeated at any time: nothing is added twice. It continues when the reader of its report has',
+    'gone. Exits with 0 when all lines were imported; with 2 when lines were rejected and the others were imported; with 1',
+    'when it did not reach the end of the file.',
+  ],
+  onInterrupt: 'finishes',
+  async run({ args, input, open, audit, ...call }) {
+    const file = await openImportFile(args[0], input)
     try {
-      await auditOn(store, reason, { action: 'import_products', target: null })
-      const log = { store, now: () => new Date() }
-      await withInterrupt(errors, (signal) =>
-        importProducts(log, {
-          file,
-          isJson: values.json === true,
-          ...createReportWriter(progress, print),
-          onProgress: progress.show,
-          signal,
-        }),
-      )
+      const store = await open.store()
+      await audit({ action: 'import_products', target: null })
+      return await importProducts({ store, now: () => new Date() }, { ...call, file })
     } finally {
-      progress.end()
       file.close()
-      await store.close()
     }
   },
-}
+})
 
 export type ImportFile = {
   /** Read errors are OpsErrors. Ends with an error when the signal aborts. */
   bytes(signal: AbortSignal): AsyncIterable<Buffer>
-  /** In bytes. Undefined unless it is a regular file. */
+  /** In bytes, if it is known. */
   readonly size: number | undefined
   close(): void
 }
@@ -105,146 +62,109 @@ export type ImportFile = {
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
   EACCES: 'may not be read by this user',
+  EISDIR: 'is a directory',
 }
 
-/**
- * @param path `-` for standard input
- * @param input standard input
- * @throws OpsError when it cannot be read
- */
-export async function openImportFile(path: string, input: Readable): Promise<ImportFile> {
-  if (path === '-') return fileOf('Standard input', input, undefined)
+/** @param path `-` for standard input @param input standard input @throws OpsError when it cannot be read */
+async function openImportFile(path: string, input: Readable): Promise<ImportFile> {
+  if (path === '-') return fileOf('Standard input', input)
   const name = resolve(path)
-  const handle = await open(name).catch((error: unknown) => throwReadError(name, error))
-  const size = await sizeOf(name, handle)
+  const handle = await openFile(name).catch((error: unknown) => throwReadError(name, error))
+  const { size } = await handle.stat()
   return fileOf(name, handle.createReadStream(), size)
 }
 
-async function sizeOf(name: string, handle: FileHandle): Promise<number | undefined> {
-  const stats = await handle.stat()
-  if (stats.isDirectory()) {
-    await handle.close()
-    throw new OpsError(`${name} is a directory`)
-  }
-  // Virtual files, such as those in /proc, report size 0.
-  return stats.isFile() && stats.size > 0 ? stats.size : undefined
-}
-
-function fileOf(name: string, stream: Readable, size: number | undefined): ImportFile {
-  return {
-    async *bytes(signal) {
-      try {
-        yield* addAbortSignal(signal, stream)
-      } catch (error) {
-        throwReadError(name, error)
-      }
-    },
-    size,
-    close: () => void stream.destroy(),
-  }
-}
+const fileOf = (name: string, stream: Readable, size?: number): ImportFile => ({
+  async *bytes(signal) {
+    try {
+      yield* addAbortSignal(signal, stream)
+    } catch (error) {
+      throwReadError(name, error)
+    }
+  },
+  size,
+  close: () => void stream.destroy(),
+})
 
 function throwReadError(name: string, error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const reason = reasons[code] ?? `cannot be read: ${error instanceof Error ? error.message : String(error)}`
-  throw new OpsError(`${name} ${reason}`, { cause: error })
+  throw new OpsError(`${name} ${reasons[code] ?? `cannot be read: ${messageOf(error)}`}`, { cause: error })
 }
 
-export type ImportProgress = {
-  readonly phase: 'importing'
-  /** Lines done so far. */
-  readonly lines: number
-  /** Bytes read up to there. */
-  readonly bytes: number
-  /** The size of the file, if known. */
-  readonly of: number | undefined
-}
-
-export function createImportProgress(output: CliProgressOutput, now?: () => number): CliProgress<ImportProgress> {
-  const bar = createProgressBar(output)
-  return createProgress<ImportProgress>(
-    output,
-    (progress, elapsedMs) => importProgressText(progress, elapsedMs, bar),
-    now,
-  )
-}
-
-function importProgressText(progress: ImportProgress, elapsedMs: number, bar: (part: number) => string): string {
-  const { lines, bytes, of } = progress
-  // The file may grow while it is read.
-  const part = of === undefined ? undefined : Math.min(bytes / of, 1)
-  const left = timeLeft(part ?? 0, elapsedMs)
-  return [
-    `Importing: ${part === undefined ? '' : `${bar(part)}${Math.floor(part * 100)} %, `}${lines} lines`,
-    ...(elapsedMs > 0 ? [`${Math.round((lines * 1_000) / elapsedMs)}/s`] : []),
-    ...(left === undefined ? [] : [left]),
-  ].join(', ')
-}
+type ImportRun = Pick<Run, 'isJson' | 'print' | 'progress' | 'signal'> & { readonly file: ImportFile }
 
 const exitRejected = 2
 
-export type ImportRun = ReportWriter & {
-  readonly file: ImportFile
-  readonly isJson: boolean
-  readonly onProgress: (progress: ImportProgress) => void
-  readonly signal: AbortSignal
-}
-
 /**
- * Prints every rejected or doubtful line, then the counts, also after an interruption.
- * @throws OpsError when a line was rejected; UnreadableEventError; DomainError `event_store_unavailable` before the
- * first line
+ * Prints every rejected line. The counts are the result, also after an interruption.
+ * @throws UnreadableEventError; DomainError `event_store_unavailable` before the first line
  */
-export async function importProducts(log: ImportLog, run: ImportRun): Promise<void> {
+export async function importProducts(log: ImportLog, run: ImportRun): Promise<Result> {
+  const { file, isJson, print, progress, signal } = run
   // Fails here when the store is down, instead of rejecting the first lines.
   await log.store.head()
-  const tally = createImportTally()
-  let isWhole = false
-  try {
-    isWhole = await importAll(log, tally, run)
-  } catch (error) {
-    if (!(error instanceof DomainError || error instanceof OpsError)) throw error
-    throw new OpsError(stoppedText(tally, error.message), { cause: error })
-  } finally {
-    await run.conclude(run.isJson ? JSON.stringify(tally.json(isWhole)) : tally.text())
+  const counts = { added: 0, changed: 0, unchanged: 0, rejected: 0, empty: 0 }
+  let lines = 0
+  const show = (bytes: number) =>
+    progress.show({
+      ...{ step: 'Importing', done: lines, unit: 'lines' },
+      // The file may grow while it is read, and virtual files have no size.
+      part: file.size ? bytes / file.size : undefined,
+    })
+  let isRead = false
+  async function* read() {
+    yield* readLines(file.bytes(signal), { maxBytes: maxLineBytes, signal, onSkipped: show })
+    isRead = !signal.aborted
   }
-  if (!isWhole) throw new OpsError(stoppedText(tally, 'Interrupted'))
-  const rejected = tally.rejected()
-  if (rejected === 0) return
-  const lines = rejected === 1 ? '1 line was' : `${rejected} lines were`
-  throw new OpsError(`${lines} rejected. Correct the file and import it again.`, { exitCode: exitRejected })
+  let failure: string | undefined
+  show(0)
+  try {
+    for await (const { line, end, outcome, error } of importLines(log, read(), operatorMetadata())) {
+      counts[outcome]++
+      lines = line
+      show(end)
+      if (error) await print(isJson ? JSON.stringify(rejectionJson(line, error)) : `line ${line}: ${reasonOf(error)}`)
+    }
+  } catch (error) {
+    failure = messageOf(error)
+  }
+  const isWhole = isRead && failure === undefined
+  return {
+    json: { complete: isWhole, last_line: lines, lines, ...counts },
+    text: countsText(lines, counts),
+    problem: isWhole ? rejectedText(counts.rejected) : stoppedText(lines, failure ?? 'Interrupted'),
+    exitCode: isWhole ? exitRejected : 1,
+  }
 }
 
-function stoppedText(tally: ImportTally, reason: string): string {
-  const line = tally.lastLine()
+/** With the details that the HTTP API would return. */
+export function rejectionJson(line: number, error: DomainError) {
+  const { code, details } = error
+  return { line, error: { code, message: reasonOf(error), ...(details && { details }) } }
+}
+
+/** All errors of the fields, in one line. */
+export function reasonOf({ message, details }: DomainError): string {
+  const fields = details?.fields
+  return Value.Check(Fields, fields) ? fields.map((each) => `${each.field} ${each.message}`).join('; ') : message
+}
+
+const Fields = Type.Array(Type.Object({ field: Type.String(), message: Type.String() }))
+
+type Counts = Readonly<Record<ImportedLine['outcome'], number>>
+
+function countsText(lines: number, { added, changed, unchanged, rejected, empty }: Counts): string {
+  const parts = [`${added} added`, `${changed} changed`, `${unchanged} unchanged`, `${rejected} rejected`]
+  if (empty > 0) parts.push(`${empty} empty`)
+  return `${lines} ${lines === 1 ? 'line' : 'lines'}: ${parts.join(', ')}.`
+}
+
+function rejectedText(rejected: number): string | undefined {
+  if (rejected === 0) return undefined
+  return `${rejected === 1 ? '1 line was' : `${rejected} lines were`} rejected. Correct the file and import it again.`
+}
+
+function stoppedText(line: number, reason: string): string {
   const known = line === 0 ? 'It is not known whether any line was imported' : `Every line up to ${line} is done`
   return `${reason}. ${known}. Import the file again: nothing is added twice.`
-}
-
-/** @returns false when it was interrupted before the end of the file */
-async function importAll(log: ImportLog, tally: ImportTally, run: ImportRun): Promise<boolean> {
-  const { file, isJson, writeLine, onProgress, signal } = run
-  const show = (bytes: number) => onProgress({ phase: 'importing', lines: tally.lines(), bytes, of: file.size })
-  let isWhole = false
-  async function* lines() {
-    yield* readLines(file.bytes(signal), { maxBytes: maxLineBytes, signal, onSkipped: show })
-    isWhole = !signal.aborted
-  }
-  const id = randomUUID()
-  const metadata = { correlationId: id, causationId: id, actor: 'operator' }
-  const watch = createWarningCheck()
-  async function report(settled: ImportedLine): Promise<void> {
-    const { line } = settled
-    const warnings = watch(settled)
-    tally.add(settled, warnings)
-    show(settled.end)
-    if (settled.outcome === 'rejected')
-      await writeLine(isJson ? JSON.stringify(rejectionJson(settled)) : rejectionText(settled))
-    for (const warning of warnings)
-      await writeLine(isJson ? JSON.stringify(warningJson(line, warning)) : warningText(line, warning))
-  }
-  show(0)
-  for await (const settled of importLines(log, lines(), metadata)) await report(settled)
-  if (isWhole) show(file.size ?? 0)
-  return isWhole
 }

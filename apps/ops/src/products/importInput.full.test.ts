@@ -22,13 +22,11 @@ t.test('a line has at most 256 KiB of UTF-8', async (t) => {
     Buffer.from(filled(maxLineBytes + 1)),
   ])
   const ended = await runOps(['products', 'import', file(content)], env)
-  t.same(ended.stdout.split('\n').slice(0, 6), [
-    'line 1: ignored unknown fields: filler',
+  t.same(ended.stdout.split('\n').slice(0, 4), [
     'line 2: The line is longer than 262144 bytes',
-    'line 3: ignored unknown fields: filler',
     'line 4: The line is not valid UTF-8',
     'line 5: The line is longer than 262144 bytes',
-    '5 lines: 2 added, 0 changed, 0 unchanged, 3 rejected; 2 with unknown fields.',
+    '5 lines: 2 added, 0 changed, 0 unchanged, 3 rejected.',
   ])
 })
 
@@ -81,11 +79,10 @@ t.test('a file that cannot be read fails with one line', async (t) => {
   const missing = join(env.DATA_DIR, 'none.ndjson')
   const cases = [
     [missing, `${missing} does not exist\n`],
-    [env.DATA_DIR, `${env.DATA_DIR} is a directory\n`],
+    [env.DATA_DIR, new RegExp(`\\n${env.DATA_DIR} is a directory\\. `)],
     [join(file(''), 'x'), /x cannot be read: ENOTDIR.*\n$/],
   ] as const
-  for (const [path, stderr] of cases)
-    t.match(await runOps(['products', 'import', path], env), { code: 1, stdout: '', stderr })
+  for (const [path, stderr] of cases) t.match(await runOps(['products', 'import', path], env), { code: 1, stderr })
   // Reading its first bytes fails: they belong to no page.
   const broken = await runOps(['products', 'import', '/proc/self/mem', '--json'], env)
   t.match(broken, {
@@ -94,8 +91,7 @@ t.test('a file that cannot be read fails with one line', async (t) => {
       /^Importing: 0 lines.*\n\/proc\/self\/mem cannot be read: EIO.*\. It is not known whether any line was imported\. Import/,
   })
   const nothing = { lines: 0, added: 0, changed: 0, unchanged: 0, rejected: 0, empty: 0 }
-  const unwarned = { unknown_fields: 0, repeated_ids: 0 }
-  t.same(importReport(broken), [{ ...nothing, ...unwarned, complete: false, last_line: 0 }])
+  t.same(importReport(broken), [{ ...nothing, complete: false, last_line: 0 }])
 })
 
 t.test('products import with invalid arguments fails before it starts', async (t) => {

@@ -3,30 +3,25 @@ import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { ProductEvent } from '@paylog/domain/products/events'
 import { addProduct, type ProductState, productFold, recordContent } from '@paylog/domain/products/product'
-import { newStream } from '@paylog/event-store/eventStore'
 import type { Line } from '@paylog/event-store/export/lines'
 import { productStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '@paylog/workflows/context'
 import { pMapIterable } from 'p-map'
-import { type ProductLine, parseLine, readProduct, type UnknownFields, unknownFields } from './productLine.ts'
+import { type ProductLine, readProductLine } from './productLine.ts'
 
-export type ImportedLine = { readonly line: number; readonly end: number } & (
-  | { readonly outcome: 'empty' }
-  | (CheckedLine & {
-      readonly outcome: 'added' | 'changed' | 'unchanged'
-      /** As written in the line. */
-      readonly id: string | undefined
-    })
-  | (CheckedLine & { readonly outcome: 'rejected'; readonly error: DomainError })
-)
-
-type CheckedLine = { readonly unknown: UnknownFields | undefined }
+export type ImportedLine = Pick<Line, 'end'> & {
+  readonly line: number
+  readonly outcome: 'added' | 'changed' | 'unchanged' | 'empty' | 'rejected'
+  /** Of a rejected line. */
+  readonly error?: DomainError
+}
 
 export type ImportLog = Pick<Workflow, 'store' | 'now'>
 
 const maxConcurrent = 16
 
 /**
+ * Imports several lines at once, with the same result as one after the other.
  * @returns one result per line, in order
  * @throws DomainError `event_store_unavailable`, UnreadableEventError, and errors of reading the lines. All lines up to
  * the last result are then imported; the next few may or may not be.
@@ -36,33 +31,18 @@ export function importLines(
   lines: AsyncIterable<Line>,
   metadata: EventMetadata,
 ): AsyncIterable<ImportedLine> {
-  const enqueue = createKeyedQueue()
-  /**
-   * A line usually has the same outcome as the one before. The stream is read first only when the product probably
-   * exists.
-   */
-  let isLikelyNew = true
-
-  async function importOne(line: ProductLine) {
-    const outcome = await importProduct(log, line, { metadata, isLikelyNew })
-    isLikelyNew = outcome === 'added'
-    return outcome
-  }
+  const inOrder = createKeyedQueue()
   return pMapIterable(
     lines,
-    async ({ number, bytes, end }): Promise<ImportedLine> => {
-      const at = { line: number, end }
-      let unknown: UnknownFields | undefined
+    async ({ number: line, bytes, end }): Promise<ImportedLine> => {
       try {
-        const value = parseLine(bytes)
-        if (value === null) return { ...at, outcome: 'empty' }
-        unknown = unknownFields(value)
-        const line = readProduct(value)
-        const id = line.is_named ? line.product_id : undefined
-        return { ...at, unknown, id, outcome: await enqueue(line.product_id, () => importOne(line)) }
+        const product = readProductLine(bytes)
+        if (product === null) return { line, end, outcome: 'empty' }
+        const outcome = await inOrder(product.product_id, () => importProduct(log, product, metadata))
+        return { line, end, outcome }
       } catch (error) {
         if (!(error instanceof DomainError) || error.code === 'event_store_unavailable') throw error
-        return { ...at, unknown, outcome: 'rejected', error }
+        return { line, end, outcome: 'rejected', error }
       }
     },
     { concurrency: maxConcurrent },
@@ -87,14 +67,13 @@ function createKeyedQueue() {
 async function importProduct(
   { store, now }: ImportLog,
   line: ProductLine,
-  { metadata, isLikelyNew }: { readonly metadata: EventMetadata; readonly isLikelyNew: boolean },
+  metadata: EventMetadata,
 ): Promise<'added' | 'changed' | 'unchanged'> {
   const { events } = await store.handle({
     stream: productStream(line.product_id),
     fold: productFold,
     decide: (state) => decide(line, now().toISOString(), state),
     metadata,
-    ...(isLikelyNew && { known: newStream(productFold) }),
   })
   if (events.length === 0) return 'unchanged'
   return events.some(({ type }) => type === 'ProductAdded') ? 'added' : 'changed'

@@ -2,15 +2,11 @@
 import { DomainError } from '@paylog/domain/errors'
 import t from 'tap'
 import { mug } from '../testing/importHarness.ts'
-import { rejectionJson, rejectionText } from './importReport.ts'
-import { maxLineBytes, parseLine, readProduct } from './productLine.ts'
+import { reasonOf, rejectionJson } from './import.ts'
+import { maxLineBytes, readProductLine } from './productLine.ts'
 
 const id = '0198f2a0-5b1e-7c3d-8e4f-a1b2c3d4e5f6'
-const readBytes = (bytes: Buffer | null) => {
-  const value = parseLine(bytes)
-  return value && readProduct(value)
-}
-const read = (line: unknown) => readBytes(Buffer.from(typeof line === 'string' ? line : JSON.stringify(line)))
+const read = (line: unknown) => readProductLine(Buffer.from(typeof line === 'string' ? line : JSON.stringify(line)))
 const completed = {
   name: 'Mug',
   description: null,
@@ -28,7 +24,7 @@ const completed = {
 
 function errorOf(line: unknown): DomainError {
   try {
-    if (line === null || Buffer.isBuffer(line)) readBytes(line)
+    if (line === null || Buffer.isBuffer(line)) readProductLine(line)
     else read(line)
   } catch (error) {
     if (error instanceof DomainError) return error
@@ -37,7 +33,7 @@ function errorOf(line: unknown): DomainError {
   throw new Error(`accepted: ${JSON.stringify(line)}`)
 }
 
-const reasonOf = (line: unknown) => rejectionText({ line: 17, error: errorOf(line) }).replace(/^line 17: /, '')
+const reason = (line: unknown) => reasonOf(errorOf(line))
 
 t.test('a line contains a whole product', async (t) => {
   t.same(read({ ...mug, id: id.toUpperCase(), unknown: 'field' }), {
@@ -102,11 +98,7 @@ t.test('every kind of invalid line has a one-line error', async (t) => {
     [{ ...mug, total_cents: 12.5 }, 'total_cents must be integer or null'],
     [{ ...mug, total_cents: -1 }, 'total_cents must be >= 0 or null'],
     [{ ...mug, total_cents: null }, 'total_cents is required without subtotal_cents'],
-    [
-      { ...mug, tax_cents: 5, subtotal_cents: 6 },
-      'total_cents must equal subtotal_cents + tax_cents - discount_cents ' +
-        '(subtotal_cents 6, tax_cents 5, discount_cents 0, total_cents 1250)',
-    ],
+    [{ ...mug, tax_cents: 5, subtotal_cents: 6 }, 'total_cents must equal subtotal_cents + tax_cents - discount_cents'],
     [{ ...mug, is_recurring: true }, 'billing_interval is required when is_recurring'],
     [
       { ...mug, billing_interval: 'week', trial_days: 1 },
@@ -132,7 +124,7 @@ t.test('every kind of invalid line has a one-line error', async (t) => {
     [Buffer.from('{"name":"Caf\u00e9"}', 'latin1'), 'The line is not valid UTF-8'],
     [null, `The line is longer than ${maxLineBytes} bytes`],
   ]
-  for (const [line, reason] of wrong) t.equal(reasonOf(line), reason)
+  for (const [line, expected] of wrong) t.equal(reason(line), expected)
 })
 
 t.test('a card number anywhere in a line is rejected and not repeated', async (t) => {
@@ -144,13 +136,13 @@ t.test('a card number anywhere in a line is rejected and not repeated', async (t
   ]
   for (const line of lines) {
     t.match(errorOf(line), { code: 'card_number_rejected' })
-    t.equal(reasonOf(line), 'The line must not hold a card number')
+    t.equal(reason(line), 'The line must not hold a card number')
   }
-  t.equal(reasonOf({ ...mug, [card]: true }), 'The line must not have a key that holds a card number')
+  t.equal(reason({ ...mug, [card]: true }), 'The line must not have a key that holds a card number')
 })
 
 t.test('the JSON of a rejection has the API error code and the known fields', async (t) => {
-  const json = (line: unknown) => rejectionJson({ line: 3, error: errorOf(line) })
+  const json = (line: unknown) => rejectionJson(3, errorOf(line))
   t.same(json({ ...mug, name: 7, currency: 8 }), {
     line: 3,
     error: {
@@ -184,8 +176,6 @@ t.test('no rejection repeats content of the line', async (t) => {
   )
   lines.push(`{"${secret}":1,"${secret}":2}`, `{"${secret}`, `"${secret}"`, `["${secret}"]`)
   for (const line of lines) {
-    const rejected = { line: 1, error: errorOf(line) }
-    t.notMatch(rejectionText(rejected), secret)
-    t.notMatch(JSON.stringify(rejectionJson(rejected)), secret)
+    t.notMatch(JSON.stringify(rejectionJson(1, errorOf(line))), secret)
   }
 })

@@ -4,31 +4,10 @@ import { DomainError } from '@paylog/domain/errors'
 import { Id, Nullable } from '@paylog/domain/fields'
 import { NewProduct, newContent } from '@paylog/domain/products/content'
 import { type ProductContent, productContentOf } from '@paylog/domain/products/events'
-import { ProductResource } from '@paylog/domain/products/product'
 import { parseStrictJson } from '@paylog/runtime/http/body'
 import { bodyReader } from '@paylog/runtime/http/validation'
 import { Type } from 'typebox'
 import { v5 as uuidv5 } from 'uuid'
-
-export type UnknownFields = {
-  /** Up to a few names, if they are plain words. Nothing else of a line is ever printed. */
-  readonly names: readonly string[]
-  /** The number of other unknown fields. */
-  readonly more: number
-}
-
-const maxNames = 5
-const plainWord = /^[A-Za-z][\w-]{0,39}$/
-
-/** Also the fields of API responses, such as `created_at`: exported products can be imported. */
-const known = new Set(Object.keys({ ...NewProduct.properties, ...ProductResource.properties }))
-
-export function unknownFields(value: object): UnknownFields | undefined {
-  const unknown = Object.keys(value).filter((name) => !known.has(name))
-  if (unknown.length === 0) return undefined
-  const names = unknown.filter((name) => plainWord.test(name)).slice(0, maxNames)
-  return { names, more: unknown.length - names.length }
-}
 
 export type ProductLine = {
   readonly product_id: string
@@ -52,9 +31,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /**
  * @param bytes `null` for a line that is too long
  * @returns `null` for an empty line
- * @throws DomainError `invalid_request`, `card_number_rejected`, `body_too_large`, without content of the line
+ * @throws DomainError, without content of the line: `invalid_request`, perhaps with `details.fields`, `card_number_rejected`,
+ *   `body_too_large`, `amount_inconsistent` with the amounts
  */
-export function parseLine(bytes: Uint8Array | null): object | null {
+export function readProductLine(bytes: Uint8Array | null): ProductLine | null {
   if (bytes === null) throw new DomainError('body_too_large', `The line is longer than ${maxLineBytes} bytes`)
   const text = decode(bytes)
   if (/^[\t\r ]*$/.test(text)) return null
@@ -63,14 +43,6 @@ export function parseLine(bytes: Uint8Array | null): object | null {
     throw new DomainError('invalid_request', 'The line is not a JSON object')
   const card = findCardData(value)
   if (card !== null) throw new DomainError('card_number_rejected', `The line ${card.message}`)
-  return value
-}
-
-/**
- * @throws DomainError `invalid_request` with `details.fields`, `amount_inconsistent` with the amounts, without content
- * of the line
- */
-export function readProduct(value: object): ProductLine {
   const { id = null, is_active, ...fields } = readBody(value)
   const content = newContent(fields)
   return { product_id: id?.toLowerCase() ?? derivedId(content), is_named: id !== null, content, is_active }
