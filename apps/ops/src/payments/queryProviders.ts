@@ -4,13 +4,20 @@ import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import { withPriority } from '@paylog/providers/pacing'
 import type { Workflow } from '@paylog/workflows/context'
-import { type Finding, type Reconciliation, reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
+import {
+  type Reconciliation,
+  type Finding as ReconciliationFinding,
+  reconcilePayment,
+} from '@paylog/workflows/payments/reconcilePayment'
+import { pMapIterable } from 'p-map'
+
+/** `stateless`: the provider keeps nothing that could be queried. */
+export type Finding = ReconciliationFinding | 'stateless'
 
 export type ReconcileResult = {
   readonly payment_id: string
   readonly provider_id: string
-  /** `stateless`: the provider keeps nothing that could be queried. */
-  readonly finding: Finding | 'stateless'
+  readonly finding: Finding
   /** Absent when the provider was not queried. */
   readonly reconciliation: Reconciliation | undefined
   readonly problem: string | undefined
@@ -45,7 +52,7 @@ export async function* queryProviders(
   /** Failures in a row of each provider, and the latest reason. */
   const failures = new Map<string, { readonly inARow: number; readonly problem: string | undefined }>()
 
-  async function query(payment_id: string, provider_id: string): Promise<ReconcileResult> {
+  async function query([payment_id, provider_id]: readonly [string, string]): Promise<ReconcileResult> {
     const failed = failures.get(provider_id)
     if (failed && failed.inARow >= maxFailuresInARow)
       return { payment_id, provider_id, finding: 'unreachable', reconciliation: undefined, problem: failed.problem }
@@ -54,27 +61,25 @@ export async function* queryProviders(
     else failures.set(provider_id, { inARow: (failures.get(provider_id)?.inARow ?? 0) + 1, problem: response.problem })
     return response
   }
-
-  const underWay: Promise<ReconcileResult>[] = []
-  try {
-    for (const [payment_id, provider_id] of payments) {
-      if (options.signal.aborted) break
-      const pending = query(payment_id, provider_id)
-      // It is awaited later. Until then, a rejection must not count as unhandled.
-      pending.catch(() => {})
-      underWay.push(pending)
-      if (underWay.length === maxConcurrent) yield await next(underWay)
+  const errors: unknown[] = []
+  function* due() {
+    for (const payment of payments) {
+      if (options.signal.aborted || errors.length > 0) return
+      yield payment
     }
-    while (underWay.length > 0) yield await next(underWay)
-  } finally {
-    await Promise.allSettled(underWay)
   }
-}
-
-async function next(underWay: Promise<ReconcileResult>[]): Promise<ReconcileResult> {
-  const first = underWay.shift()
-  if (!first) throw new Error('Nothing is under way')
-  return first
+  // An error ends the run once the calls under way have finished, because they may change something at the provider.
+  const settled = (payment: readonly [string, string]) =>
+    query(payment).catch((error: unknown) => {
+      errors.push(error)
+      return undefined
+    })
+  let isOver = false
+  for await (const result of pMapIterable(due(), settled, { concurrency: maxConcurrent })) {
+    isOver ||= result === undefined
+    if (result !== undefined && !isOver) yield result
+  }
+  if (errors.length > 0) throw errors[0]
 }
 
 type ReconcileTarget = Pick<ReconcileResult, 'payment_id' | 'provider_id'>

@@ -1,48 +1,16 @@
-import type { Payment } from '@paylog/domain/payments/payment'
+import { existingPayment, type Payment } from '@paylog/domain/payments/payment'
+import { created, fold, initiated } from '@paylog/domain/payments/testing/paymentFixture'
 import type { IntentSnapshot } from '@paylog/providers/provider'
-import { paymentFields } from '@paylog/testing/paymentFields'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
 import type { ReconcileResult } from './queryProviders.ts'
 import { isRemarkable, resultJson, resultText } from './resultText.ts'
 
-const payment_id = '018f0000-0000-7000-8000-000000000001'
 const payment: Payment = {
-  payment_id,
-  provider_id: 'stripe',
-  status: 'pending',
-  subtotal_cents: 2200,
-  tax_cents: 0,
-  discount_cents: 0,
-  total_cents: 2200,
-  currency: 'EUR',
-  payer: { id: null, type: 'guest', email: null },
-  project_id: null,
-  ...paymentFields,
-  redirect_url: null,
-  capturable_cents: 0,
-  requested: null,
-  has_unread_refunds: false,
-  attention: [],
-  charges: [],
-  refunds: [],
-  disputes: [],
-  provider_intent_id: 'pi_1',
-  provider_payment_id: null,
-  client_secret: 'secret',
-  created_at: '2026-11-20T12:00:00.000Z',
-  updated_at: '2026-11-20T12:00:00.000Z',
-  completed_at: null,
-  create: { attempt: 1, begun_at: '2026-11-20T12:00:00.000Z', outcome: 'done', rejection: null },
-  was_unknown: false,
-  evidence_time: null,
-  seen_provider_events: null,
-  recorded_content: null,
-  failures: 0,
-  failed_charges: [],
-  reported_intent_id: null,
-  approvals_reported: 0,
+  ...existingPayment(fold([...initiated, ...created])),
+  ...{ provider_id: 'stripe', total_cents: 2200, currency: 'EUR' },
 }
+const { payment_id } = payment
 
 type Reported = Partial<IntentSnapshot['evidence']> & { readonly further_charges?: readonly string[] }
 

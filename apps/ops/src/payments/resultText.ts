@@ -2,9 +2,7 @@
 import { currencyExponent } from '@paylog/domain/currency'
 import type { IntentSnapshot } from '@paylog/providers/provider'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
-import type { ReconcileResult } from './queryProviders.ts'
-
-type Finding = ReconcileResult['finding']
+import type { Finding, ReconcileResult } from './queryProviders.ts'
 
 /** Whether the result is printed: not when everything is as recorded. */
 export const isRemarkable = ({ finding }: ReconcileResult) => finding !== 'same' && finding !== 'stateless'

@@ -1,40 +1,38 @@
 // Counts the results of a reconciliation by finding and provider.
 import { table } from '@paylog/runtime/process/table'
-import type { ReconcileResult } from './queryProviders.ts'
+import type { Finding, ReconcileResult } from './queryProviders.ts'
 
-type Finding = ReconcileResult['finding']
+type Meaning = { readonly isHarmless?: true; readonly advice: string }
 
-/** Harmless ones first. */
-const findings: readonly Finding[] = [
-  'same',
-  'stateless',
-  'late',
-  'missing',
-  'amount_differs',
-  'approval_waits',
-  'conflict',
-  'unknown',
-  'unreachable',
-]
-
-/** Findings that need no action. */
-const harmless: ReadonlySet<Finding> = new Set<Finding>(['same', 'stateless', 'late'])
-
-const advice: Readonly<Record<Finding, string>> = {
-  same: 'The provider agrees with the record.',
-  stateless: 'This provider keeps no state that could be compared.',
-  late: 'Recorded by this run. If there are many, check that the provider reaches its receiver.',
-  missing:
-    'The provider has no such intent. PayPal deletes orders that were not approved; otherwise check the account.',
-  amount_differs:
-    'Another amount was paid or approved, and the payment is unchanged. Correct or refund it at the provider.',
-  approval_waits: 'Approved, but the capture was declined. The payer has to approve again or pay in another way.',
-  conflict: 'The provider contradicts a final status, or charged twice. Check at the provider and refund the excess.',
-  unknown: 'The outcome of a call is still unknown. The worker keeps checking; run this again later.',
-  unreachable: 'The provider did not respond or is not enabled. Check credentials and network, then run this again.',
+const meanings: Readonly<Record<Finding, Meaning>> = {
+  same: { isHarmless: true, advice: 'The provider agrees with the record.' },
+  stateless: { isHarmless: true, advice: 'This provider keeps no state that could be compared.' },
+  late: {
+    isHarmless: true,
+    advice: 'Recorded by this run. If there are many, check that the provider reaches its receiver.',
+  },
+  missing: {
+    advice:
+      'The provider has no such intent. PayPal deletes orders that were not approved; otherwise check the account.',
+  },
+  amount_differs: {
+    advice: 'Another amount was paid or approved, and the payment is unchanged. Correct or refund it at the provider.',
+  },
+  approval_waits: {
+    advice: 'Approved, but the capture was declined. The payer has to approve again or pay in another way.',
+  },
+  conflict: {
+    advice: 'The provider contradicts a final status, or charged twice. Check at the provider and refund the excess.',
+  },
+  unknown: {
+    advice: 'The outcome of a call is still unknown. The worker keeps checking; run this again later.',
+  },
+  unreachable: {
+    advice: 'The provider did not respond or is not enabled. Check credentials and network, then run this again.',
+  },
 }
 
-type Counts = Map<Finding, number>
+const findings = Object.keys(meanings).filter((name): name is Finding => name in meanings)
 
 export type Tally = {
   add(response: ReconcileResult): void
@@ -47,38 +45,41 @@ export type Tally = {
   json(of: number): object
 }
 
+type Counts = Record<Finding, number>
+
+const noCounts = () => Object.fromEntries(findings.map((finding) => [finding, 0])) as Counts
+
 export function createTally(): Tally {
+  const all = noCounts()
   const byProvider = new Map<string, Counts>()
-  const all: Counts = new Map()
-  const sumOf = (counted: readonly Finding[]) => counted.reduce((sum, finding) => sum + (all.get(finding) ?? 0), 0)
-  const checked = () => sumOf(findings)
+  const sum = (counted: readonly Finding[]) => counted.reduce((total, finding) => total + all[finding], 0)
+  const checked = () => sum(findings)
   return {
     checked,
-    unsettled: () => sumOf(findings.filter((finding) => !harmless.has(finding))),
+    unsettled: () => sum(findings.filter((finding) => !meanings[finding].isHarmless)),
     add({ provider_id, finding }) {
-      const own = byProvider.get(provider_id) ?? new Map()
+      const own = byProvider.get(provider_id) ?? noCounts()
       byProvider.set(provider_id, own)
-      for (const counts of [own, all]) counts.set(finding, (counts.get(finding) ?? 0) + 1)
+      own[finding]++
+      all[finding]++
     },
     text() {
-      const providers = [...byProvider.keys()].sort()
+      const providers = [...byProvider].sort(([one], [other]) => (one < other ? -1 : 1))
       const rows = findings
-        .filter((finding) => all.has(finding))
-        .map((finding) => {
-          const counts = providers.map((provider) => String(byProvider.get(provider)?.get(finding) ?? 0))
-          return [finding, ...counts, advice[finding]]
-        })
-      return table(['finding', ...providers, 'meaning'], rows, 0)
+        .filter((finding) => all[finding] > 0)
+        .map((finding) => [
+          finding,
+          ...providers.map(([, counts]) => String(counts[finding])),
+          meanings[finding].advice,
+        ])
+      return table(['finding', ...providers.map(([name]) => name), 'meaning'], rows, 0)
     },
     json: (of) => ({
       complete: checked() === of,
       payments: of,
       answered: checked(),
-      findings: countsJson(all),
-      providers: Object.fromEntries([...byProvider].map(([provider, counts]) => [provider, countsJson(counts)])),
+      findings: all,
+      providers: Object.fromEntries(byProvider),
     }),
   }
 }
-
-const countsJson = (counts: Counts) =>
-  Object.fromEntries(findings.map((finding) => [finding, counts.get(finding) ?? 0]))
