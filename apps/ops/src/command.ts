@@ -1,6 +1,5 @@
-// The type of a command, and functions that read its arguments.
+// The type of a command, and what it throws.
 import type { Readable, Writable } from 'node:stream'
-import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { parseDurationMs } from '@paylog/domain/duration'
 import { DomainError } from '@paylog/domain/errors'
 import { Instant } from '@paylog/domain/fields'
@@ -47,34 +46,6 @@ export class OpsError extends Error {
   constructor(message: string, { exitCode = 1, ...options }: ErrorOptions & { readonly exitCode?: number } = {}) {
     super(message, options)
     this.exitCode = exitCode
-  }
-}
-
-type ArgumentOptions = NonNullable<ParseArgsConfig['options']>
-
-/**
- * Reads the options of a command and exactly the given positional arguments.
- * @param positionals their names, for the message when one is missing
- * @throws UsageError
- */
-export function readArguments<const Names extends readonly string[], const Given extends ArgumentOptions>(
-  args: readonly string[],
-  positionals: Names,
-  options: Given,
-) {
-  const parsed = parse(args, options)
-  const missing = positionals[parsed.positionals.length]
-  if (missing !== undefined) throw new UsageError(`${missing} is missing`)
-  const extra = parsed.positionals[positionals.length]
-  if (extra !== undefined) throw new UsageError(`Unexpected argument: ${extra}`)
-  return { values: parsed.values, positionals: parsed.positionals as { [Name in keyof Names]: string } }
-}
-
-function parse<const Given extends ArgumentOptions>(args: readonly string[], options: Given) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
   }
 }
 

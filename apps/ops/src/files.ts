@@ -1,7 +1,7 @@
 // The files that commands read and write.
 import { readFileSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
-import { OpsError } from './command.ts'
+import { messageOf, OpsError } from './command.ts'
 
 /**
  * Writes a file that only its owner can read.
@@ -37,6 +37,9 @@ export function reading<Result>(path: string, read: () => Result): Result {
   try {
     return read()
   } catch (error) {
-    throw new OpsError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`, { cause: error })
+    throw cannotBeRead(path, error)
   }
 }
+
+export const cannotBeRead = (path: string, error: unknown) =>
+  new OpsError(`${path} cannot be read: ${messageOf(error)}`, { cause: error })

@@ -97,7 +97,7 @@ function progressText(state: Progress, { first, elapsedMs, hasBar }: Shown): str
   const texts = [
     part === undefined ? '' : `${hasBar ? bar(part) : ''}${Math.floor(part * 100)} %`,
     counted,
-    elapsedMs > 0 ? `${Math.round(((done - doneBefore) * 1_000) / elapsedMs)}/s` : '',
+    elapsedMs > 0 && done > doneBefore ? `${Math.round(((done - doneBefore) * 1_000) / elapsedMs)}/s` : '',
     also,
     part === undefined ? '' : timeLeft((part - partBefore) / (1 - partBefore), elapsedMs),
   ]
@@ -107,6 +107,17 @@ function progressText(state: Progress, { first, elapsedMs, hasBar }: Shown): str
 /** From 0 to 1. */
 const partOf = ({ part, done = 0, of }: Progress) =>
   of === undefined ? part && Math.min(part, 1) : of === 0 ? 1 : Math.min(done / of, 1)
+
+/** Progress through the log up to `head`. A position is null before the first one. */
+export function logProgress(step: string, { events, position, head }: LogProgress): Progress {
+  return { step, done: events, unit: 'events', part: partOfLog(BigInt(position ?? 0), BigInt(head ?? 0)) }
+}
+
+type LogProgress = {
+  readonly events: number
+  readonly position: bigint | string | null
+  readonly head: bigint | string | null
+}
 
 /** How much of the log lies before a position. */
 export const partOfLog = (position: bigint, head: bigint, from = 0n) =>

@@ -6,7 +6,7 @@ import type { IntendedDeed } from '@paylog/workflows/auditTrail'
 import { OpsError, UsageError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { flag } from '../options.ts'
-import { partOfLog } from '../progressLine.ts'
+import { logProgress } from '../progressLine.ts'
 import type { Pool } from '../system.ts'
 import { compareTree, type TreeState } from './treeState.ts'
 import { checkpointLines } from './verdict.ts'
@@ -34,8 +34,8 @@ export const auditRestart = defineCommand({
     const log = await open.rawLog(signal)
     const pool = open.pool({ max: 3 })
     const head = (await readLogEnd(log))?.position.commit ?? 0n
-    const onEvent = (position: bigint, done: number) =>
-      progress.show({ step: 'Verifying', done, unit: 'events', part: partOfLog(position, head) })
+    const onEvent = (position: bigint, events: number) =>
+      progress.show(logProgress('Verifying', { events, position, head }))
     const state = await compareTree({ log, pool, signal, onEvent })
     if (state.problem === undefined && state.wrong.length === 0)
       throw new OpsError('The tree is in order: tree and checkpoints are those of the log. Nothing was changed.')

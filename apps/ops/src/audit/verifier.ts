@@ -7,17 +7,12 @@ import { Type } from 'typebox'
 import { messageOf, OpsError, UsageError } from '../command.ts'
 import { text as textOption } from '../options.ts'
 
-export const keyOption = { key: { type: 'string' } } as const
-
 export const verifierOption = {
   key: textOption(
     'KEY',
     'the verifier key, as `audit key` prints it, or a file that holds it (default AUDIT_VERIFIER_KEY)',
   ),
 }
-
-/** The line of the help of `streams verify-export`. */
-export const keyHelp = `  --key KEY   ${verifierOption.key.help}`
 
 const Config = Type.Object({ AUDIT_VERIFIER_KEY: Type.Optional(text()), AUDIT_SIGNING_KEY: Type.Optional(text()) })
 

@@ -7,7 +7,7 @@ import { readEvents } from '@paylog/event-store/read/readPage'
 import { readLogEnd } from '@paylog/event-store/read/reads'
 import { defineCommand } from '../defineCommand.ts'
 import { texts } from '../options.ts'
-import { partOfLog } from '../progressLine.ts'
+import { logProgress } from '../progressLine.ts'
 import { type EventName, nameOf } from '../streams/exportDifference.ts'
 import type { Pool } from '../system.ts'
 import { compareLog, type SignedCheckpoint } from './compareLog.ts'
@@ -50,8 +50,8 @@ export const auditVerify = defineCommand({
     const given = openGivenCheckpoints(options.against, verifier)
     const log = await open.rawLog(signal)
     const head = (await readLogEnd(log))?.position.commit ?? 0n
-    const onEvent = ({ position }: EventName, done: number) =>
-      progress.show({ step: 'Verifying', done, unit: 'events', part: partOfLog(BigInt(position), head) })
+    const onEvent = ({ position }: EventName, events: number) =>
+      progress.show(logProgress('Verifying', { events, position, head }))
     const verdict = await verify({ log, pool: open.pool({ max: 3 }), verifier, given, signal, onEvent })
     return {
       json: verdictJson(verdict),

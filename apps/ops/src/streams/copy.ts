@@ -8,7 +8,7 @@ import { NIL } from 'uuid'
 import { OpsError, UsageError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { required, value } from '../options.ts'
-import { type Progress, partOfLog } from '../progressLine.ts'
+import { logProgress } from '../progressLine.ts'
 import type { Pool } from '../system.ts'
 
 const address = (scheme: string, expected: RegExp, help: string) =>
@@ -41,7 +41,7 @@ export const streamsCopy = defineCommand({
     const checkpoints =
       databaseUrl && (await openCheckpoints(open.pool({ databaseUrl, max: 1 }), to).catch(throwDatabaseError))
     const positions = checkpoints ? checkpoints.positions : undefined
-    const onProgress = (state: CopyProgress) => progress.show(shownProgress(state))
+    const onProgress = (state: CopyProgress) => progress.show(logProgress(steps[state.phase], state))
     const result = await copyLog({ from, to, ...(positions && { positions }), onProgress })
     const isWhole = result.recordedSince === 0
     const moves = checkpoints && isWhole ? await checkpoints.move(result.positions) : undefined
@@ -52,6 +52,8 @@ export const streamsCopy = defineCommand({
     }
   },
 })
+
+const steps = { copying: 'Copying', comparing: 'Comparing' } as const
 
 const placeOf = (address: string) => withoutCredentials(address).replaceAll(/\blocalhost\b/g, '127.0.0.1')
 
@@ -198,9 +200,3 @@ async function moveAll(
     return moves
   })
 }
-
-const titles = { copying: 'Copying', comparing: 'Comparing' } as const
-
-const shownProgress = ({ phase, events, position, head }: CopyProgress): Progress => ({
-  ...{ step: titles[phase], done: events, unit: 'events', part: partOfLog(position, head) },
-})

@@ -164,6 +164,7 @@ t.test('the same filters give the same bytes, in any process and after the log h
     ended.map(({ code }) => code),
     [0, 0],
   )
+  t.match(ended[0].stderr, /^Exporting: 100 %, \d+ events.*\n$/)
   await append('payment-3', { type: 'PaymentInitiated' })
   await exportTo(paths[2], ...flags)
   const contents = paths.map((path) => readFileSync(path, 'utf8') + readFileSync(manifestOf(path), 'utf8'))

@@ -184,10 +184,10 @@ export type ExportVerdict = {
   readonly proof: ExportProof
 }
 
-export function verdictJson(file: string, { filters, count, head }: Manifest, verdict: ExportVerdict): string {
+export function verdictJson(file: string, { filters, count, head }: Manifest, verdict: ExportVerdict) {
   const { differences, shownDifferences, isAsManifest, logEnd, proof } = verdict
   const outcome = { equal: differences === 0, file_is_as_manifest: isAsManifest }
-  return JSON.stringify({
+  return {
     file,
     ...outcome,
     filters,
@@ -198,7 +198,7 @@ export function verdictJson(file: string, { filters, count, head }: Manifest, ve
     proven: proof.events,
     differences,
     listed: shownDifferences,
-  })
+  }
 }
 
 export function verdictText(path: string, manifest: Manifest, verdict: ExportVerdict): string {

@@ -1,9 +1,10 @@
 // Reads an export and its manifest from the disk.
 import { createHash } from 'node:crypto'
-import { accessSync, constants, createReadStream, readFileSync } from 'node:fs'
+import { accessSync, constants, createReadStream } from 'node:fs'
 import type { Hash } from '@paylog/event-store/export/exportedLines'
 import { fileOf, type Manifest, manifestOf, parseManifest } from '@paylog/event-store/export/manifest'
-import { messageOf, OpsError } from '../command.ts'
+import { OpsError } from '../command.ts'
+import { cannotBeRead, reading, readText } from '../files.ts'
 
 export function createSha256(): Hash {
   const hash = createHash('sha256')
@@ -30,15 +31,4 @@ export function readManifestOf(path: string): Manifest {
   return manifest
 }
 
-const manifestAt = (path: string) => parseManifest(reading(path, () => readFileSync(path, 'utf8')))
-
-function reading<Result>(path: string, read: () => Result): Result {
-  try {
-    return read()
-  } catch (error) {
-    throw cannotBeRead(path, error)
-  }
-}
-
-const cannotBeRead = (path: string, error: unknown) =>
-  new OpsError(`${path} cannot be read: ${messageOf(error)}`, { cause: error })
+const manifestAt = (path: string) => parseManifest(readText(path))

@@ -29,6 +29,7 @@ t.test('verify-export accepts an unchanged export with any filters, also after t
   t.match(ended, {
     code: 0,
     stdout: /matches its manifest and the log: 26 events, positions \d+ to \d+;/,
+    stderr: /^Comparing: 100 %, 26 events.*\n$/,
   })
 })
 

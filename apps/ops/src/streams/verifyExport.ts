@@ -4,10 +4,11 @@ import { compareExport, summaryFindings } from '@paylog/event-store/export/compa
 import { readExport } from '@paylog/event-store/export/exportedLines'
 import { readExportPage } from '@paylog/event-store/export/exportPage'
 import type { Manifest } from '@paylog/event-store/export/manifest'
-import { keyHelp, keyOption, readVerifier } from '../audit/verifier.ts'
-import { type CliCommand, OpsError, readArguments } from '../command.ts'
-import { type CliProgress, createReportWriter } from '../progress.ts'
-import { createExportProgress, type ExportProgress, shownProgress } from './export.ts'
+import { readVerifier, verifierOption } from '../audit/verifier.ts'
+import { OpsError } from '../command.ts'
+import { defineCommand } from '../defineCommand.ts'
+import { flag } from '../options.ts'
+import { logProgress, type ProgressLine } from '../progressLine.ts'
 import {
   differenceOf,
   type ExportDifference,
@@ -17,7 +18,6 @@ import {
   verdictText,
 } from './exportDifference.ts'
 import { createProver, type ExportProof, type ExportProver } from './exportProof.ts'
-import { openRawLog, untilInterrupted } from './exportSelection.ts'
 import { chunksOf, createSha256, readManifestOf } from './openExport.ts'
 
 /** Differences that are printed. The others are counted. */
@@ -26,14 +26,15 @@ const exitDifferent = 3
 /** Lines without an event that are looked up even if not printed, to find out whether this is the right log. */
 const minLookedUp = 10
 
-export const streamsVerifyExport: CliCommand = {
-  usage: 'FILE [--key KEY] [--offline] [--json]',
+export const streamsVerifyExport = defineCommand({
   summary: 'Check an export against its manifest, its checkpoint and the log',
-  details: [
-    keyHelp,
-    '  --offline   does not read the log: an export of the whole log proves itself by its checkpoint',
-    '  --json      one object: whether the export is valid, its differences, and what its checkpoint proves',
-    '',
+  args: ['FILE'],
+  options: {
+    ...verifierOption,
+    offline: flag('does not read the log: an export of the whole log proves itself by its checkpoint'),
+  },
+  json: 'one object: whether the export is valid, its differences, and what its checkpoint proves',
+  about: [
     'Reads the part of the log that FILE.manifest.json names again, with the same filters, and compares line by line.',
     `Up to ${maxListed} differences are listed: changed, missing, extra and misplaced lines. The end of an export without`,
     '--until is only in the manifest, so that the output also shows how far the log has grown since.',
@@ -42,52 +43,42 @@ export const streamsVerifyExport: CliCommand = {
     'checkpoint in the manifest. Events after a smaller checkpoint, and exports with filters, are compared with the log only.',
     '',
     'Exits with 0 when everything matches, with 3 when something differs, and with 1 when it could not be checked.',
-  ].join('\n'),
-  async run(args, { environment, print, errors }) {
-    const options = { ...keyOption, offline: { type: 'boolean' }, json: { type: 'boolean' } } as const
-    const { values, positionals } = readArguments(args, ['FILE'], options)
-    const [path] = positionals
+  ],
+  onInterrupt: 'Interrupted before the whole export was checked.',
+  async run({ args: [path], options, environment, open, progress, signal }) {
     const manifest = readManifestOf(path)
-    const prover = createProver(manifest, readVerifier(values.key, environment))
-    const progress = createExportProgress(errors)
-    const { conclude } = createReportWriter(progress, print)
-    const interrupted = 'Interrupted before the whole export was checked.'
-    try {
-      const log = values.offline ? undefined : openRawLog(environment)
-      const verdict =
-        log === undefined
-          ? await verifyOffline({ path, manifest, prover })
-          : await untilInterrupted({ log, errors }, interrupted, (signal) =>
-              verify(log, { path, manifest, prover, progress, signal }),
-            )
-      const { differences } = verdict
-      await conclude((values.json ? verdictJson : verdictText)(path, manifest, verdict))
-      if (differences === 0) return
-      const many = differences === 1 ? '1 difference' : `${differences} differences`
-      throw new OpsError(`${path} does not match: ${many}.`, { exitCode: exitDifferent })
-    } finally {
-      progress.end()
+    const prover = createProver(manifest, readVerifier(options.key, environment))
+    const verification = { path, manifest, prover, progress, signal }
+    const verdict = options.offline
+      ? await verifyOffline(verification)
+      : await verify(await open.rawLog(signal), verification)
+    return {
+      json: verdictJson(path, manifest, verdict),
+      text: verdictText(path, manifest, verdict),
+      problem: problemOf(path, verdict),
+      exitCode: exitDifferent,
     }
   },
+})
+
+function problemOf(path: string, { differences }: ExportVerdict): string | undefined {
+  if (differences === 0) return undefined
+  return `${path} does not match: ${differences === 1 ? '1 difference' : `${differences} differences`}.`
 }
 
 type Verification = {
   readonly path: string
   readonly manifest: Manifest
   readonly prover: ExportProver
-  readonly progress: CliProgress<ExportProgress>
+  readonly progress: ProgressLine
   readonly signal: AbortSignal
 }
 
 /** @throws OpsError when the checkpoint does not prove any line */
-async function verifyOffline({
-  path,
-  manifest,
-  prover,
-}: Pick<Verification, 'path' | 'manifest' | 'prover'>): Promise<ExportVerdict> {
+async function verifyOffline({ path, manifest, prover, signal }: Verification): Promise<ExportVerdict> {
   const differences = createDifferences()
   const file = readExport(chunksOf(path), createSha256())
-  for await (const line of file.lines(new AbortController().signal)) prover.add(line)
+  for await (const line of file.lines(signal)) prover.add(line)
   const differing = summaryFindings(manifest, file.summary())
   for (const finding of differing) differences.note(() => finding)
   const proof = noteProof(differences, prover)
@@ -107,7 +98,7 @@ async function verify(log: RawClient, verification: Verification): Promise<Expor
     fetchPage: (request) => readExportPage(log, request, Number.POSITIVE_INFINITY),
     signal,
     onLine: prover.add,
-    onProgress: (news) => progress.show(shownProgress('comparing', news)),
+    onProgress: (state) => progress.show(logProgress('Comparing', state)),
     async onFinding(finding) {
       if (finding.kind !== 'extra') return differences.note(() => differenceOf(finding))
       // Only printed differences are explained, because an explanation costs calls to the server.
