@@ -29,10 +29,9 @@ t.test('every relative link of the docs leads to an existing file and heading', 
     }
 })
 
-t.test('docs/development.md names only files and folders that exist', async (t) => {
-  const named = [
-    ...textOf('docs/development.md').matchAll(/`((?:apps|packages|projections|bench|deploy|docs|tools)\/[\w./-]+)`/g),
-  ]
+t.test('docs/development.md and docs/map.md name only files and folders that exist', async (t) => {
+  const text = textOf('docs/development.md') + textOf('docs/map.md')
+  const named = [...text.matchAll(/`((?:apps|packages|projections|bench|deploy|docs|tools)\/[\w./-]+)`/g)]
   t.ok(named.length > 50)
   for (const [, path = ''] of named) t.ok(existsSync(join(root, path)), path)
 })
