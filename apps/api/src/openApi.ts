@@ -5,6 +5,7 @@ import { type ErrorCode, errorStatus } from '@paylog/domain/errors'
 import { operationsTag, type RouteNotes, securitySchemes } from '@paylog/runtime/http/openApiSchemas'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import { Type } from 'typebox'
+import manifest from '../package.json' with { type: 'json' }
 import { errorCodes, errorExamples, errorSchema, explanationOf } from './openApiErrors.ts'
 import { withNamedSchemas } from './openApiNames.ts'
 import { outgoingWebhooks } from './openApiWebhooks.ts'
@@ -176,7 +177,7 @@ export async function collectRoutes(app: FastifyInstance, notes: readonly string
       openapi: '3.1.0',
       info: {
         title: 'Paylog',
-        version: '0.1.0',
+        version: manifest.version,
         description: [...apiDescription, ...notes].join('\n\n'),
         license: { name: 'MIT', identifier: 'MIT' },
       },

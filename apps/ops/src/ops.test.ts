@@ -86,7 +86,7 @@ t.test('the help of each command has its summary and explains every option of it
 
 t.test('--version prints the version of Paylog, also after a command', async (t) => {
   for (const args of [['--version'], ['migrate', '--version']])
-    t.same(await runOps(args), { code: 0, stdout: 'paylog 0.1.0\n', stderr: '' }, args.join(' '))
+    t.same(await runOps(args), { code: 0, stdout: 'paylog 1.0.0\n', stderr: '' }, args.join(' '))
 })
 
 t.test('a missing variable without a running system is named in one line', async (t) => {

@@ -25,7 +25,7 @@ export const SystemState = Type.Object(
 export type SystemState = Static<typeof SystemState>
 
 export const exampleSystem: SystemState = {
-  version: '0.1.0',
+  version: '1.0.0',
   processes: [
     { name: 'api', status: 'ready', checks: { event_store: { ok: true, head: '4711' } }, ms: 1.2 },
     { name: 'worker', status: 'unreachable', checks: {}, ms: 2000.4 },
