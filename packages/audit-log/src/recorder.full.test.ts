@@ -75,8 +75,12 @@ t.test('a recorder stops at a log that was cut, says why, and changes nothing', 
   await recorder.stop()
   await eventStore.cut(3)
   const next = harness.start(signing(100))
-  await waitFor(async () => next.state.role === 'stopped', { what: 'the recorder to stop' })
-  const figures = await auditFigures(pool)
+  const stopped = async () => {
+    const found = await auditFigures(pool)
+    return found.stoppedBecause !== null && found
+  }
+  const figures = await waitFor(stopped, { what: 'the recorder to stop' })
+  t.equal(next.state.role, 'stopped')
   t.match(figures.stoppedBecause, /at position \d+, but the log .*: it was cut, restored or replaced/)
   t.equal(figures.size, size)
   await next.stop()
