@@ -39,13 +39,13 @@ export const begunErrorHeaders = {
 export const responsesWith =
   (example: object) =>
   <Data extends TSchema>(data: Data, description: string, headers: object = responseHeaders.created) =>
-    dataResponse(data, { description, headers, examples: [{ success: true, data: example }] })
+    dataResponse(data, { description, headers, examples: [example] })
 
 export const deletedResponse = (description: string) =>
   dataResponse(Type.Object({ id: Type.String(), deleted: Type.Literal(true) }), {
     description,
     headers: responseHeaders.deleted,
-    examples: [{ success: true, data: { id: exampleId, deleted: true } }],
+    examples: [{ id: exampleId, deleted: true }],
   })
 
 /**

@@ -44,5 +44,5 @@ export const itemResponse = <Resource extends TSchema>(resource: Resource, examp
   dataResponse(resource, {
     description: 'The requested resource',
     headers: { ...etagHeader, ...staleHeader },
-    examples: [{ success: true, data: example }],
+    examples: [example],
   })

@@ -83,7 +83,7 @@ const paymentSchema = {
     200: dataResponse(AnyPayment, {
       description: 'The payment at that time; the ETag is its revision then',
       headers: etagHeader,
-      examples: [{ success: true, data: { ...examplePayment, attention: [] } }],
+      examples: [{ ...examplePayment, attention: [] }],
     }),
   },
 }
@@ -98,8 +98,7 @@ const historySchema = {
   response: {
     200: dataResponse(Type.Array(HistoryEntry), {
       description: 'The timeline, the oldest event first',
-      headers: {},
-      examples: [{ success: true, data: [entry] }],
+      examples: [[entry]],
     }),
   },
 }

@@ -27,7 +27,7 @@ import { checkCaller, IntentBody, initiatePaymentCommand } from './intentBody.ts
 const PaymentResponse = dataResponse(PaymentResource, {
   description: 'The payment was opened; the client pays it at the provider with the client_secret',
   headers: responseHeaders.created,
-  examples: [{ success: true, data: examplePayment }],
+  examples: [examplePayment],
 })
 
 export type PaymentRouteOptions = { readonly payments: PaymentOptions }

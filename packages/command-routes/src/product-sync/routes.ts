@@ -66,35 +66,32 @@ function rejectMisspeltOptions(body: unknown): void {
 }
 
 const example = {
-  success: true,
-  data: {
-    total: 3,
-    successful: 2,
-    failed: 1,
-    results: [
-      {
-        product_id: created,
-        status: 'created',
-        provider_product_id: created,
-        provider_price_id: 'price_1PQexample0001',
-      },
-      {
-        product_id: changed,
-        status: 'skipped',
-        provider_product_id: changed,
-        provider_price_id: 'price_1PQexample0002',
-        price_differs: true,
-      },
-      {
-        product_id: unknown,
-        status: 'failed',
-        provider_product_id: null,
-        provider_price_id: null,
-        error: { code: 'not_found', message: 'No product with this id' },
-      },
-    ],
-    summary: { created: 1, updated: 0, skipped: 1, failed: 1 },
-  },
+  total: 3,
+  successful: 2,
+  failed: 1,
+  results: [
+    {
+      product_id: created,
+      status: 'created',
+      provider_product_id: created,
+      provider_price_id: 'price_1PQexample0001',
+    },
+    {
+      product_id: changed,
+      status: 'skipped',
+      provider_product_id: changed,
+      provider_price_id: 'price_1PQexample0002',
+      price_differs: true,
+    },
+    {
+      product_id: unknown,
+      status: 'failed',
+      provider_product_id: null,
+      provider_price_id: null,
+      error: { code: 'not_found', message: 'No product with this id' },
+    },
+  ],
+  summary: { created: 1, updated: 0, skipped: 1, failed: 1 },
 }
 
 const description = [

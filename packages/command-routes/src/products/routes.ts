@@ -36,10 +36,8 @@ const subscription = {
   trial_days: 14,
 } as const
 
-const example = { success: true, data: exampleProduct }
-
 const productResponse = (description: string, headers: object) =>
-  dataResponse(ProductResource, { description, headers, examples: [example] })
+  dataResponse(ProductResource, { description, headers, examples: [exampleProduct] })
 
 const common = { tags: ['products'], security: [{ session: [] }] }
 

@@ -89,7 +89,7 @@ const accepted = (...examples: readonly DispatchPlan[]) => ({
     description:
       'The test is recorded and sent at once. canonical_events are the canonical names of the event; deliveries list the configured endpoints (nodes) that will receive it, with event name and mode. The list is empty when no endpoint is configured or subscribed.',
     headers: responseHeaders.begun,
-    examples: examples.map((plan) => ({ success: true, data: { id: exampleId, ...plan } })),
+    examples: examples.map((plan) => ({ id: exampleId, ...plan })),
   }),
 })
 

@@ -34,8 +34,7 @@ const schema = {
   response: {
     200: dataResponse(Type.Union([ExportCheckpoint, Type.Null()]), {
       description: 'The checkpoint',
-      headers: {},
-      examples: [{ success: true, data: { note: exampleNote, consistency: [] } }],
+      examples: [{ note: exampleNote, consistency: [] }],
     }),
   },
 }

@@ -12,8 +12,7 @@ import { exampleJob, Job } from './job.ts'
 const JobParams = Type.Object({ id: Type.String({ description: 'The id of the job' }) })
 
 /** The response with one job. */
-export const jobResponse = (description: string) =>
-  dataResponse(Job, { description, headers: {}, examples: [{ success: true, data: exampleJob }] })
+export const jobResponse = (description: string) => dataResponse(Job, { description, examples: [exampleJob] })
 
 export function jobRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
   const { jobs, administrator } = dependencies
@@ -30,8 +29,7 @@ export function jobRoutes(dependencies: OperatorDependencies): FastifyPluginAsyn
           response: {
             200: dataResponse(Type.Array(Job), {
               description: 'The newest jobs, the last one first. At least 500 are kept',
-              headers: {},
-              examples: [{ success: true, data: [exampleJob] }],
+              examples: [[exampleJob]],
             }),
           },
         },

@@ -64,8 +64,7 @@ const listSchema = {
   response: {
     200: dataResponse(Type.Array(Erasure), {
       description: 'The erasures',
-      headers: {},
-      examples: [{ success: true, data: [exampleErasure] }],
+      examples: [[exampleErasure]],
     }),
   },
 }

@@ -42,8 +42,7 @@ export function projectionRoutes(dependencies: OperatorDependencies): FastifyPlu
           response: {
             200: dataResponse(Type.Array(ProjectionState), {
               description: 'All projections with their tables',
-              headers: {},
-              examples: [{ success: true, data: [exampleProjection] }],
+              examples: [[exampleProjection]],
             }),
           },
         },

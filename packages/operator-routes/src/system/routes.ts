@@ -15,8 +15,7 @@ export function systemRoutes({ system, administrator }: OperatorDependencies): F
           response: {
             200: dataResponse(SystemState, {
               description: 'The processes, as of at most a second ago',
-              headers: {},
-              examples: [{ success: true, data: exampleSystem }],
+              examples: [exampleSystem],
             }),
           },
         },

@@ -201,8 +201,7 @@ const listSchema = {
 const detailsResponse = (description: string) =>
   dataResponse(WebhookDeliveryDetails, {
     description,
-    headers: {},
-    examples: [{ success: true, data: exampleDetails }],
+    examples: [exampleDetails],
   })
 
 const getSchema = {

@@ -204,8 +204,7 @@ const listSchema = {
   response: {
     200: dataResponse(Type.Array(WebhookEndpointState), {
       description: 'All endpoints that were ever configured',
-      headers: {},
-      examples: [{ success: true, data: [example] }],
+      examples: [[example]],
     }),
   },
 }
@@ -219,8 +218,7 @@ const enableSchema = {
   response: {
     200: dataResponse(EnabledEndpoint, {
       description: 'The endpoint is enabled',
-      headers: {},
-      examples: [{ success: true, data: { endpoint: '1', disabled_at: '2026-01-31T12:00:00.000Z', held: 12 } }],
+      examples: [{ endpoint: '1', disabled_at: '2026-01-31T12:00:00.000Z', held: 12 }],
     }),
   },
 }
@@ -236,8 +234,7 @@ const redeliverSchema = {
   response: {
     200: dataResponse(Redelivered, {
       description: 'They are sent within seconds',
-      headers: {},
-      examples: [{ success: true, data: { deliveries: 12, is_complete: true } }],
+      examples: [{ deliveries: 12, is_complete: true }],
     }),
   },
 }

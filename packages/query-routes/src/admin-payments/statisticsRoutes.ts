@@ -44,7 +44,7 @@ export function statisticsRoutes({ db, administrator, readAfter }: QueryDependen
                 'One entry for each interval, currency and provider with at least one payment, refund or dispute, in this ' +
                 'order. The first and the last interval begin and end with the requested time',
               headers: staleHeader,
-              examples: [{ success: true, data: [example] }],
+              examples: [[example]],
             }),
           },
         },

@@ -50,7 +50,7 @@ export function refundRoutes({ db, sessionOrGuest, readAfter }: QueryDependencie
             200: dataResponse(Type.Array(RefundResource), {
               description: 'All refunds of the payment, newest first',
               headers: staleHeader,
-              examples: [{ success: true, data: [example] }],
+              examples: [[example]],
             }),
           },
         },
@@ -76,7 +76,7 @@ export function refundRoutes({ db, sessionOrGuest, readAfter }: QueryDependencie
             200: dataResponse(RefundResource, {
               description: 'The requested refund',
               headers: staleHeader,
-              examples: [{ success: true, data: example }],
+              examples: [example],
             }),
           },
         },

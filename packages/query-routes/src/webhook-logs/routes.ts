@@ -63,7 +63,7 @@ const ListResponse = Type.Array(WebhookLogEntry, {
 const EntryResponse = dataResponse(WebhookLogEntry, {
   description: 'The requested entry',
   headers: etagHeader,
-  examples: [{ success: true, data: exampleLogEntry }],
+  examples: [exampleLogEntry],
 })
 
 /** Per user. A page may take several MiB, repeatedly until it is sent. */

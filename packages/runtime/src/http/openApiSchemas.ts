@@ -2,11 +2,15 @@
 import type { ErrorCode } from '@paylog/domain/errors'
 import { type TSchema, Type } from 'typebox'
 
-/** The envelope of a response with one resource. @param options `headers` of the response, by name */
+/** The envelope of a response. @param options `headers` of the response, by name; `examples` of the data */
 export const dataResponse = <Data extends TSchema>(
   data: Data,
-  options: { readonly description: string; readonly headers: object; readonly examples?: readonly object[] },
-) => Type.Object({ success: Type.Literal(true), data }, options)
+  options: { readonly description: string; readonly headers?: object; readonly examples: readonly object[] },
+) =>
+  Type.Object(
+    { success: Type.Literal(true), data },
+    { headers: {}, ...options, examples: options.examples.map((example) => ({ success: true, data: example })) },
+  )
 
 export const etagHeader = {
   ETag: Type.String({ description: 'The revision of the returned resource, for If-Match' }),
