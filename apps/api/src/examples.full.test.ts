@@ -1,5 +1,4 @@
 // Sends every example of the OpenAPI document to a running system. No response may contain anything undocumented.
-
 import { randomUUID } from 'node:crypto'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
@@ -25,6 +24,7 @@ import {
   sender,
   shown,
 } from './testing/documentedRoutes.ts'
+import { ofAuthorized, requiredQuery, resourceOf, scenario } from './testing/exampleScenario.ts'
 import { endpointVariables } from './testing/roundTripHarness.ts'
 
 const [stripe, paypal, authorizeNet, endpoint] = await Promise.all([
@@ -47,47 +47,7 @@ const document: Document = JSON.parse(await (await fetch(`${system.baseUrl}/open
 const routes = routesOf(document)
 const send = sender(system.baseUrl)
 
-/** The order matters: a resource is created before it is used, and deleted last. */
-const scenario = [
-  ...['getLiveness', 'getReadiness', 'getMetrics'],
-  ...['createProduct', 'updateProduct', 'getProduct', 'listProducts', 'syncProducts'],
-  ...['createAddress', 'updateAddress', 'getAddress', 'listAddresses'],
-  ...['createSetupIntent', 'createPaymentMethod', 'updatePaymentMethod', 'getPaymentMethod', 'listPaymentMethods'],
-  ...['createPaymentIntent', 'refreshPayment', 'getPayment', 'listPayments', 'getAnyPayment', 'getPaymentHistory'],
-  ...['listRecordedEvents', 'listAnyPaymentMethods', 'listAnyAddresses'],
-  ...['listAnyPayments', 'getStatistics', 'listDisputes', 'cancelPayment'],
-  ...['receiveStripeWebhook', 'receivePaypalWebhook', 'receiveAuthorizeNetWebhook', 'receiveSandboxWebhook'],
-  ...['getSystem', 'listProjections', 'rebuildProjection', 'verifyProjection', 'getJob', 'listJobs', 'cancelJob'],
-  ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
-  ...['listWebhookEndpoints', 'enableWebhookEndpoint', 'redeliverFailedWebhooks', 'backfillWebhooks'],
-  ...['listWebhookDeliveries', 'getWebhookDelivery', 'redeliverWebhook', 'exportEvents', 'listAuditTrail'],
-  ...['findExportCheckpoint', 'createErasure', 'listErasures'],
-  ...['deletePaymentMethod', 'deleteAddress'],
-]
-
-/** These need a payment that was authorized, and have their own test. */
-const ofAuthorized = ['capturePayment', 'createRefund', 'listRefunds', 'getRefund']
-
 const otherIntent = JSON.stringify({ total_cents: 777, currency: 'EUR', provider_id: 'sandbox' })
-
-/** The queries that routes require. */
-const requiredQueries: Readonly<Record<string, string>> = {
-  getStatistics: '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
-  listAnyPaymentMethods: '?user_id=00000000-0000-4000-8000-000000000003',
-  listAnyAddresses: '?guest_email=guest@example.com',
-  findExportCheckpoint: '?last_position=1&count=1',
-}
-const requiredQuery = ({ operationId = '' }: Route): Sent => {
-  const query = requiredQueries[operationId]
-  return query === undefined ? {} : { query }
-}
-
-/** The resource that the path names. */
-const resourceOf = ({ path }: Route) =>
-  path
-    .replace('/admin/payments', '/payments')
-    .replace(/.*\{name\}.*/, '/admin/jobs')
-    .replace(/\/(intents$|\{id\}.*)/, '')
 
 function route(operationId: string): Route {
   const found = routes.find((each) => each.operationId === operationId)

@@ -1,5 +1,4 @@
 // The tables of a projection: creating, listing and dropping them, and switching the view to another one.
-
 import type { LogCheckpoint } from '@paylog/domain/events'
 import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import type { ClientBase, Pool } from 'pg'

@@ -20,9 +20,7 @@ const statusOf = async (id: string) => (await harness.payment(id)).status
 const succeeded = (id: string) =>
   waitFor(async () => (await statusOf(id)) === 'succeeded', { what: `the success of ${id}` })
 const created = (id: string) =>
-  waitFor(async () => (await harness.payment(id)).create.outcome === 'done', {
-    what: `the intent of ${id} to be created`,
-  })
+  waitFor(async () => (await harness.payment(id)).create.outcome === 'done', { what: `the intent of ${id}` })
 const offTheList = (id: string) =>
   waitFor(async () => (await entryOf(id)) === undefined, { what: `the end of the follow-up of ${id}` })
 const looked = (id: string) =>
@@ -294,13 +292,9 @@ t.test('a follow-up waits while the event store is down and is handled afterward
   harness.forward(31 * second)
   await waitFor(() => harness.lines.some((line) => line.includes(id) && line.includes('a follow-up failed')), {
     what: 'a failure',
-    timeoutMs: 30_000,
   })
   t.strictSame(provider.calls, [], 'no call is made while its result could not be recorded')
   await proxy.accept()
   harness.forward(60 * second)
-  await waitFor(async () => (await harness.payment(id)).create.outcome === 'done', {
-    what: 'the intent',
-    timeoutMs: 30_000,
-  })
+  await created(id)
 })
