@@ -153,7 +153,7 @@ const contentSecurityPolicy = {
 const apiDescription = [
   'Payments recorded as events. Request and response bodies are JSON.',
   'A response with one resource is `{"success": true, "data": {…}}`; a list has its page beside `data`. Two routes differ: `GET /webhooks/logs` returns a bare array of entries, and a setup intent has its fields beside `success`.',
-  'Every error is `{"success": false, "error": {"code", "message", "details", "request_id"}}`. Clients should decide by `code`. Requests with too large headers (431), that are not sent in time (408), or that are not valid HTTP get errors in the same form. A method that the path does not have is 405 `method_not_allowed`; `Allow` names its methods.',
+  'Every error is `{"success": false, "error": {"code", "message", "details", "request_id"}}`. Clients should decide by `code`. Requests with too large headers (431), that do not arrive in time (408: nothing was done, send it again), or that are not valid HTTP get errors in the same form. A method that the path does not have is 405 `method_not_allowed`; `Allow` names its methods.',
   'A `POST` with an `Idempotency-Key` may be repeated until there is a response. A change with `If-Match` is applied only to the version that the client has seen. A read with `X-Read-After`, set to the `X-Event-Position` of a write, includes that write.',
   'Requests may be limited per credential, and payments without a credential per client address. The `RateLimit-*` headers show the remaining requests.',
 ]

@@ -46,6 +46,7 @@ const unavailable = failure(503, 'service_unavailable')
 for (const [name, fault] of Object.entries({
   'a reset connection': reset,
   'a connection that breaks in the body': breakInBody,
+  408: failure(408, 'invalid_request'),
   503: unavailable,
   504: failure(504, 'provider_outcome_unknown'),
 }))

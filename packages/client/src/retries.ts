@@ -16,7 +16,7 @@ const maxPauseMs = 8_000
 const maxRetryAfterMs = 60_000
 
 /**
- * A fetch that sends GET requests, and requests with an Idempotency-Key, again after a network error, a time-out, 503 and 504;
+ * A fetch that sends GET requests, and requests with an Idempotency-Key, again after a network error, a time-out, 408, 503 and 504;
  * after 429 with a Retry-After, which it waits for; and while an earlier attempt with the same key is still in progress (409).
  * The pauses double, with jitter. The signal of the request ends attempts and pauses.
  * @returns the last response, read completely
@@ -62,6 +62,8 @@ async function pauseBeforeRetry(
   switch (result.status) {
     case 429:
       return Number.isNaN(retryAfterMs) ? undefined : retryAfterMs + backoffMs
+    // It did not arrive in time, and nothing was done.
+    case 408:
     case 503:
     case 504:
       return Math.max(backoffMs, retryAfterMs || 0)

@@ -15,4 +15,4 @@ export const isOutcomeUnknown = (error: unknown): boolean =>
 export const isUnauthenticated = (error: unknown): boolean => statusOf(error) === 401
 
 /** Whether sending the same read again may help. */
-export const isTemporary = (error: unknown): boolean => [0, 429, 503].includes(statusOf(error) ?? -1)
+export const isTemporary = (error: unknown): boolean => [0, 408, 429, 503].includes(statusOf(error) ?? -1)

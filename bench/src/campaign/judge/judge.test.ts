@@ -64,6 +64,8 @@ t.test('the judge accepts what may happen', async (t) => {
     'a delivery that is shown as failed',
   )
   t.same(rules({ reads: [{ ...read, is_right: false, is_stale: true }] }), [], 'a read that says that it is stale')
+  const late = { ...create, answers: [answer(408, { code: 'invalid_request' }), ...create.answers] }
+  t.same(rules({ operations: [late, refund] }), [], 'a request that a network held back')
   t.same(rules({ intrusions: [{ owner: 'user 2', request: 'POST', status: 503 }] }), [], 'an error instead of a denial')
   const noticed = logOf(...events, ['ProviderEventIgnored', { attention: 'foreign_intent' }])
   const notice = { ...paid, webhook_id: 'msg_9', event: 'payment.attention', status: null, detail: 'foreign_intent' }

@@ -84,7 +84,9 @@ function judgeOperation(operation: Operation, { at, byType, logged }: Log): Viol
 /** Whether the answer blames the client, though its request is valid. */
 function isWrongRejection({ action, answers }: Operation, answer: Answer): boolean {
   const { status, code } = answer
-  if (status === null || status < 400 || status >= 500 || status === 429) return false
+  if (status === null || status < 400 || status >= 500) return false
+  // A network that holds a request back makes it come too late, and nothing was done.
+  if (status === 408 || status === 429) return false
   if (code === 'idempotency_key_in_flight' || code === 'concurrent_modification') return false
   // It is gone, because an earlier request whose response was lost has deleted it.
   const isGone = code === 'not_found' && action.startsWith('delete') && answers.indexOf(answer) > 0

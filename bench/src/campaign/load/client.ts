@@ -191,9 +191,9 @@ function lossOf(error: unknown): string {
   return isRefused ? 'connection refused' : 'connection lost'
 }
 
-/** A client repeats a request that has no response, is still in progress, or met an error of the server. */
+/** A client repeats a request that has no response, came too late, is still in progress, or met an error of the server. */
 function isFinal(answer: Answer | undefined): boolean {
   const { status = null, code = null } = answer ?? {}
   const isInTheWay = code === 'idempotency_key_in_flight' || code === 'concurrent_modification'
-  return status !== null && status < 500 && status !== 429 && !isInTheWay
+  return status !== null && status < 500 && ![408, 429].includes(status) && !isInTheWay
 }

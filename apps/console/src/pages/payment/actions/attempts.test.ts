@@ -16,6 +16,7 @@ t.test('only a definite error ends an attempt', async (t) => {
     t.equal(endingOf(error(status, code)), 'definite', code)
   for (const [status, code] of [
     [401, 'unauthenticated'],
+    [408, 'invalid_request'],
     [409, 'idempotency_key_in_flight'],
     [429, 'rate_limited'],
     [500, 'internal_error'],

@@ -13,15 +13,18 @@ export type Attempt<Input> = {
 export type Ending = 'unknown' | 'definite'
 
 const inFlight: readonly string[] = ['idempotency_key_in_flight', 'concurrent_modification', 'rate_limited']
+/** These say nothing of an earlier request with the key: an expired session, and a request that did not arrive in time. */
+const aboutThisRequest: readonly number[] = [401, 408]
 
 /**
- * Whether an error says that nothing was done. Without a response, after a server error and with an expired session the same
- * request has to be repeated with the same key.
+ * Whether an error says that nothing was done by any request with the key. If it does not, the same request has to be repeated
+ * with the same key.
  */
 export function endingOf(error: unknown): Ending {
   if (!(error instanceof PaylogError)) return 'unknown'
   const { status, code } = error
-  return status >= 400 && status < 500 && status !== 401 && !inFlight.includes(code) ? 'definite' : 'unknown'
+  const isDefinite = status >= 400 && status < 500 && !aboutThisRequest.includes(status) && !inFlight.includes(code)
+  return isDefinite ? 'definite' : 'unknown'
 }
 
 /** Whether the request may have had an effect. A rejected session has none. */
