@@ -29,6 +29,8 @@ const takenPorts = new Set<number>()
  */
 const firstTestPort = 10_000
 const portsPerJob = 1_000
+/** For programs that are no test: some start dozens of systems one after the other. */
+const lastPort = 19_999
 const maxJobs = 5
 
 export type TestProcess = {
@@ -95,11 +97,11 @@ export async function startProcess(
 /** Returns a free port: a different one on each call, and in each test file that runs in parallel. */
 export const freePort = () => findFreePort(takenPorts, portsOfJob(process.env.TAP_JOB_ID))
 
-/** @param jobId tap's number of the parallel job; `undefined` in the test runner itself */
+/** @param jobId tap's number of the parallel job; `undefined` in the test runner itself, and in programs that are no test */
 export function portsOfJob(jobId: string | undefined): PortRange {
   const job = jobId === undefined ? maxJobs : Number(jobId)
   if (jobId !== undefined && !(job < maxJobs))
     throw new RangeError(`There are ports for ${maxJobs} jobs, not for number ${jobId}.`)
   const first = firstTestPort + job * portsPerJob
-  return { first, last: first + portsPerJob - 1 }
+  return { first, last: jobId === undefined ? lastPort : first + portsPerJob - 1 }
 }
