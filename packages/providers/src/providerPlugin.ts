@@ -32,8 +32,8 @@ export type NotificationFormat = {
   }) => ProviderObject
   /** The notification as the provider would send it, before serialisation. */
   readonly envelope: (notification: NotificationContent) => ProviderObject
-  /** The keys of type and object in the envelope. */
-  readonly keys: { readonly type: string; readonly object: string }
+  /** The keys of type, time and object in the envelope. */
+  readonly keys: { readonly type: string; readonly time: string; readonly object: string }
   /** Whether the amount of a client's object is in minor units, for providers whose own amounts are not. */
   readonly isInMinorUnits?: (object: ProviderObject) => boolean
   /**

@@ -25,11 +25,14 @@ export function factsOfObject(read: Facts, object: ProviderObject, isInMinorUnit
   }
 }
 
-/** The time of a client's event, in the interface's or a provider's shape. */
-export function timeOfEvent({ created, create_time, eventDate }: ProviderObject): Date | null {
-  const inSeconds = unixTimeAt(created)
+/**
+ * The time of a client's event, in the interface's or the provider's shape.
+ * @param key of the time in the provider's own events
+ */
+export function timeOfEvent(event: ProviderObject, key: string): Date | null {
+  const inSeconds = unixTimeAt(event.created)
   if (inSeconds !== null) return new Date(inSeconds)
-  const text = create_time ?? eventDate
+  const text = event[key]
   const time = typeof text === 'string' ? Date.parse(text) : Number.NaN
   // Later years have more than four digits in ISO 8601.
   return unixTimeAt(Math.floor(time / 1000)) === null ? null : new Date(time)

@@ -41,7 +41,7 @@ function createSimulator(format: NotificationFormat): Simulator {
     nativeType: (generic) => nativeTypes.get(generic),
     simulate({ type, generic_type, payload, defaults, id, at: now }) {
       const { object: given, siblings, envelope } = unwrapped(payload, keys.object)
-      const at = timeOfEvent(envelope) ?? now
+      const at = timeOfEvent(envelope, keys.time) ?? now
       const named = 'id' in given || codeIn(given.payment_id) === null ? given : { id: given.payment_id, ...given }
       const object = { ...format.minimalObject({ id, type, generic_type, object: named }), ...defaults, ...named }
       const event = format.envelope({ id, type, at, object, siblings })

@@ -43,7 +43,7 @@ const authorizeNetNotificationFormat: NotificationFormat = {
     webhookId: id,
     payload: object,
   }),
-  keys: { type: 'eventType', object: 'payload' },
+  keys: { type: 'eventType', time: 'eventDate', object: 'payload' },
   // The gateway's own objects have `authAmount` or `entityName`, and their amounts are in major units.
   isInMinorUnits: ({ amount, authAmount, entityName }) =>
     Number.isInteger(amount) && authAmount === undefined && entityName === undefined,

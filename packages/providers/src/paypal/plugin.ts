@@ -50,7 +50,7 @@ const paypalNotificationFormat: NotificationFormat = {
       links: [],
     }
   },
-  keys: { type: 'event_type', object: 'resource' },
+  keys: { type: 'event_type', time: 'create_time', object: 'resource' },
   read: ({ body }) => readNotification(body),
 }
 

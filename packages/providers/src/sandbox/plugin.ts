@@ -27,7 +27,7 @@ const sandboxNotificationFormat: NotificationFormat = {
     data: { ...siblings, object },
     created: Math.floor(at.getTime() / 1000),
   }),
-  keys: { type: 'type', object: 'data' },
+  keys: { type: 'type', time: 'created', object: 'data' },
   read: ({ type, at, object }) => ({
     ...emptyNotification,
     provider_event_id: type,

@@ -25,7 +25,7 @@ const stripeNotificationFormat: NotificationFormat = {
     request: { id: null, idempotency_key: null },
     type,
   }),
-  keys: { type: 'type', object: 'data' },
+  keys: { type: 'type', time: 'created', object: 'data' },
   read: ({ body }) => readNotification(body),
 }
 
