@@ -4,8 +4,8 @@ import type { Fault } from '@paylog/testing/fakeServer'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { intent, type Operation, operations, refTo } from './testing/contractOperations.ts'
-import { connectAuthorizeNet, connectPaypal, connectStripe } from './testing/providerHarness.ts'
+import { intent, type Operation, operations, refTo, startFakes } from './testing/contractOperations.ts'
+import { connect } from './testing/providerHarness.ts'
 
 // They mostly wait.
 t.jobs = 4
@@ -134,28 +134,15 @@ for (const { name, start } of operations.filter(({ name }) => name.endsWith('cre
     t.equal(keys().length, before + 1, 'nothing more is sent')
   })
 
-/** Each adapter with an address and a credential. */
-const connections = {
-  stripe: (t: Test, origin: string) =>
-    connectStripe(t, { origin, secretKey: 'sk_test_1', webhookSecret: 'whsec_1' }, { timeoutMs: 10_000 }),
-  paypal: (t: Test, apiBase: string) =>
-    connectPaypal(t, { apiBase, clientId: 'id', clientSecret: 'secret', webhookIds: ['W1'] }, { timeoutMs: 10_000 }),
-  'authorize-net': (t: Test, origin: string) =>
-    connectAuthorizeNet(
-      t,
-      { origin, apiLoginId: 'id', transactionKey: 'key', signatureKey: 'A1' },
-      { timeoutMs: 10_000 },
-    ),
-}
-
-for (const [name, connect] of Object.entries(connections))
+for (const [name, start] of Object.entries(startFakes))
   t.test(`${name}: a provider that cannot be reached is unavailable`, async (t) => {
-    const port = await freePort()
+    const [{ env }, port] = await Promise.all([start(t), freePort()])
     for (const [what, origin] of [
       ['refused', `http://127.0.0.1:${port}`],
       ['unknown host', 'http://provider.invalid'],
     ] as const) {
-      const provider = connect(t, origin)
+      const elsewhere = Object.entries(env).map(([name, value]) => [name, name.endsWith('_API_BASE') ? origin : value])
+      const provider = await connect(t, Object.fromEntries(elsewhere), { timeoutMs: 10_000 })
       await t.rejects(provider.createIntent(intent), unavailable, what)
       await t.rejects(async () => provider.retrieveIntent?.(refTo('pi_1')), unavailable, what)
       await t.rejects(provider.cancelIntent({ ...refTo('pi_1'), idempotency_key: 'k' }), unavailable, what)

@@ -1,4 +1,5 @@
 // Simulated notifications from payloads of every accepted shape.
+import type { ProviderName } from '@paylog/domain/providerEvents'
 import t from 'tap'
 import { genericNames } from './genericEvent.ts'
 import type { ProviderObject } from './providerPlugin.ts'
@@ -47,7 +48,7 @@ for (const [shape, payloadOf] of Object.entries(shapes))
 t.test("simulate keeps the envelope and the time of an event in the provider's own shape", async (t) => {
   const time = '2025-12-29T09:20:00.000Z'
   const seconds = Date.parse(time) / 1000
-  const own: Readonly<Record<string, readonly [type: string, event: ProviderObject]>> = {
+  const own: Readonly<Record<ProviderName, readonly [type: string, event: ProviderObject]>> = {
     stripe: [
       'customer.subscription.updated',
       { id: 'evt_9', created: seconds, data: { object: { id: 'o' }, previous_attributes: { status: 'past_due' } } },
@@ -64,7 +65,7 @@ t.test("simulate keeps the envelope and the time of an event in the provider's o
     t.match(JSON.parse(body), event, provider)
     t.hasStrict(facts, { provider_type: type, object_id: 'o', occurred_at: time }, provider)
   }
-  const [type, event] = own.stripe ?? ['', {}]
+  const [type, event] = own.stripe
   t.match(simulate('stripe', type, event).facts.subscription, { status_changed: true })
   const other = simulate('stripe', 'customer.created', { type: 'charge.failed', data: { object: { id: 'o' } } })
   t.match(JSON.parse(other.body), { type: 'customer.created' }, 'the requested type is used')

@@ -1,31 +1,18 @@
 // Simulated notifications, checked with the providers' own readers.
+import type { ProviderName } from '@paylog/domain/providerEvents'
 import t from 'tap'
-import { createAuthorizeNet } from './authorize-net/authorizeNet.ts'
 import { genericNames } from './genericEvent.ts'
-import { createPaypal } from './paypal/paypal.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderObject } from './providerPlugin.ts'
 import { createSandbox } from './sandbox/sandbox.ts'
 import { simulators } from './simulation.ts'
-import { createStripe } from './stripe/stripe.ts'
-import { simulate, simulatedAt, simulatedId, simulatorOf } from './testing/providerHarness.ts'
+import { startFakes } from './testing/contractOperations.ts'
+import { connect, simulate, simulatedAt, simulatedId, simulatorOf } from './testing/providerHarness.ts'
 
-const dummy = 'x'.repeat(16)
-const connection = { apiBase: 'http://127.0.0.1:1', timeoutMs: 1_000, maxPerSecond: 0 }
 const providers: readonly Provider[] = [
-  createStripe({ secretKey: 'sk_test_example', webhookSecrets: [dummy], ...connection }),
-  createPaypal({ clientId: dummy, clientSecret: dummy, webhookIds: [dummy], ...connection }),
-  createAuthorizeNet({
-    pageUrl: null,
-    hostedFormUrl: 'https://test.authorize.net/payment/payment',
-    apiLoginId: dummy,
-    transactionKey: dummy,
-    signatureKeys: [dummy],
-    ...connection,
-  }),
-  createSandbox({ webhookSecrets: [dummy] }),
+  ...(await Promise.all(Object.values(startFakes).map(async (start) => connect(t, (await start(t)).env)))),
+  createSandbox({ webhookSecrets: ['x'.repeat(16)] }),
 ]
-t.teardown(() => Promise.all(providers.map((provider) => provider.close())))
 
 /** 25.99 in the account's currency, in each provider's format. */
 const money: Readonly<Record<string, ProviderObject>> = {
@@ -33,7 +20,7 @@ const money: Readonly<Record<string, ProviderObject>> = {
   paypal: { amount: { currency_code: 'EUR', value: '25.99' } },
   'authorize-net': { authAmount: 25.99 },
   sandbox: { amount: 2599, currency: 'eur' },
-}
+} satisfies Readonly<Record<ProviderName, unknown>>
 
 const parsed = (provider: string, type: string, object: ProviderObject) =>
   JSON.parse(simulate(provider, type, object).body)

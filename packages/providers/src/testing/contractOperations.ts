@@ -1,11 +1,19 @@
-// Test support: the calls of all adapters that go to a provider, each ready to be made on a fake of it.
+// Test support: the fakes of the providers, and the calls of all adapters, each ready to be made on a fake.
+import type { ProviderName } from '@paylog/domain/providerEvents'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { FaultPlan } from '@paylog/testing/fakeServer'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
 import type { CreateIntent, IntentRef, Provider, RefundCharge } from '../provider.ts'
-import { connectAuthorizeNet, connectPaypal, connectStripe } from './providerHarness.ts'
+import { connect } from './providerHarness.ts'
+
+/** The fake of each provider that is called over HTTP. Its `env` connects an adapter to it. */
+export const startFakes = {
+  stripe: startFakeStripe,
+  paypal: startFakePaypal,
+  'authorize-net': startFakeAuthorizeNet,
+} satisfies Readonly<Record<Exclude<ProviderName, 'sandbox'>, unknown>>
 
 export type Operation = {
   readonly provider: Provider
@@ -90,7 +98,8 @@ function ready<Call extends { readonly method: string; readonly key?: string | n
   options: {
     readonly provider: Provider
     readonly ref: IntentRef
-    readonly effects: Readonly<Record<CallName, () => number>>
+    /** 0 for a call that it does not name. */
+    readonly effects: Readonly<Partial<Record<CallName, () => number>>>
     readonly counts: (request: Call) => boolean
   },
 ): Operation {
@@ -102,7 +111,7 @@ function ready<Call extends { readonly method: string; readonly key?: string | n
     act: callsOf(provider, ref)[call],
     faults: call === 'retrieveIntent' ? readFaults : faults,
     readFaults,
-    effects: effects[call],
+    effects: effects[call] ?? (() => 0),
     keys: () => calls.slice(before).flatMap((request) => (counts(request) ? [request.key] : [])),
   }
 }
@@ -113,15 +122,13 @@ const isManual = (call: CallName) => call === 'captureAuthorized' || call === 'c
 function stripe(call: CallName): OperationKind['start'] {
   return async (t, timeoutMs) => {
     const fake = await startFakeStripe(t)
-    const provider = connectStripe(t, fake, { timeoutMs })
+    const provider = await connect(t, fake.env, { timeoutMs })
     const capture_method = isManual(call) ? 'manual' : 'automatic'
     const made = call === 'createIntent' ? null : await provider.createIntent({ ...intent, capture_method })
     const id = made?.provider_intent_id ?? ''
     if (isManual(call) || call === 'refund') fake.pay(id, 'succeeded')
     const effects = {
       createIntent: () => fake.intents().length,
-      retrieveIntent: () => 0,
-      captureIntent: () => 0,
       captureAuthorized: () => fake.ledger.charges.length,
       cancelIntent: () => fake.events.filter(({ type }) => type === 'payment_intent.canceled').length,
       refund: () => fake.refundsOf(id).length,
@@ -134,7 +141,7 @@ function stripe(call: CallName): OperationKind['start'] {
 function paypal(call: CallName): OperationKind['start'] {
   return async (t, timeoutMs) => {
     const fake = await startFakePaypal(t)
-    const provider = connectPaypal(t, fake, { timeoutMs })
+    const provider = await connect(t, fake.env, { timeoutMs })
     const capture_method = isManual(call) ? 'manual' : 'automatic'
     const made = call === 'createIntent' ? null : await provider.createIntent({ ...intent, capture_method })
     const ref = refTo(made?.provider_intent_id ?? '', { capture_method })
@@ -144,7 +151,6 @@ function paypal(call: CallName): OperationKind['start'] {
     const money = () => fake.balanceOf(payment_id)
     const effects = {
       createIntent: () => fake.orders.size,
-      retrieveIntent: () => 0,
       captureIntent: () => fake.charges.length,
       captureAuthorized: () => fake.charges.length,
       cancelIntent: () => (money().capturable_cents === 0 ? 1 : 0),
@@ -163,7 +169,7 @@ function paypal(call: CallName): OperationKind['start'] {
 function authorizeNet(call: CallName): OperationKind['start'] {
   return async (t, timeoutMs) => {
     const fake = await startFakeAuthorizeNet(t)
-    const provider = connectAuthorizeNet(t, fake, { timeoutMs })
+    const provider = await connect(t, fake.env, { timeoutMs })
     const capture_method = isManual(call) ? 'manual' : 'automatic'
     const { provider_intent_id: invoice, client_secret } = await provider.createIntent({ ...intent, capture_method })
     const isPaid = isManual(call) || call === 'refund'
@@ -173,9 +179,6 @@ function authorizeNet(call: CallName): OperationKind['start'] {
     if (isPaid) await provider.retrieveIntent?.(refTo(invoice))
     const voided = () => fake.transactions.filter(({ transactionStatus }) => transactionStatus === 'voided')
     const effects = {
-      createIntent: () => 0,
-      retrieveIntent: () => 0,
-      captureIntent: () => 0,
       captureAuthorized: () => fake.ledger.charges.length,
       cancelIntent: () => voided().length,
       refund: () => fake.moneyOf(invoice).refunded_cents / 599,

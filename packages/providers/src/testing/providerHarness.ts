@@ -1,13 +1,16 @@
 // Test support: the adapters connected to fake providers, and simulated notifications.
+import { loadConfig } from '@paylog/config/environment'
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { FakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
+import { Type } from 'typebox'
 import { createAuthorizeNet } from '../authorize-net/authorizeNet.ts'
 import { createPace } from '../pacing.ts'
 import { createPaypal } from '../paypal/paypal.ts'
 import type { Provider } from '../provider.ts'
 import type { ProviderObject } from '../providerPlugin.ts'
+import { pluginVariables, providerPlugins } from '../registry.ts'
 import { type Simulator, simulators } from '../simulation.ts'
 import { createStripe } from '../stripe/stripe.ts'
 
@@ -30,6 +33,19 @@ export function simulate(provider: string, type: string, object: ProviderObject,
 /** Without a rate limit by default. */
 type CallLimits = { readonly timeoutMs?: number; readonly maxPerSecond?: number }
 const defaultTimeoutMs = 5_000
+
+/** The provider that these variables enable. */
+export async function connect(
+  t: Test,
+  env: Readonly<Record<string, string>>,
+  { timeoutMs = defaultTimeoutMs }: Pick<CallLimits, 'timeoutMs'> = {},
+): Promise<Provider> {
+  const settings = loadConfig(Type.Object(pluginVariables), env)
+  const created = await Promise.all(Object.values(providerPlugins).map(({ create }) => create(settings, timeoutMs)))
+  const [provider, ...others] = created.filter((each) => each !== undefined)
+  if (!provider || others.length > 0) throw new Error('expected the variables of one provider')
+  return closing(t, provider)
+}
 
 type StripeAccount = Pick<FakeStripe, 'origin' | 'secretKey' | 'webhookSecret'>
 
