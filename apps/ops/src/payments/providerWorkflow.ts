@@ -6,9 +6,8 @@ import { count, value } from '../options.ts'
 import type { System } from '../system.ts'
 
 const noProvider =
-  'No provider is enabled. Set the same credentials as for the apps: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET, ' +
-  'PAYPAL_CLIENT_ID, PAYPAL_CLIENT_SECRET and PAYPAL_WEBHOOK_ID, or AUTHORIZE_NET_API_LOGIN_ID, ' +
-  'AUTHORIZE_NET_TRANSACTION_KEY and AUTHORIZE_NET_SIGNATURE_KEY.'
+  'No provider is enabled. Set the same credentials as for the apps, such as STRIPE_SECRET_KEY and ' +
+  'STRIPE_WEBHOOK_SECRET: docs/configuration.md, Providers.'
 
 /**
  * Connects to the log and the enabled providers.
