@@ -1,4 +1,5 @@
 // Name lookup and payload parsing of simulations, without an event store.
+import { type ProviderName, providerNames } from '@paylog/domain/providerEvents'
 import { genericNames } from '@paylog/providers/genericEvent'
 import { matchList } from '@paylog/testing/assertions'
 import { canonicalMessages } from '@paylog/webhooks/canonical'
@@ -16,7 +17,7 @@ const money: Readonly<Record<string, Payload>> = {
   paypal: { amount: { currency_code: 'EUR', value: '25.99' } },
   'authorize-net': { authAmount: 25.99 },
   sandbox: { amount: 2599, currency: 'eur' },
-}
+} satisfies Readonly<Record<ProviderName, Payload>>
 const currencies: Readonly<Record<string, string | null>> = { 'authorize-net': null }
 const providers = Object.keys(money)
 
@@ -189,7 +190,7 @@ for (const [shape, [payload, amount, currency]] of Object.entries(shapes))
 t.test('a simulation for an unknown provider is rejected with the known names [10.4-simulate-any]', async (t) => {
   t.throws(() => simulatorOf('nobody'), {
     code: 'provider_not_enabled',
-    details: { known: ['stripe', 'paypal', 'authorize-net', 'sandbox'] },
+    details: { known: [...providerNames] },
   })
   t.throws(() => simulatorOf('constructor'), { code: 'provider_not_enabled' })
 })
