@@ -59,15 +59,17 @@ export type EndedOperation<State, Event, Result> = HandledCommand<State, Event> 
 /** `began` is false when it may not begin: then nothing is recorded, and no call is made. */
 export type BegunOperation<State, Event, Result> = EndedOperation<State, Event, Result> & { readonly began: boolean }
 
+/** The events that record the begin; none when it may not begin, because it has begun or ended. */
+type Begin<State, Event> = (state: State, occurred_at: string, revision: Revision) => readonly Event[]
+
 /**
  * Begins an operation and makes its call. Of concurrent requests only one begins it.
- * @param begin the events that record the begin; none when it may not begin, because it has begun or ended
  * @throws DomainError `event_store_unavailable`, and what `begin` throws; see `callProvider`
  */
 export async function beginOperation<State, Event extends RecordedDomainEvent, Result>(
   workflow: Workflow,
   operation: ProviderOperation<State, Event, Result>,
-  begin: (state: State, occurred_at: string, revision: Revision) => readonly Event[],
+  begin: Begin<State, Event>,
   { known, metadata }: Pick<OperationContext<State>, 'known' | 'metadata'>,
 ): Promise<BegunOperation<State, Event, Result>> {
   const begun = await workflow.store.handle({
@@ -135,6 +137,39 @@ export async function finishOperation<State, Event extends RecordedDomainEvent, 
   if (!call || hasEnded(call) || isInFlight(workflow, call)) return undefined
   // A call that had no effect does not count: the next one is the first.
   return callProvider(workflow, operation, { known, metadata, isRepeated: mayHaveEffect(call) })
+}
+
+/**
+ * Begins an operation and makes its call, or repeats the call of the one that has begun and not ended.
+ * @returns `madeCall`: whether this request made the call. If not, the state shows how it ended, or somebody else may still
+ *   be making it.
+ * @throws as `beginOperation`
+ */
+export async function beginOrFinish<State, Event extends RecordedDomainEvent, Result>(
+  workflow: Workflow,
+  operation: ProviderOperation<State, Event, Result>,
+  begin: Begin<State, Event>,
+  { known, metadata }: Pick<OperationContext<State>, 'known' | 'metadata'>,
+): Promise<LoadedState<State> & { readonly madeCall: boolean }> {
+  const begun = await beginOperation(workflow, operation, begin, { known, metadata })
+  if (begun.began) return { ...begun, madeCall: true }
+  const finished = await finishOperation(workflow, operation, { known: begun, metadata })
+  return { ...(finished ?? begun), madeCall: finished !== undefined }
+}
+
+/**
+ * Finishes those of several operations of one stream that have not ended and that nobody else may be making.
+ * @throws as `callProvider`
+ */
+export async function finishOperations<State, Event extends RecordedDomainEvent, Result>(
+  workflow: Workflow,
+  operations: readonly ProviderOperation<State, Event, Result>[],
+  { known, metadata }: Pick<OperationContext<State>, 'known' | 'metadata'>,
+): Promise<LoadedState<State>> {
+  let current = known
+  for (const operation of operations)
+    current = (await finishOperation(workflow, operation, { known: current, metadata })) ?? current
+  return current
 }
 
 /** Whether we assume that somebody is still making a call; see `requestInFlightMs`. */

@@ -19,7 +19,7 @@ import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { IntentSnapshot } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { beginOperation, finishOperation, type OperationEnd, type ProviderOperation } from '../providerOperation.ts'
+import { beginOrFinish, finishOperations, type OperationEnd, type ProviderOperation } from '../providerOperation.ts'
 import { eventsOf, refOf } from './applySnapshot.ts'
 import { providerOf } from './createIntent.ts'
 
@@ -80,13 +80,13 @@ export function expirePayment(workflow: Workflow, request: CallOnPayment): Promi
 }
 
 /** Finishes the cancel or capture call of a payment, if one is open and nobody else is making it. */
-export async function finishIntentCall(
+export function finishIntentCall(
   workflow: Workflow,
   known: LoadedState<PaymentState>,
   metadata: EventMetadata,
 ): Promise<LoadedState<PaymentState>> {
   const operation = intentCall(workflow, existingPayment(known.state).payment_id)
-  return (await finishOperation(workflow, operation, { known, metadata })) ?? known
+  return finishOperations(workflow, [operation], { known, metadata })
 }
 
 /** Begins a call, or finishes the one that has begun. */
@@ -105,9 +105,8 @@ async function makeCall(
     if (events.length > 0) providerOf(workflow, payment)
     return events
   }
-  const begun = await beginOperation(workflow, operation, checked, { known, metadata })
-  const ended = begun.began ? begun : await finishOperation(workflow, operation, { known: begun, metadata })
-  if (ended || openRequestOf(existingPayment(begun.state)) === null) return ended ?? begun
+  const { madeCall, ...loaded } = await beginOrFinish(workflow, operation, checked, { known, metadata })
+  if (madeCall || openRequestOf(existingPayment(loaded.state)) === null) return loaded
   throw new DomainError('concurrent_modification', 'Another request is doing this; try again', { payment_id })
 }
 

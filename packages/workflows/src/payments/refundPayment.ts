@@ -6,13 +6,13 @@ import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import type { RefundState } from '@paylog/domain/payments/money'
 import { existingPayment, type PaymentState } from '@paylog/domain/payments/payment'
-import { callError, hasEnded } from '@paylog/domain/payments/providerCall'
+import { callError } from '@paylog/domain/payments/providerCall'
 import { type RequestRefund, recordRefund, refundOf, requestRefund } from '@paylog/domain/payments/refunds'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { ProviderError, type RefundCharge, type ReportedRefund } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { beginOperation, finishOperation, type ProviderOperation } from '../providerOperation.ts'
+import { beginOrFinish, finishOperations, type ProviderOperation } from '../providerOperation.ts'
 import { refOf } from './applySnapshot.ts'
 import { providerOf } from './createIntent.ts'
 
@@ -46,13 +46,11 @@ export async function refundPayment(workflow: Workflow, request: RefundPayment):
     if (earlier) requireSameRequest(earlier, command.request_fingerprint)
     return requestRefund({ ...command, occurred_at }, state)
   }
-  const begun = await beginOperation(workflow, operation, begin, { known, metadata })
-  const ended = begun.began ? begun : await finishOperation(workflow, operation, { known: begun, metadata })
-  const loaded = ended ?? begun
+  const { madeCall, ...loaded } = await beginOrFinish(workflow, operation, begin, { known, metadata })
   const refund = existingRefund(loaded.state, refund_id)
   if (refund.call.outcome === 'open') throw keyInFlight({ payment_id })
   if (refund.call.outcome !== 'done') throw callError(refund.call, { payment_id, refund_id })
-  return { ...loaded, refund, replayed: !begun.began && !ended }
+  return { ...loaded, refund, replayed: !madeCall }
 }
 
 /** Checks at the provider what it would reject, so that no refund is recorded that cannot be made. */
@@ -93,19 +91,14 @@ function existingRefund(state: PaymentState, refund_id: string): RefundState {
 }
 
 /** Finishes the refunds of a payment that are open and that nobody else is making. */
-export async function finishRefunds(
+export function finishRefunds(
   workflow: Workflow,
   known: LoadedState<PaymentState>,
   metadata: EventMetadata,
 ): Promise<LoadedState<PaymentState>> {
   const { payment_id, refunds } = existingPayment(known.state)
-  let current = known
-  for (const { refund_id, call } of refunds) {
-    if (hasEnded(call)) continue
-    const operation = refundCall(workflow, payment_id, refund_id)
-    current = (await finishOperation(workflow, operation, { known: current, metadata })) ?? current
-  }
-  return current
+  const operations = refunds.map(({ refund_id }) => refundCall(workflow, payment_id, refund_id))
+  return finishOperations(workflow, operations, { known, metadata })
 }
 
 function refundCall(
