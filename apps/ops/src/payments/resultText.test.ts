@@ -94,7 +94,7 @@ t.test('an approval_waits line has the status of the payment', async (t) => {
 
 t.test('the lines of missing, unknown and unreachable results have a reason', async (t) => {
   t.equal(textOf('missing', {}), 'pending in Paylog, intent pi_1 unknown to the provider')
-  t.equal(textOf('unknown', {}), 'pending in Paylog, the create call got no response')
+  t.equal(textOf('unknown', {}), 'pending in Paylog, a call got no response')
   t.equal(textOf('unknown', {}, undefined, 'timeout'), 'pending in Paylog, timeout')
   t.equal(textOf('unreachable', {}, undefined, 'refused'), 'pending in Paylog, refused')
   const skipped: ReconcileResult = { ...result('unreachable', {}), reconciliation: undefined, problem: 'timeout' }

@@ -40,7 +40,7 @@ function detail(finding: Finding, reconciliation: Reconciliation): string {
       ].join(', ')
     case 'unknown':
     case 'unreachable':
-      return `${recorded}, ${problem ?? 'the create call got no response'}`
+      return `${recorded}, ${problem ?? 'a call got no response'}`
   }
 }
 

@@ -6,6 +6,7 @@ import { paymentFold } from '@paylog/domain/payments/fold'
 import { recordIntentCreated } from '@paylog/domain/payments/initiate'
 import {
   existingPayment,
+  openCallsOf,
   openCreateOf,
   type Payment,
   type PaymentState,
@@ -87,11 +88,11 @@ export async function reconcilePayment(
     if (outcome === 'unknown') return { ...base, payment: now, finding: 'unknown' }
     if (outcome === 'throttled') return { ...base, payment: now, finding: 'unreachable', problem: 'throttled' }
     if (outcome !== 'done' || !provider.retrieveIntent)
-      return { ...base, payment: now, finding: isLate ? 'late' : 'same' }
+      return { ...base, payment: now, finding: withCalls('same', now, isLate) }
     const { loaded, snapshot } = await applySnapshot(context, called, maxAgeMs)
     const after = existingPayment(loaded.state)
     const finding = isLapsing(provider, after, snapshot) ? 'same' : findingOf(now, after, snapshot)
-    return { ...base, payment: after, snapshot, finding: isLate && finding === 'same' ? 'late' : finding }
+    return { ...base, payment: after, snapshot, finding: withCalls(finding, after, isLate) }
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     const { state } = await workflow.store.load(paymentStream(paymentId), paymentFold)
@@ -167,6 +168,13 @@ const isPayable = (status: PaymentStatus) => status === 'pending' || status === 
 function isLapsing({ pagesExpire }: Provider, { status }: Payment, snapshot: IntentSnapshot | undefined): boolean {
   const isUnpaid = snapshot?.evidence.status === 'pending' || snapshot?.awaits_capture
   return pagesExpire && status === 'canceled' && Boolean(isUnpaid)
+}
+
+/** What the calls of a payment add to a snapshot that agrees. @param isLate whether the end of a call was recorded now */
+function withCalls(finding: Finding, payment: Payment, isLate: boolean): Finding {
+  if (finding !== 'same') return finding
+  if (openCallsOf(payment).some(({ outcome }) => outcome === 'unknown')) return 'unknown'
+  return isLate ? 'late' : 'same'
 }
 
 function findingOf(before: Payment, payment: Payment, snapshot: IntentSnapshot | undefined): Finding {

@@ -61,7 +61,9 @@ async function refresh(workflow: Workflow, paymentId: string, metadata: EventMet
   if (problem === 'provider_not_enabled') providerOf(workflow, payment)
   if (finding === 'unreachable')
     throw new DomainError('provider_unavailable', 'The provider is not available at the moment', details)
-  if (finding === 'unknown') throw new DomainError('provider_outcome_unknown', 'The outcome is not known yet', details)
+  // With a snapshot only another call is unknown, such as a refund, and the payment itself is as it is now.
+  if (finding === 'unknown' && !snapshot)
+    throw new DomainError('provider_outcome_unknown', 'The outcome is not known yet', details)
   const isExpired = snapshot === undefined ? finding === 'missing' : snapshot.is_page_expired
   if (isExpired && providerOf(workflow, payment).pagesExpire) await replacePage(workflow, paymentId, metadata)
 }

@@ -5,6 +5,7 @@ import t from 'tap'
 import { createFakeProvider } from '../testing/fakeProvider.ts'
 import { crashAfter, crashes, metadata, workflowHarness } from '../testing/workflowHarness.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
+import { createRefresh } from './refreshPayment.ts'
 import { refundPayment } from './refundPayment.ts'
 
 const { provider, fake } = createFakeProvider(t)
@@ -109,6 +110,17 @@ t.test('a refund whose response was lost is finished once, by the request or by 
       t.same(await moneyOf(payment_id), { received: 2599, refunded: 500 }, `${repeats}, done: ${done}`)
       t.equal(intent.refunds.length, 1)
     }
+})
+
+t.test('a payment is reported as unknown while the outcome of its refund is', async (t) => {
+  const { payment_id } = await paidPayment()
+  fake.failures.set('refund', Array(3).fill({ kind: 'unknown' }))
+  await t.rejects(refund(payment_id), { code: 'provider_outcome_unknown' })
+  for (let looks = 0; looks < 2; looks++)
+    t.match(await reconcilePayment(workflow, payment_id, metadata), { finding: 'unknown', problem: undefined })
+  await createRefresh(workflow)(payment_id, metadata)
+  const { finding } = await reconcilePayment(workflow, payment_id, metadata)
+  t.equal(finding, 'same', 'the refresh has finished it')
 })
 
 t.test('a crash at any point of a refund gives the money back once', async (t) => {
