@@ -14,7 +14,14 @@ import { Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { createCardNumberCheck } from '../requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
-import { idempotencyErrors, replyWith, responseHeaders, responsesWith, writeErrors } from '../responses.ts'
+import {
+  idempotencyErrors,
+  providerErrors,
+  replyWith,
+  responseHeaders,
+  responsesWith,
+  writeErrors,
+} from '../responses.ts'
 import {
   auditPayment,
   changeErrorHeaders,
@@ -66,9 +73,8 @@ const exampleRefund: RefundResource = {
 const refundSchema = {
   ...writeErrors(
     [
-      ...(['not_found', 'payment_not_refundable', 'refund_exceeds_payment', 'provider_not_enabled'] as const),
-      ...(['payment_declined', 'provider_rejected', 'currency_not_supported'] as const),
-      ...(['provider_unavailable', 'provider_outcome_unknown'] as const),
+      ...(['not_found', 'payment_not_refundable', 'refund_exceeds_payment'] as const),
+      ...providerErrors,
       ...idempotencyErrors,
     ],
     changeErrorHeaders,
