@@ -151,13 +151,13 @@ t.test('a capture of a payment that was canceled at the provider is payment_not_
 })
 
 t.test('a payment expires only when nobody has paid it', async (t) => {
-  const expires_at = new Date(Date.now() + 1_000).toISOString()
+  const expires_at = new Date(Date.now() + 60_000).toISOString()
   const { payment_id } = await open({ expires_at })
   const { payment_id: paid } = await open({ expires_at })
   fake.charge(fake.onlyOf(paid))
   const expire = (id: string) => expirePayment(workflow, { payment_id: id, metadata })
   t.match(await expire(payment_id), { state: { status: 'pending' } })
-  later(2_000)
+  later(61_000)
   t.match(await expire(payment_id), { state: { status: 'canceled' } })
   t.match((await workflow.store.readStream(paymentStream(payment_id))).at(-1), { data: { reason: 'expired' } })
   t.match(await expire(paid), { state: { status: 'succeeded' } })
