@@ -1,4 +1,5 @@
 import t from 'tap'
+import { chatSamples } from '../testing/chatSamples.ts'
 import { bareFacts, customerNamed, paymentFacts } from '../testing/eventFixtures.ts'
 import type { NamedFacts } from '../webhookFacts.ts'
 import { type ChatService, chatBody } from './chatServices.ts'
@@ -6,15 +7,7 @@ import { type ChatService, chatBody } from './chatServices.ts'
 const facts: NamedFacts = { ...paymentFacts, ...customerNamed('ann_b@example.com'), payment_id: 'pi_<1>' }
 const hostile = '<!channel> *b* _i_ `c` ~s~ [x](https://evil.example) @here & "q" # {{DATE(2026-01-02T03:04:05Z)}}'
 
-const urls: { readonly [Service in ChatService]: string } = {
-  slack: 'https://hooks.slack.com/services/T0/B0/abc',
-  discord: 'https://discord.com/api/webhooks/1/abc',
-  teams: 'https://a.environment.api.powerplatform.com/powerautomate/1',
-  'google-chat': 'https://chat.googleapis.com/v1/spaces/AAA/messages?key=1',
-  mattermost: 'https://chat.example.com/hooks/abc',
-  telegram: 'https://api.telegram.org/bot1:abc/sendMessage?chat_id=-1001',
-}
-const body = (service: ChatService, more: Partial<NamedFacts> = {}, url = urls[service]): unknown =>
+const body = (service: ChatService, more: Partial<NamedFacts> = {}, url = chatSamples[service].url): unknown =>
   JSON.parse(chatBody(service, { ...facts, ...more }, new URL(url)))
 const lines = (service: ChatService, more: Partial<NamedFacts> = {}) => JSON.stringify(body(service, more))
 

@@ -1,6 +1,7 @@
 // Chat messages about refunds, disputes, and what needs attention.
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import t from 'tap'
+import { chatSamples } from '../testing/chatSamples.ts'
 import {
   canonicalOnly,
   conflicted,
@@ -13,7 +14,7 @@ import {
 } from '../testing/eventFixtures.ts'
 import type { NamedFacts } from '../webhookFacts.ts'
 import { chatFields, chatMessage } from './chatMessage.ts'
-import { type ChatService, chatBody } from './chatServices.ts'
+import { chatBody, chatServices } from './chatServices.ts'
 
 const refunded = (more: Partial<NamedFacts['refund']> = {}): NamedFacts => ({
   ...paymentFacts,
@@ -73,21 +74,10 @@ t.test('the amounts of a refund have the decimals of its currency', async (t) =>
   t.equal(chatMessage({ ...refunded({ reason: 'other' }), currency: 'JPY' }).details, 'Refunded 700 JPY')
 })
 
-const services: { readonly [Service in ChatService]: readonly [url: string, shown: string] } = {
-  slack: ['https://hooks.slack.com/services/T0/B0/abc', '"text":"Details: Refunded 7.00 USD"'],
-  discord: ['https://discord.com/api/webhooks/1/abc', '{"name":"Details","value":"Refunded 7.00 USD","inline":true}'],
-  teams: ['https://a.webhook.office.com/webhookb2/1', '{"type":"TextRun","text":"Refunded 7.00 USD"}'],
-  'google-chat': [
-    'https://chat.googleapis.com/v1/spaces/AAA/messages',
-    '"topLabel":"Details","text":"Refunded 7.00 USD"',
-  ],
-  mattermost: ['https://chat.example.com/hooks/abc', '{"title":"Details","value":"Refunded 7.00 USD","short":true}'],
-  telegram: ['https://api.telegram.org/bot1:abc/sendMessage?chat_id=-1', 'Details: <code>Refunded 7.00 USD</code>'],
-}
-for (const service of ['slack', 'discord', 'teams', 'google-chat', 'mattermost', 'telegram'] as const)
+for (const service of chatServices)
   t.test(`${service} shows the sentence about a refund`, async (t) => {
-    const [url, shown] = services[service]
-    t.ok(chatBody(service, refunded({ reason: 'other' }), new URL(url)).includes(shown))
+    const { url, details } = chatSamples[service]
+    t.ok(chatBody(service, refunded({ reason: 'other' }), new URL(url)).includes(details))
   })
 
 t.test('a Slack workflow gets the sentence as its status, because its variables are fixed', async (t) => {

@@ -16,7 +16,7 @@ import {
   unmatched,
 } from '../testing/eventFixtures.ts'
 import type { NamedFacts } from '../webhookFacts.ts'
-import { chatBody } from './chatServices.ts'
+import { chatBody, chatServices } from './chatServices.ts'
 
 const slack = 'https://hooks.slack.com/services/T0/B0/x'
 const messagesFor = (event: RecordedDomainEvent, mode: string) =>
@@ -139,14 +139,15 @@ t.test('a chat message belongs to the owner of its payment in the webhook log', 
 })
 
 t.test('each chat service gets its own body format, which may depend on the URL [6.2-chat]', async (t) => {
-  const formats = ['slack', 'discord', 'teams', 'google-chat', 'mattermost', 'telegram'] as const
   const url = (format: string) => `https://example.com/${format}?chat_id=-1`
   const messages = messagesTo(
     { type: 'PaymentSucceeded', data: ourPayment },
-    ...formats.map((format, index) => endpointSettings(index + 1, 'canonical', { URL: url(format), FORMAT: format })),
+    ...chatServices.map((format, index) =>
+      endpointSettings(index + 1, 'canonical', { URL: url(format), FORMAT: format }),
+    ),
   )
   t.strictSame(
     messages.map(({ body }) => body),
-    formats.map((format) => chatBody(format, ours, new URL(url(format)))),
+    chatServices.map((format) => chatBody(format, ours, new URL(url(format)))),
   )
 })

@@ -9,17 +9,19 @@ import { slack } from './slack.ts'
 import { teams } from './teams.ts'
 import { telegram } from './telegram.ts'
 
-export const chatServices = ['slack', 'discord', 'teams', 'google-chat', 'mattermost', 'telegram'] as const
-export type ChatService = (typeof chatServices)[number]
-
-export const chatAdapters: { readonly [Service in ChatService]: ChatAdapter } = {
+/** By the value of `WEBHOOK_n_FORMAT`. */
+export const chatAdapters = {
   slack,
   discord,
   teams,
   'google-chat': googleChat,
   mattermost,
   telegram,
-}
+} satisfies Readonly<Record<string, ChatAdapter>>
+
+export type ChatService = keyof typeof chatAdapters
+// The cast names what `keys` loses.
+export const chatServices = Object.keys(chatAdapters) as readonly ChatService[]
 
 /** The body format of an endpoint: plain JSON, or that of a chat service. */
 export type WebhookFormat = 'json' | ChatService

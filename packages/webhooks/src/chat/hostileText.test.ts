@@ -1,27 +1,10 @@
 // Random untrusted text: the chat bodies stay within the services' limits, are well-formed and contain no foreign markup.
 import fc from 'fast-check'
 import t from 'tap'
+import { chatSamples } from '../testing/chatSamples.ts'
 import { bareFacts, customerNamed } from '../testing/eventFixtures.ts'
 import type { NamedFacts } from '../webhookFacts.ts'
 import { type ChatService, chatBody, chatServices } from './chatServices.ts'
-
-const urls: { readonly [Service in ChatService]: string } = {
-  slack: 'https://hooks.slack.com/services/T0/B0/abc',
-  discord: 'https://discord.com/api/webhooks/1/abc',
-  teams: 'https://a.environment.api.powerplatform.com/powerautomate/1',
-  'google-chat': 'https://chat.googleapis.com/v1/spaces/AAA/messages',
-  mattermost: 'https://chat.example.com/hooks/abc',
-  telegram: 'https://api.telegram.org/bot1:abc/sendMessage?chat_id=1',
-}
-/** The size limit of a body. */
-const maxBytes: { readonly [Service in ChatService]: number } = {
-  slack: 40_000,
-  discord: 40_000,
-  teams: 28 * 1024,
-  'google-chat': 32_000,
-  mattermost: 16_383,
-  telegram: 40_000,
-}
 
 const markup = [
   '<!channel>',
@@ -81,7 +64,11 @@ function textsOf(value: unknown): string[] {
 }
 
 /** @param holds gets the body, and every text in it */
-function check(service: ChatService, holds: (body: string, texts: readonly string[]) => boolean, url = urls[service]) {
+function check(
+  service: ChatService,
+  holds: (body: string, texts: readonly string[]) => boolean,
+  url = chatSamples[service].url,
+) {
   fc.assert(
     fc.property(anyFacts, (facts) => {
       const body = chatBody(service, facts, new URL(url))
@@ -92,16 +79,17 @@ function check(service: ChatService, holds: (body: string, texts: readonly strin
 }
 
 for (const service of chatServices) {
+  const { url, maxBytes } = chatSamples[service]
   t.test(
     `${service}: a body with random text is well-formed, within the size limit, and marked if it is a test`,
     async () => {
       fc.assert(
         fc.property(anyFacts, (facts) => {
-          const body = chatBody(service, facts, new URL(urls[service]))
+          const body = chatBody(service, facts, new URL(url))
           const texts = textsOf(JSON.parse(body))
           return (
             body.isWellFormed() &&
-            Buffer.byteLength(body) <= maxBytes[service] &&
+            Buffer.byteLength(body) <= maxBytes &&
             texts.every((text) => text !== '' && text.isWellFormed() && !/[\0\u202e\u2028]/.test(text)) &&
             texts.some((text) => text.includes('Test: ')) === facts.is_test
           )

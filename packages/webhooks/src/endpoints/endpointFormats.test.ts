@@ -1,4 +1,5 @@
 import t from 'tap'
+import { chatServices } from '../chat/chatServices.ts'
 import { decodeEndpoints } from './endpoints.ts'
 
 const indexed = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://example.com/1' }
@@ -9,8 +10,9 @@ t.test('the format of an endpoint is the configured one, or follows from its hos
     decodeEndpoints({ ...indexed, WEBHOOK_1_URL: url, ...(format === undefined ? {} : { WEBHOOK_1_FORMAT: format }) })
       .endpoints[0]?.format
   const slack = 'https://hooks.slack.com/services/T0/B0/x'
-  for (const format of ['json', 'slack', 'discord', 'teams', 'google-chat', 'mattermost'])
-    for (const url of ['https://example.com', slack]) t.equal(formatOf(url, format), format)
+  // Telegram requires the id of a chat.
+  for (const format of ['json', ...chatServices])
+    for (const url of ['https://example.com?chat_id=1', `${slack}?chat_id=1`]) t.equal(formatOf(url, format), format)
   for (const automatic of [undefined, '', 'auto', ' auto ']) {
     t.equal(formatOf(slack, automatic), 'slack')
     t.equal(formatOf('https://hooks.slack.com.example.com/services/T0/B0/x', automatic), 'json')
