@@ -14,7 +14,7 @@ export const clientTexts = {
 /** Their fields in PaymentInitiated. A text that is added since 1.0.0 is optional there: earlier events do not have it. */
 export const recordedTexts = mapFields(clientTexts, () => PersonalText)
 
-type ClientTexts = Readonly<Record<keyof typeof clientTexts, string | null>>
+export type ClientTexts = Readonly<Record<keyof typeof clientTexts, string | null>>
 
 /** Picks the texts; null for those that are missing. */
 export function clientTextsOf(from: Partial<Record<keyof ClientTexts, string | null | undefined>>): ClientTexts {

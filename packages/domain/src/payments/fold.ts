@@ -3,6 +3,7 @@ import { guestOwner, userOwner } from '../actor.ts'
 import type { Fold } from '../events.ts'
 import type { Subject } from '../personalData.ts'
 import { attentionIn } from './attention.ts'
+import { clientTextsOf } from './clientTexts.ts'
 import { type Chain, contentKey, isNonStatusEvent, type NonStatusEvent } from './duplicates.ts'
 import type { PaymentEvent, PaymentInitiated } from './events.ts'
 import { noMoney, withCharge, withDispute, withFailedRefund, withRefund } from './money.ts'
@@ -38,6 +39,8 @@ function initiated({ data }: PaymentInitiated): Payment {
   const { occurred_at, amount_cents: _sameAsTotal, guest_name: _name, guest_phone: _phone, ...rest } = data
   return {
     ...rest,
+    // Null for those that the event does not have.
+    ...clientTextsOf(data),
     ...noMoney,
     status: 'pending',
     ...noSecrets,

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import type { Attention } from './attention.ts'
+import type { ClientTexts } from './clientTexts.ts'
 import type { Chain } from './duplicates.ts'
 import { type PaymentInitiated, paymentStatuses } from './events.ts'
 import type { Money } from './money.ts'
@@ -21,6 +22,7 @@ export type NoPayment = { readonly status: 'none' }
 type InitialFields = Omit<PaymentInitiated['data'], 'occurred_at' | 'amount_cents' | 'guest_name' | 'guest_phone'>
 
 export type Payment = InitialFields &
+  ClientTexts &
   Money & {
     readonly status: PaymentStatus
     readonly redirect_url: string | null
