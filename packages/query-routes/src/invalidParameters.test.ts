@@ -1,4 +1,11 @@
 // Every list rejects every invalid parameter, and names it.
+import { addressList } from '@paylog/projections/addresses/queries'
+import { auditTrailList } from '@paylog/projections/audit-trail/queries'
+import { disputeList } from '@paylog/projections/disputes/queries'
+import { anyPaymentList } from '@paylog/projections/payments/adminQueries'
+import { paymentList } from '@paylog/projections/payments/queries'
+import { productList } from '@paylog/projections/products/queries'
+import type { List } from '@paylog/projections/queries/lists'
 import t from 'tap'
 import { ada, asAdmin, queryApiHarness } from './testing/queryApiHarness.ts'
 
@@ -47,6 +54,21 @@ const lists: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     ...{ provider: logged, event_type: logged },
   },
 }
+
+/** Each of their filters must be among the parameters above. */
+const described: Readonly<Record<string, List>> = {
+  '/payments?': paymentList,
+  '/addresses?': addressList,
+  '/admin/disputes?': disputeList,
+  '/admin/audit-trail?': auditTrailList,
+  '/admin/products?': productList,
+  '/admin/payments?': anyPaymentList,
+}
+
+t.test('every filter of a list has invalid values here', async (t) => {
+  for (const [path, { filters }] of Object.entries(described))
+    for (const name of Object.keys(filters)) t.ok(lists[path]?.[name], `${path}${name}`)
+})
 
 const { get } = await queryApiHarness(t)
 
