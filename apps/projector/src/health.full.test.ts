@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { jsonEvent } from '@eventstore/db-client'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { lagOf, projectionFigures } from '@paylog/projections/lag'
+import { projections } from '@paylog/projections/registry'
 import { projectorHarness } from '@paylog/projections/testing/projectorHarness'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -35,17 +36,7 @@ t.test('the health page shows the position and lag of each projection', async (t
     { what: 'the page to be ready without lag' },
   )
   const running = { ok: true, role: 'running', connected: true, version: 1, lag_events: 0, lag_seconds: 0 }
-  for (const name of [
-    'payments',
-    'refunds',
-    'disputes',
-    'payment_methods',
-    'addresses',
-    'defaults',
-    'products',
-    'audit_trail',
-  ])
-    t.match(checks[`projection ${name}`], running, name)
+  for (const { name } of projections) t.match(checks[`projection ${name}`], running, name)
   t.match(checks['projection payments'], { position: /^\d+$/ })
   const metrics = await readMetrics()
   t.match(metrics, 'projection_lag_events{projection="payments"} 0')

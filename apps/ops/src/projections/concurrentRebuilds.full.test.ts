@@ -1,4 +1,5 @@
 // Concurrent rebuilds and prunes, and the tables that they leave.
+import { projections as registry } from '@paylog/projections/registry'
 import { matchList } from '@paylog/testing/assertions'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -33,16 +34,7 @@ t.test('a second rebuild of the same projection fails, one of another projection
       each.is_rebuilding,
       each.is_verifying,
     ]),
-    [
-      ['payments', true, false, false],
-      ['refunds', true, false, false],
-      ['disputes', true, false, false],
-      ['payment_methods', true, false, false],
-      ['addresses', true, true, false],
-      ['defaults', true, false, false],
-      ['products', true, false, false],
-      ['audit_trail', true, false, false],
-    ],
+    registry.map(({ name }) => [name, true, name === 'addresses', false]),
   )
 
   const dry = await harness.run(['prune', '--dry-run', '--json'])

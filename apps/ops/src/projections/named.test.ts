@@ -1,3 +1,4 @@
+import { projections } from '@paylog/projections/registry'
 import t from 'tap'
 import { UsageError } from '../command.ts'
 import { contextOf } from '../testing/runOps.ts'
@@ -7,11 +8,11 @@ import { projectionsRebuild } from './rebuild.ts'
 import { chosenProjections } from './replayEach.ts'
 import { projectionsVerify } from './verify.ts'
 
+const allNames = projections.map(({ name }) => name)
 const context = contextOf({ environment: {}, print: async () => {} })
 
 t.test('projections commands reject invalid arguments', async (t) => {
-  const known =
-    'Known projections: payments, refunds, disputes, payment_methods, addresses, defaults, products, audit_trail.'
+  const known = `Known projections: ${allNames.join(', ')}.`
   const wrong = [
     { command: projectionsRebuild, args: ['payment'], expected: `Unknown projection payment. ${known}` },
     { command: projectionsVerify, args: ['payments', 'none'], expected: `Unknown projection none. ${known}` },
@@ -33,15 +34,6 @@ t.test('projections commands reject invalid arguments', async (t) => {
 t.test('chosenProjections returns the named projections once each and in order, or all', (t) => {
   const names = (given: readonly string[], isAll: boolean) => chosenProjections(given, isAll).map(({ name }) => name)
   t.same(names(['products', 'payments', 'products'], false), ['products', 'payments'])
-  t.same(names([], true), [
-    'payments',
-    'refunds',
-    'disputes',
-    'payment_methods',
-    'addresses',
-    'defaults',
-    'products',
-    'audit_trail',
-  ])
+  t.same(names([], true), allNames)
   t.end()
 })
