@@ -28,10 +28,11 @@ if (args[0] === 'rebuild') {
 }
 `
 
-const lockedAt = (version: string) =>
+const lockedAt = (version: string, release = '1.0.0') =>
   JSON.stringify({
     packages: {
       '': {},
+      'apps/api': { version: release },
       'node_modules/fastify': { version, integrity: version },
       'node_modules/fast-check': { version: '1.0.0', integrity: 'a', dev: true },
       'node_modules/other-platform': { version: '1.0.0', integrity: 'b', optional: true },
@@ -67,7 +68,8 @@ function cloneIn(t: Test, neededNode = `^${process.versions.node}`) {
       writeFileSync(join(clone, 'calls'), '')
       return calls
     },
-    lock: (version: string) => writeFileSync(join(clone, 'package-lock.json'), lockedAt(version)),
+    lock: (version: string, release?: string) =>
+      writeFileSync(join(clone, 'package-lock.json'), lockedAt(version, release)),
     /** From now on bootstrap.mjs runs on a Node in node_modules, like the pinned one. */
     useNodeInside() {
       node = join(clone, 'node_modules', 'node24')
@@ -81,6 +83,15 @@ t.test('npm start in a fresh clone installs production packages only, and runs n
   t.match(await clone.bootstrap('run'), 'Installing packages')
   t.same(clone.npmCalls(), [ci('omit')])
   t.equal(await clone.bootstrap('run'), '', 'silent when nothing is missing')
+  t.same(clone.npmCalls(), [])
+})
+
+t.test('a new version of the workspaces installs nothing', async (t) => {
+  const clone = cloneIn(t)
+  await clone.bootstrap('run')
+  clone.npmCalls()
+  clone.lock('1.0.0', '1.1.0')
+  await clone.bootstrap('run')
   t.same(clone.npmCalls(), [])
 })
 

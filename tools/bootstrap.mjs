@@ -71,11 +71,12 @@ function hasDevelopmentPackages() {
   return Object.values(installed).some(({ dev }) => dev)
 }
 
-// Without optional packages, which may be for another platform.
+// Without our own workspaces, which change without an installation, and without optional packages, which may be for
+// another platform.
 function wantedPackages(withDev) {
   return Object.entries(readPackages('package-lock.json') ?? {}).filter(
     ([path, { optional, peer, devOptional, dev }]) =>
-      path !== '' && !optional && !peer && !devOptional && (withDev || !dev),
+      path.includes('node_modules/') && !optional && !peer && !devOptional && (withDev || !dev),
   )
 }
 
@@ -107,9 +108,7 @@ function isNeededNode(version) {
 
 /** @returns a function that describes how many packages are unpacked */
 function packageProgress(withDev) {
-  const places = wantedPackages(withDev).flatMap(([path, { link }]) =>
-    path.includes('node_modules/') && !link ? [`${root}${path}/package.json`] : [],
-  )
+  const places = wantedPackages(withDev).flatMap(([path, { link }]) => (link ? [] : [`${root}${path}/package.json`]))
   return () => `${places.filter((place) => existsSync(place)).length} of ${places.length} packages`
 }
 
