@@ -105,7 +105,7 @@ t.test(
     t.same(await keys.find({ email: 'ada@elsewhere.example' }), [])
     const { rows } = await pool.query<{ text: string }>('select emails::text as text from privacy.emails as emails')
     t.equal(rows.length, 2)
-    t.notMatch(JSON.stringify(rows), /ada/i)
+    t.notMatch(JSON.stringify(rows), /ada@|@example|work/i)
     await listeners(pool, 1)
     await destroyKeys(pool, [user])
     t.same((await pool.query('select from privacy.emails')).rowCount, 0)

@@ -212,10 +212,10 @@ t.test('card data in a payment body is 422 with its field, and is neither record
   for (const [field, body] of found) {
     const response = await post({ ...guestBody, ...body })
     t.match(response.json(), { error: { code: 'card_number_rejected', details: { fields: [{ field }] } } }, field)
-    t.notMatch(response.body, /4242|123"|\uff14/)
+    t.notMatch(response.body, /4242\D{0,2}4242|"123"|\uff14/)
   }
   t.equal(await lastPosition(), before, 'nothing was recorded')
-  t.notMatch(logged.join(), /4242|\uff14/)
+  t.notMatch(logged.join(), /4242\D{0,2}4242|\uff14/)
 })
 
 t.test('a payment request with several errors reports the first one in contract order [10.1-order]', async (t) => {
