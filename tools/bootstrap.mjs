@@ -30,6 +30,8 @@ async function install() {
   if (!hasNode()) {
     print(`Installing Node ${nodeMajor} ...`)
     await npm(['rebuild', 'node', '--ignore-scripts=false', '--loglevel=error'])
+    // `bin/node` is a link to the program in there; the rest is its headers for C++, 67 MB.
+    if (hasNode()) rmSync(`${root}node_modules/node/node_modules`, { recursive: true, force: true })
   }
   if (!hasNode()) {
     fail(`node_modules/.bin/node is not a working Node ${nodeMajor}. Delete node_modules and run the command again.`)
