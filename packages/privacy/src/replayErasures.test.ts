@@ -12,6 +12,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { destroyKeys, presentKeys } from './destroyKeys.ts'
+import { grantKeyAccess } from './keysRole.ts'
 import { masterKeyVariables } from './masterKeys.ts'
 import { replayErasures } from './replayErasures.ts'
 import { startDataKeys } from './startDataKeys.ts'
@@ -121,6 +122,31 @@ t.test('erasures are read once, and from the start again when the log is another
   await recordErasure(keyIds)
   t.same(await replayErasures(pool, store), keyIds)
 })
+
+t.test(
+  'a login that may not destroy keys waits for one that may, and runs no statement that Postgres forbids',
+  async (t) => {
+    const { eventStore, pool, store, keyIds, recordErasure } = await erasureHarness(t)
+    const url = new URL(eventStore.databaseUrl)
+    url.username = `keys_${randomUUID().slice(0, 8)}`
+    await pool.query(`create role ${url.username} login password 'example'`)
+    url.password = 'example'
+    await grantKeyAccess(pool, url.username)
+    const reading = createPool({ databaseUrl: url.href, applicationName: 'test', max: 1, log })
+    t.teardown(async () => {
+      await reading.end()
+      await pool.query(`drop owned by ${url.username}`)
+      await pool.query(`drop role ${url.username}`)
+    })
+    await recordErasure(keyIds)
+    await t.rejects(replayErasures(reading, store), { name: 'KeysPresentError' })
+    t.same(await replayErasures(pool, store), keyIds)
+    await recordErasure(keyIds)
+    const statements = t.capture(reading, 'query', reading.query)
+    t.same(await replayErasures(reading, store), [])
+    for (const { returned } of statements()) await t.resolves(returned as unknown as Promise<unknown>)
+  },
+)
 
 t.test('while the log cannot be read, a starting process opens nothing and is not ready', async (t) => {
   const { eventStore, keyIds, startProcess, pool, recordErasure } = await erasureHarness(t)

@@ -40,23 +40,18 @@ export async function replayErasures(pool: Pool, store: EventStore): Promise<rea
     if (present.length > 0) destroyed.push(...(await destroyKeys(pool, present).catch(explain)))
     reached = position
   }
-  if (reached !== undefined && reached !== from)
-    await writeProgress(pool, reached, from).catch((error: unknown) => {
-      if (!isForbidden(error)) throw error
-    })
+  if (reached !== undefined && reached !== from && (await mayWriteProgress(pool)))
+    await writeProgress(pool, reached, from)
   return destroyed
 }
 
 function explain(error: unknown): never {
-  if (!isForbidden(error)) throw error
+  if (!(error instanceof Error && 'code' in error && error.code === insufficientPrivilege)) throw error
   throw new KeysPresentError(
     'Erased keys exist, and this login may not destroy them: waiting for the projector, the worker or `ops privacy replay`',
     { cause: error },
   )
 }
-
-const isForbidden = (error: unknown) =>
-  error instanceof Error && 'code' in error && error.code === insufficientPrivilege
 
 /**
  * Opens the log and the database for `replayErasures`. It needs no keys, because erasures have no sealed fields.
@@ -116,6 +111,12 @@ async function readProgress(pool: Pick<Pool, 'query'>): Promise<LogCheckpoint | 
   )
   const [row] = rows
   return row && { commit: BigInt(row.commit_position), prepare: BigInt(row.prepare_position), eventId: row.event_id }
+}
+
+/** The login of an API may only read. */
+async function mayWriteProgress(pool: Pick<Pool, 'query'>): Promise<boolean> {
+  const { rows } = await pool.query<{ may: boolean }>(`select has_table_privilege('privacy.progress', 'update') as may`)
+  return rows[0]?.may === true
 }
 
 /** Never goes back, unless it is at an event that is not in this log. */
