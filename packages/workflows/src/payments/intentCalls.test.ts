@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { receivedOf } from '@paylog/domain/payments/money'
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
@@ -93,6 +94,16 @@ t.test('a payment whose create call was only throttled is canceled without a cal
   t.match(await cancel(payment_id), { state: { status: 'canceled' } })
   t.same(fake.calls, [])
   t.match(await reconcile(payment_id), { status: 'canceled', provider_intent_id: null })
+})
+
+t.test('the key of a payment that was canceled before its create call was made finds that payment', async (t) => {
+  const request = { payment_id: randomUUID(), request_fingerprint: 'same' }
+  fake.failures.set('create', [{ kind: 'unavailable', rateLimit: true }])
+  await open(request)
+  await cancel(request.payment_id)
+  fake.calls.length = 0
+  t.match(await open(request), { payment_id: request.payment_id, status: 'canceled' })
+  t.same(fake.calls, [])
 })
 
 t.test('a cancellation that did not reach the provider is 502, and can be repeated', async (t) => {

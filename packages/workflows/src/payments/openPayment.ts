@@ -5,7 +5,7 @@ import type { EventMetadata, LogPosition } from '@paylog/domain/events'
 import { keyInFlight, requireSameRequest } from '@paylog/domain/idempotentRequest'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { type InitiatePayment, initiatePayment, startAttempt } from '@paylog/domain/payments/initiate'
-import { existingPayment, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
+import { existingPayment, openCreateOf, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
 import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
@@ -81,6 +81,8 @@ async function replayPayment(
     }
     case 'throttled':
     case 'open': {
+      // Canceled meanwhile, and never created.
+      if (openCreateOf(payment) === null) return { ...toOpenedPayment(known, { replayed }), error: undefined }
       const finished = await finishOperation(workflow, operation, { known, metadata })
       if (!finished) throw keyInFlight({ payment_id })
       return toOpenedPayment(finished)
