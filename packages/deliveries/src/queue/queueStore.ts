@@ -113,6 +113,14 @@ export const workerBackend: QueueBackend = (name, options, blocking) => {
   return openBackend(name, options, blocking, { maxRetriesPerRequest: null, enableOfflineQueue: true })
 }
 
+/**
+ * `openQueueStore` has migrated, so there is nothing to wait for. BullMQ's own check of the schema remembers that it failed: a
+ * worker whose first connection timed out would repeat that error without a pause, and starve all timers of the process.
+ */
+class MigratedConnection extends PostgresConnection {
+  override async waitUntilReady(): Promise<void> {}
+}
+
 function openBackend(
   name: string,
   { connection: store, ...options }: QueueBaseOptions<QueueStore> & { name?: string },
@@ -124,7 +132,7 @@ function openBackend(
     return createRedisBackend(name, { ...options, connection }, blocking)
   }
   // With a pool of ours, BullMQ uses the schema `bullmq` unless it is set here.
-  const connection = Object.assign(new PostgresConnection(store.pool), { schema: store.schema })
+  const connection = Object.assign(new MigratedConnection(store.pool), { schema: store.schema })
   const listener = blocking?.withBlockingConnection ? `${name}:w` : undefined
   return new PostgresQueueBackend(connection, name, { ...options, connection: store.pool }, true, listener)
 }

@@ -1,7 +1,9 @@
 import { createLog } from '@paylog/runtime/telemetry/log'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createWorkerHarness, onQueue, queueKinds } from '../testing/workerHarness.ts'
+import { installationId, openQueueStore } from './queueStore.ts'
 import { takeWakeUps } from './wakeUps.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
@@ -37,3 +39,27 @@ for (const kind of queueKinds) {
     })
   })
 }
+
+t.test('a worker whose first connection to the Postgres queue timed out takes wake-ups once it responds', async (t) => {
+  const { pool, databaseUrl, wakeUps } = await createWorkerHarness(t, 'postgres', {})
+  const target = new URL(databaseUrl)
+  const proxy = await startTcpProxy(t, Number(target.port))
+  target.port = String(proxy.port)
+  const warnings: string[] = []
+  const log = createLog({ app: 'test', level: 'warn' }, { write: (line) => void warnings.push(line) })
+  const installation = await installationId(pool)
+  const { store, close } = await openQueueStore({ databaseUrl: target.href, redisUrl: undefined, installation, log })
+  t.teardown(close)
+  // Closes the connection of the migrations, so that the worker has to connect.
+  await proxy.refuse()
+  await proxy.accept()
+  proxy.dropResponses()
+  const woken: string[] = []
+  const taking = takeWakeUps({ store, wake: (node) => void woken.push(node), log })
+  t.teardown(() => taking.close())
+  await waitFor(() => warnings.some((line) => line.includes('queue worker error')), { what: 'the time-out' })
+  proxy.heal()
+  wakeUps.wake('1')
+  await waitFor(() => woken.length > 0, { what: 'the wake-up' })
+  t.same(woken, ['1'])
+})
