@@ -1,17 +1,15 @@
 // Attaching, reading and detaching methods at PayPal.
-import t from 'tap'
-import { customerMissing, type ProviderMethods } from '../providerMethods.ts'
+import t, { type Test } from 'tap'
+import { customerMissing } from '../providerMethods.ts'
 import { paypalHarness } from './testing/paypalHarness.ts'
 
 const card = { card: { brand: 'VISA', last_digits: '1111', expiry: '2027-02', name: 'Pat Example' } }
 const owner = 'guest:pat@example.com'
 const wallet = { paypal: { email_address: 'pat@example.com', payer_id: 'QYR5Z8XDVJNXQ', usage_type: 'MERCHANT' } }
 
-async function start(t: Parameters<typeof paypalHarness>[0]) {
+async function start(t: Test) {
   const { fake, paypal } = await paypalHarness(t)
-  if (!paypal.methods) throw new Error('PayPal lacks methods')
-  const methods: ProviderMethods = paypal.methods
-  return { fake, paypal, methods }
+  return { fake, paypal, methods: paypal.methods }
 }
 
 t.test('PayPal: the first attached method creates the customer with our user id', async (t) => {

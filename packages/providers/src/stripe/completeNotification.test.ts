@@ -2,15 +2,8 @@
 import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import type { ProviderNotification } from '../provider.ts'
-import {
-  payment_id,
-  readBody,
-  refund_id,
-  refundRequest,
-  stripeWithListener,
-  withCustomer,
-  withIntent,
-} from './testing/stripeHarness.ts'
+import { payment_id, refund_id } from '../testing/requests.ts'
+import { readBody, refundRequest, stripeResponding, withCustomer, withIntent } from './testing/stripeHarness.ts'
 
 const sentBy = (fake: FakeStripe, type: string) => {
   const event = fake.events.findLast((each) => each.type === type)
@@ -150,10 +143,8 @@ t.test('Stripe: a thin event is not completed by another object, or while Stripe
   const notification = readBody(fake.thin(sentBy(fake, 'payment_intent.succeeded')))
   fake.readFaults.always({ kind: 'status', status: 503, commits: false })
   await t.rejects(stripe.completeNotification(notification), { name: 'ProviderError', kind: 'unknown' })
-  const other = await stripeWithListener(t, (_request, response) => void response.end('{"id":"pi_other"}'), {
-    timeoutMs: 440,
-  })
-  await t.rejects(other.completeNotification(notification), { kind: 'unknown', code: 'another_object' })
+  const other = await stripeResponding(t, { id: 'pi_other' })
+  await t.rejects(other.stripe.completeNotification(notification), { kind: 'unknown', code: 'another_object' })
 })
 
 t.test('Stripe: a refund from the Dashboard finds its payment by its charge', async (t) => {
