@@ -6,7 +6,7 @@ import { createHttpClient } from '../http.ts'
 import { connect, unlimitedPace } from '../testing/providerHarness.ts'
 import { withTimeLimit } from '../timeLimit.ts'
 import { createAccessTokens } from './client.ts'
-import { approvedOrder, capture, orderRequest, paypalHarness } from './testing/paypalHarness.ts'
+import { capture, orderRequest, paypalHarness, withApproved } from './testing/paypalHarness.ts'
 
 const tokenPath = /oauth2/
 const create = (key: string) => ({ ...orderRequest, idempotency_key: key })
@@ -115,8 +115,7 @@ t.test('PayPal: the token request and the call share one time limit', async (t) 
 
 t.test('PayPal: an unknown outcome stays unknown when the retry gets no access token', async (t) => {
   // Used for half of its lifetime, which is shorter than the pause before the retry.
-  const { fake, paypal } = await paypalHarness(t, { tokenLifetimeSeconds: 0.38 })
-  const ref = await approvedOrder({ fake, paypal })
+  const { fake, ref } = await withApproved(t, { tokenLifetimeSeconds: 0.38 })
   fake.faults.next({ kind: 'drop', commits: true })
   fake.tokenFaults.next(undefined)
   fake.tokenFaults.always({ kind: 'drop', commits: false })

@@ -3,12 +3,12 @@ import t from 'tap'
 import type { IntentRef } from '../provider.ts'
 import { payment_id, refTo } from '../testing/requests.ts'
 import {
-  approvedOrder,
-  authorizedOrder,
   capture,
-  capturedOrder,
   orderRequest,
   paypalHarness,
+  withApproved,
+  withAuthorized,
+  withCaptured,
 } from './testing/paypalHarness.ts'
 
 const take = (ref: IntentRef, amount_cents = 1999, key = 'x1') => ({ ...ref, idempotency_key: key, amount_cents })
@@ -62,8 +62,7 @@ t.test('PayPal: a declined authorization makes the payment failed, and the payer
 
 t.test('PayPal: authorized money is captured once, wholly or in part, and the rest is released', async (t) => {
   for (const cents of [1999, 500]) {
-    const { fake, paypal } = await paypalHarness(t)
-    const ref = await authorizedOrder({ fake, paypal })
+    const { fake, paypal, ref } = await withAuthorized(t)
     const captured = await paypal.captureAuthorized(take(ref, cents))
     const evidence = { status: 'succeeded', amount_cents: cents, provider_intent_id: ref.provider_intent_id }
     t.match(captured, { evidence, further_charges: [], awaits_capture: false })
@@ -81,8 +80,7 @@ t.test('PayPal: authorized money is captured once, wholly or in part, and the re
 })
 
 t.test('PayPal: a pending capture of an authorization leaves nothing to capture', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await authorizedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withAuthorized(t)
   fake.nextCaptures('pending')
   const pending = { evidence: { status: 'processing', capturable_cents: 0 } }
   const captured = await paypal.captureAuthorized(take(ref))
@@ -93,8 +91,7 @@ t.test('PayPal: a pending capture of an authorization leaves nothing to capture'
 })
 
 t.test('PayPal: a declined capture of an authorization is an error, and the money stays capturable', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await authorizedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withAuthorized(t)
   fake.nextCaptures('declined', { rejected: 'TRANSACTION_REFUSED' }, { rejected: 'PAYEE_ACCOUNT_RESTRICTED' })
   await t.rejects(paypal.captureAuthorized(take(ref)), { kind: 'declined', code: 'capture_declined' })
   await t.rejects(paypal.captureAuthorized(take(ref, 1999, 'x2')), { kind: 'declined', code: 'transaction_refused' })
@@ -105,8 +102,7 @@ t.test('PayPal: a declined capture of an authorization is an error, and the mone
 })
 
 t.test('PayPal: an authorization that is voided in between returns the canceled order', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await authorizedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withAuthorized(t)
   fake.settleAuthorization(ref.provider_intent_id, 'VOIDED')
   t.match(await paypal.captureAuthorized(take(ref)), { evidence: { status: 'canceled' } })
   fake.expireOrder(ref.provider_intent_id)
@@ -114,8 +110,7 @@ t.test('PayPal: an authorization that is voided in between returns the canceled 
 })
 
 t.test('PayPal: canceling voids what is authorized', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await authorizedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withAuthorized(t)
   const canceled = { evidence: { status: 'canceled', provider_intent_id: ref.provider_intent_id } }
   t.match(await paypal.cancelIntent(cancel(ref)), { ...canceled, awaits_capture: false })
   t.match(await paypal.cancelIntent(cancel(ref, 'v2')), canceled, 'again with another key')
@@ -144,20 +139,17 @@ t.test('PayPal: an order that cannot be canceled at PayPal is canceled by never 
 })
 
 t.test('PayPal: an order that is paid or whose capture is pending cannot be canceled', async (t) => {
-  const harness = await paypalHarness(t)
-  const { captureId, ref } = await capturedOrder(harness)
+  const { paypal, captureId, ref } = await withCaptured(t)
   const paid = { evidence: { status: 'succeeded', provider_payment_id: captureId } }
-  t.match(await harness.paypal.cancelIntent(cancel(ref)), paid)
-  const other = await paypalHarness(t)
-  const approved = await approvedOrder(other)
+  t.match(await paypal.cancelIntent(cancel(ref)), paid)
+  const { ref: approved, ...other } = await withApproved(t)
   other.fake.nextCaptures('pending')
   await capture(other.paypal, approved, 'c1')
   t.match(await other.paypal.cancelIntent(cancel(approved)), { evidence: { status: 'processing' } })
 })
 
 t.test('PayPal: a void that PayPal rejects for another reason throws', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await authorizedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withAuthorized(t)
   fake.rejectNext('CANNOT_BE_VOIDED')
   await t.rejects(paypal.cancelIntent(cancel(ref)), { kind: 'rejected', code: 'cannot_be_voided' })
   t.match(await paypal.retrieveIntent(ref), { evidence: { status: 'processing', capturable_cents: 1999 } })

@@ -1,7 +1,7 @@
 // Creating PayPal orders: return addresses, manual capture, and saved methods that pay at once.
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { payment_id, refTo } from '../testing/requests.ts'
-import { capturedOrder, orderRequest, type PaypalHarness, paypalHarness } from './testing/paypalHarness.ts'
+import { orderRequest, type PaypalHarness, paypalHarness, withCaptured } from './testing/paypalHarness.ts'
 
 const card = { card: { brand: 'VISA', last_digits: '1111', expiry: '2027-02', name: 'Pat Example' } }
 const wallet = { paypal: { email_address: 'pat@example.com', payer_id: 'QYR5Z8XDVJNXQ', usage_type: 'MERCHANT' } }
@@ -16,6 +16,11 @@ async function saveMethod({ fake, paypal }: PaypalHarness, source: typeof card |
   const request = { idempotency_key: `m-${token}`, token, user_id: 'user-1', provider_customer_id: null }
   const { provider_method_id, provider_customer_id } = await paypal.methods.attachMethod(request)
   return { provider_method_id, provider_customer_id }
+}
+
+async function withSaved(t: Test, source: typeof card | typeof wallet) {
+  const harness = await paypalHarness(t)
+  return { harness, ...harness, saved: await saveMethod(harness, source) }
 }
 
 t.test('PayPal: the payer is sent back to the return and cancel addresses of the payment', async (t) => {
@@ -46,9 +51,7 @@ t.test('PayPal: a payment that is captured manually is an order to authorize, wi
 
 t.test('PayPal: a saved method pays with its vault id in the creating call, once', async (t) => {
   for (const source of [wallet, card]) {
-    const harness = await paypalHarness(t)
-    const { fake, paypal } = harness
-    const saved = await saveMethod(harness, source)
+    const { harness, fake, paypal, saved } = await withSaved(t, source)
     const request = { ...orderRequest, ...saved }
     const intent = await paypal.createIntent(request)
     t.match(intent, { client_secret: null, redirect_url: null })
@@ -74,9 +77,7 @@ t.test('PayPal: a saved method is authorized when the payment is captured manual
 })
 
 t.test('PayPal: the payer approves when a saved method needs it', async (t) => {
-  const harness = await paypalHarness(t)
-  const { fake, paypal } = harness
-  const saved = await saveMethod(harness, wallet)
+  const { harness, fake, paypal, saved } = await withSaved(t, wallet)
   fake.nextCaptures('payer_action')
   const intent = await paypal.createIntent({ ...orderRequest, ...saved, return_url, cancel_url })
   t.match(intent.redirect_url, /checkoutnow/)
@@ -87,9 +88,7 @@ t.test('PayPal: the payer approves when a saved method needs it', async (t) => {
 })
 
 t.test('PayPal: a declined or deleted saved method rejects the payment and takes no money', async (t) => {
-  const harness = await paypalHarness(t)
-  const { fake, paypal } = harness
-  const saved = await saveMethod(harness, wallet)
+  const { fake, paypal, saved } = await withSaved(t, wallet)
   fake.nextCaptures({ rejected: 'INSTRUMENT_DECLINED' })
   const request = { ...orderRequest, ...saved }
   await t.rejects(paypal.createIntent(request), { kind: 'declined', code: 'instrument_declined' })
@@ -99,9 +98,7 @@ t.test('PayPal: a declined or deleted saved method rejects the payment and takes
 })
 
 t.test('PayPal: a saved method that has paid is not charged again by a repeated create call', async (t) => {
-  const harness = await paypalHarness(t)
-  const { fake, paypal } = harness
-  const saved = await saveMethod(harness, wallet)
+  const { harness, fake, paypal, saved } = await withSaved(t, wallet)
   const request = { ...orderRequest, ...saved }
   fake.faults.next({ kind: 'drop', commits: true })
   const intent = await paypal.createIntent(request)
@@ -121,8 +118,7 @@ t.test('PayPal: a method that is not attached to a customer is not sent', async 
 })
 
 t.test('PayPal: an order for a paid invoice number is rejected without a saved method', async (t) => {
-  const harness = await paypalHarness(t)
-  await capturedOrder(harness)
-  const again = harness.paypal.createIntent({ ...orderRequest, idempotency_key: `${payment_id}-2` })
+  const { paypal } = await withCaptured(t)
+  const again = paypal.createIntent({ ...orderRequest, idempotency_key: `${payment_id}-2` })
   await t.rejects(again, { kind: 'rejected', code: 'duplicate_invoice_id' })
 })

@@ -1,7 +1,7 @@
 // Creating, retrieving and capturing PayPal orders.
 import t from 'tap'
 import { payment_id, refTo } from '../testing/requests.ts'
-import { approvedOrder, capture, orderRequest, paypalHarness } from './testing/paypalHarness.ts'
+import { capture, orderRequest, paypalHarness, withApproved } from './testing/paypalHarness.ts'
 
 const currentTime = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/
 
@@ -95,8 +95,7 @@ t.test('PayPal: an order without captures has the payment status of its own stat
 })
 
 t.test('PayPal: a captured order has the payment status of its capture', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await approvedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withApproved(t)
   fake.nextCaptures('pending')
   const pending = await capture(paypal, ref, 'c1')
   t.match(pending, { evidence: { status: 'processing', amount_cents: 1999 }, awaits_capture: false })
@@ -114,8 +113,7 @@ t.test('PayPal: a captured order has the payment status of its capture', async (
 })
 
 t.test('PayPal: a declined capture makes the payment failed', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await approvedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withApproved(t)
   fake.nextCaptures('declined')
   const failed = { status: 'failed', failure_code: 'capture_declined', amount_cents: 1999 }
   t.match(await capture(paypal, ref, 'c1'), { evidence: failed, awaits_capture: false })
@@ -123,8 +121,7 @@ t.test('PayPal: a declined capture makes the payment failed', async (t) => {
 })
 
 t.test('PayPal: a second capture is listed in further_charges', async (t) => {
-  const { fake, paypal } = await paypalHarness(t, { allowDouble: true })
-  const ref = await approvedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withApproved(t, { allowDouble: true })
   const first = await capture(paypal, ref, 'c1')
   t.same(first.further_charges, [])
   const second = fake.captureTwice(ref.provider_intent_id)
@@ -142,8 +139,7 @@ t.test('PayPal: an unknown order is null, not canceled', async (t) => {
 })
 
 t.test('PayPal: an order is captured once, with the given key', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await approvedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withApproved(t)
   const first = await capture(paypal, ref, 'c1')
   t.match(first, { evidence: { status: 'succeeded', provider_time: currentTime }, awaits_capture: false })
   t.same((await capture(paypal, ref, 'c1')).evidence.provider_payment_id, first.evidence.provider_payment_id)
@@ -160,8 +156,7 @@ t.test('PayPal: an order is captured once, with the given key', async (t) => {
 })
 
 t.test('PayPal: an order is captured once, even with expired or different keys', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await approvedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withApproved(t)
   const first = await capture(paypal, ref, 'c1')
   fake.forgetRequestIds()
   for (const key of ['c1', 'c2']) {
@@ -172,8 +167,7 @@ t.test('PayPal: an order is captured once, even with expired or different keys',
 })
 
 t.test('PayPal: a declined payment method makes the payment failed, and the payer may approve again', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await approvedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withApproved(t)
   fake.nextCaptures({ rejected: 'INSTRUMENT_DECLINED' }, { rejected: 'PAYER_CANNOT_PAY' })
   t.match(await capture(paypal, ref, 'c1'), {
     evidence: {
@@ -204,8 +198,7 @@ t.test('PayPal: an order that cannot be captured is read instead', async (t) => 
 })
 
 t.test('PayPal: a capture rejected for another reason throws', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await approvedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withApproved(t)
   fake.nextCaptures({ rejected: 'DUPLICATE_INVOICE_ID' }, { rejected: 'PAYEE_ACCOUNT_RESTRICTED' })
   await t.rejects(capture(paypal, ref, 'c1'), { kind: 'rejected', code: 'duplicate_invoice_id' })
   await t.rejects(capture(paypal, ref, 'c2'), { kind: 'rejected', code: 'payee_account_restricted' })

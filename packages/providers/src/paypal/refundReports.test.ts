@@ -1,11 +1,10 @@
 // Refunds, reversals and disputes in PayPal's notifications.
 import t from 'tap'
 import { payment_id, refund_id } from '../testing/requests.ts'
-import { capturedOrder, paypalHarness, readBody, readEvent } from './testing/paypalHarness.ts'
+import { readBody, readEvent, withCaptured } from './testing/paypalHarness.ts'
 
 t.test('PayPal: a refund from the dashboard is matched to its capture by its link', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const { captureId } = await capturedOrder({ fake, paypal })
+  const { fake, captureId } = await withCaptured(t)
   const refund = readBody(fake.refund(captureId, '5.00'))
   t.match(refund, {
     generic_type: null,
@@ -25,8 +24,7 @@ t.test('PayPal: a refund from the dashboard is matched to its capture by its lin
 })
 
 t.test('PayPal: a reversal is a refund with the reason other and a note', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const { captureId } = await capturedOrder({ fake, paypal })
+  const { fake, captureId } = await withCaptured(t)
   fake.refund(captureId, '5.00')
   const reversal = readBody(fake.reverse(captureId))
   t.match(reversal.report, {
@@ -114,8 +112,7 @@ t.test('PayPal: a refund without a link is matched by related ids, or its total 
 })
 
 t.test('PayPal: a dispute reports the disputed capture and our payment', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const { captureId } = await capturedOrder({ fake, paypal })
+  const { fake, captureId } = await withCaptured(t)
   const opened = readBody(fake.dispute(captureId))
   const dispute = { about: 'dispute', provider_dispute_id: opened.object_id, provider_payment_id: captureId }
   t.match(opened, {
@@ -142,8 +139,7 @@ t.test('PayPal: a dispute reports the disputed capture and our payment', async (
 })
 
 t.test('PayPal: a resolved dispute is won or lost by its outcome', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const { captureId } = await capturedOrder({ fake, paypal })
+  const { fake, captureId } = await withCaptured(t)
   const rows = {
     RESOLVED_BUYER_FAVOUR: 'lost',
     ACCEPTED: 'lost',

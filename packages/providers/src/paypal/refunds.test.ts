@@ -1,16 +1,14 @@
 // Refunding PayPal captures, and the refunds that an order shows.
 import t from 'tap'
 import type { IntentRef } from '../provider.ts'
-import { payment_id, refTo, refund_id, refundOf } from '../testing/requests.ts'
-import { capture, capturedOrder, orderRequest, paypalHarness, readBody } from './testing/paypalHarness.ts'
+import { payment_id, refund_id, refundOf } from '../testing/requests.ts'
+import { capture, readBody, withApproved, withCaptured } from './testing/paypalHarness.ts'
 
 const requestFor = (ref: IntentRef, amount_cents = 500, id = refund_id) =>
   refundOf(ref, { refund_id: id, amount_cents, is_whole: amount_cents === 1999 })
 
 t.test('PayPal: a refund is made once, and names the payment and itself', async (t) => {
-  const harness = await paypalHarness(t)
-  const { fake, paypal } = harness
-  const { ref, captureId } = await capturedOrder(harness)
+  const { fake, paypal, ref, captureId } = await withCaptured(t)
   const made = await paypal.refund(requestFor(ref))
   t.match(made, {
     status: 'succeeded',
@@ -36,9 +34,7 @@ t.test('PayPal: a refund is made once, and names the payment and itself', async 
 })
 
 t.test('PayPal: an order shows its refunds, from calls and from the dashboard', async (t) => {
-  const harness = await paypalHarness(t)
-  const { fake, paypal } = harness
-  const { ref, captureId } = await capturedOrder(harness)
+  const { fake, paypal, ref, captureId } = await withCaptured(t)
   t.notOk('refunds' in ((await paypal.retrieveIntent(ref)) ?? {}))
   const made = await paypal.refund(requestFor(ref))
   fake.refund(captureId, '1.00')
@@ -54,9 +50,7 @@ t.test('PayPal: an order shows its refunds, from calls and from the dashboard', 
 })
 
 t.test('PayPal: a pending refund may fail later', async (t) => {
-  const harness = await paypalHarness(t)
-  const { fake, paypal } = harness
-  const { ref } = await capturedOrder(harness)
+  const { fake, paypal, ref } = await withCaptured(t)
   fake.nextRefunds('pending', 'failed', 'cancelled')
   const pending = await paypal.refund(requestFor(ref))
   t.match(pending, { status: 'pending', refund_cents: 500 })
@@ -76,9 +70,7 @@ t.test('PayPal: a pending refund may fail later', async (t) => {
 })
 
 t.test('PayPal: a refund that PayPal does not make is rejected with its issue', async (t) => {
-  const harness = await paypalHarness(t)
-  const { fake, paypal } = harness
-  const { ref, captureId } = await capturedOrder(harness)
+  const { fake, paypal, ref, captureId } = await withCaptured(t)
   const rejected = (amount: number, code: string) =>
     t.rejects(paypal.refund(requestFor(ref, amount)), { name: 'ProviderError', kind: 'rejected', code }, code)
   const issues = ['REFUND_TIME_LIMIT_EXCEEDED', 'TRANSACTION_DISPUTED', 'TRANSACTION_REFUSED', 'DECIMAL_PRECISION']
@@ -96,19 +88,15 @@ t.test('PayPal: a refund that PayPal does not make is rejected with its issue', 
 })
 
 t.test('PayPal: a pending capture cannot be refunded', async (t) => {
-  const harness = await paypalHarness(t)
-  const { provider_intent_id } = await harness.paypal.createIntent(orderRequest)
-  harness.fake.approve(provider_intent_id)
-  harness.fake.nextCaptures('pending')
-  const { evidence } = await capture(harness.paypal, refTo(provider_intent_id), 'c1')
-  const ref = { ...refTo(provider_intent_id), provider_payment_id: evidence.provider_payment_id }
-  await t.rejects(harness.paypal.refund(requestFor(ref)), { kind: 'rejected', code: 'pending_capture' })
+  const { fake, paypal, ref } = await withApproved(t)
+  fake.nextCaptures('pending')
+  const { evidence } = await capture(paypal, ref, 'c1')
+  const pending = requestFor({ ...ref, provider_payment_id: evidence.provider_payment_id })
+  await t.rejects(paypal.refund(pending), { kind: 'rejected', code: 'pending_capture' })
 })
 
 t.test('PayPal: without a capture id, the order’s only capture is refunded', async (t) => {
-  const harness = await paypalHarness(t, { allowDouble: true })
-  const { fake, paypal } = harness
-  const { ref, captureId } = await capturedOrder(harness)
+  const { fake, paypal, ref, captureId } = await withCaptured(t, { allowDouble: true })
   const unnamed = { ...ref, provider_payment_id: null }
   t.match(await paypal.refund(requestFor(unnamed)), { provider_payment_id: captureId })
   const none = { kind: 'rejected', code: 'capture_not_found' }
@@ -119,11 +107,10 @@ t.test('PayPal: without a capture id, the order’s only capture is refunded', a
 })
 
 t.test('PayPal: amounts without decimals are refunded as PayPal writes them', async (t) => {
-  const harness = await paypalHarness(t)
-  const { ref } = await capturedOrder(harness)
+  const { fake, paypal, ref } = await withCaptured(t)
   const forints = { ...requestFor({ ...ref, currency: 'HUF' }), amount_cents: 150 }
-  await t.rejects(harness.paypal.refund(forints), { kind: 'currency', code: 'currency_not_supported' })
+  await t.rejects(paypal.refund(forints), { kind: 'currency', code: 'currency_not_supported' })
   const yen = { ...requestFor({ ...ref, currency: 'JPY' }), amount_cents: 150 }
-  await t.rejects(harness.paypal.refund(yen), { kind: 'rejected', code: 'refund_capture_currency_mismatch' })
-  t.equal(harness.fake.callsTo(/refund$/).length, 1)
+  await t.rejects(paypal.refund(yen), { kind: 'rejected', code: 'refund_capture_currency_mismatch' })
+  t.equal(fake.callsTo(/refund$/).length, 1)
 })

@@ -1,7 +1,7 @@
 // Payment reports in PayPal's notifications. The bodies have PayPal's format with invented data.
 import t from 'tap'
 import { payment_id } from '../testing/requests.ts'
-import { approvedOrder, capture, orderRequest, paypalHarness, readBody, readEvent } from './testing/paypalHarness.ts'
+import { capture, orderRequest, paypalHarness, readBody, readEvent, withApproved } from './testing/paypalHarness.ts'
 
 t.test('PayPal: an approved order is processing and has the payer', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
@@ -35,8 +35,8 @@ t.test('PayPal: an approved order is processing and has the payer', async (t) =>
 })
 
 t.test('PayPal: a reversed approval cancels the payment, even with an incomplete order', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const { provider_intent_id } = await approvedOrder({ fake, paypal })
+  const { fake, ref } = await withApproved(t)
+  const { provider_intent_id } = ref
   t.match(readBody(fake.reverseApproval(provider_intent_id)), {
     object_id: provider_intent_id,
     referenced_payment_id: payment_id,
@@ -52,8 +52,7 @@ t.test('PayPal: a reversed approval cancels the payment, even with an incomplete
 })
 
 t.test('PayPal: pending and completed captures report their status', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await approvedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withApproved(t)
   const { provider_intent_id } = ref
   fake.nextCaptures('pending')
   const { evidence } = await capture(paypal, ref, 'c1')
@@ -73,8 +72,7 @@ t.test('PayPal: pending and completed captures report their status', async (t) =
 })
 
 t.test('PayPal: a denied capture has a failure code', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await approvedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withApproved(t)
   fake.nextCaptures('pending')
   const { evidence } = await capture(paypal, ref, 'c1')
   const denied = readBody(fake.settleCapture(evidence.provider_payment_id ?? '', 'denied'))
@@ -130,8 +128,7 @@ t.test('PayPal: a success with an unreadable amount has no report', (t) => {
 })
 
 t.test('PayPal: order events refer to the payment, and only approved and voided ones report a status', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await approvedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withApproved(t)
   const order = { id: ref.provider_intent_id, purchase_units: [{ custom_id: payment_id }] }
   const expected = { provider_intent_id: order.id, provider_payment_id: null }
   for (const name of ['CREATED', 'SAVED', 'PAYER-ACTION-REQUIRED', 'COMPLETED', 'SOMETHING-NEW'])

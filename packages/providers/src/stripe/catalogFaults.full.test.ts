@@ -13,6 +13,7 @@ import {
   price,
   product,
   product_id,
+  withProduct,
 } from './testing/catalogHarness.ts'
 import { stripeWithListener } from './testing/stripeHarness.ts'
 
@@ -97,8 +98,7 @@ for (const { name, writes, prices, begin } of scenarios)
   }
 
 t.test('Stripe: a product sync is unknown when prices cannot be listed', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await catalog.putProduct(firstPut)
+  const { fake, catalog, known } = await withProduct(t)
   fake.readFaults.next({ kind: 'drop', commits: false })
   assertDefaultPrice(t, fake, await catalog.putProduct({ ...higherPrice, known }))
   const lost = { kind: 'garbage', commits: false } as const
@@ -122,8 +122,7 @@ t.test('Stripe: sixteen parallel calls create one product with one price', async
 })
 
 t.test('Stripe: after two parallel syncs with different prices, the next sync sets its own price', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await catalog.putProduct(firstPut)
+  const { fake, catalog, known } = await withProduct(t)
   const putAt = (amount_cents: number) => ({
     ...firstPut,
     idempotency_key: `price ${amount_cents}`,
@@ -151,8 +150,7 @@ t.test('Stripe: a price that is archived before it becomes the default is create
 })
 
 t.test('Stripe: a former price is archived even when someone makes it the default again', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await catalog.putProduct(firstPut)
+  const { fake, catalog, known } = await withProduct(t)
   const put = catalog.putProduct({ ...higherPrice, known })
   await during(fake, 3, () => void fake.changeProduct(product_id, { default_price: known.provider_price_id }))
   assertDefaultPrice(t, fake, await put)

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { CaptureAuthorized } from '../provider.ts'
 import { refTo } from '../testing/requests.ts'
-import { stripeResponding, withIntent } from './testing/stripeHarness.ts'
+import { stripeResponding, withIntent, withPaid } from './testing/stripeHarness.ts'
 
 const unknown = { name: 'ProviderError', kind: 'unknown' }
 const cancelRequest = (id: string, number = 1) => ({ ...refTo(id), idempotency_key: `${id}-cancel-${number}` })
@@ -42,8 +42,7 @@ t.test('Stripe: an intent that can no longer be canceled stays as it is, and is 
 })
 
 t.test('Stripe: canceling an authorized intent releases the money, which is no refund', async (t) => {
-  const { fake, stripe, id } = await withIntent(t, { capture_method: 'manual' })
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t, { capture_method: 'manual' })
   t.match(await stripe.cancelIntent(cancelRequest(id)), { evidence: { status: 'canceled' } })
   t.equal(fake.refundsOf(id).length, 1)
   t.match(await stripe.retrieveIntent(refTo(id)), { evidence: { status: 'canceled' } })
@@ -59,16 +58,14 @@ t.test('Stripe: canceling fails when the status in the response is not canceled'
 })
 
 t.test('Stripe: an authorized intent is processing and says what can be captured', async (t) => {
-  const { fake, stripe, id } = await withIntent(t, { capture_method: 'manual', amount_cents: 500, currency: 'JPY' })
-  fake.pay(id, 'succeeded')
+  const { stripe, id } = await withPaid(t, { capture_method: 'manual', amount_cents: 500, currency: 'JPY' })
   t.match(await stripe.retrieveIntent(refTo(id)), {
     evidence: { status: 'processing', amount_cents: 500, capturable_cents: 500, currency: 'JPY' },
   })
 })
 
 t.test('Stripe: capturing takes the whole amount, once', async (t) => {
-  const { fake, stripe, id, chargeId } = await withIntent(t, { capture_method: 'manual' })
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id, chargeId } = await withPaid(t, { capture_method: 'manual' })
   const captured = { evidence: { status: 'succeeded', amount_cents: 2599, provider_payment_id: chargeId() } }
   t.match(await stripe.captureAuthorized(captureRequest(id)), captured)
   t.same(fake.calls.at(-1), {
@@ -84,8 +81,7 @@ t.test('Stripe: capturing takes the whole amount, once', async (t) => {
 })
 
 t.test('Stripe: a partial capture is a success of a part, and releases the rest', async (t) => {
-  const { fake, stripe, id } = await withIntent(t, { capture_method: 'manual' })
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t, { capture_method: 'manual' })
   const snapshot = await stripe.captureAuthorized(captureRequest(id, { amount_cents: 2000 }))
   t.match(snapshot, { evidence: { status: 'succeeded', amount_cents: 2000 } })
   t.match(fake.refundsOf(id), [{ amount: 599 }])

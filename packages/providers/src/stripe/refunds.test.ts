@@ -2,11 +2,10 @@
 import t from 'tap'
 import type { ReportedRefund } from '../provider.ts'
 import { payment_id, refTo, refund_id } from '../testing/requests.ts'
-import { refundRequest, stripeHarness, stripeResponding, withIntent } from './testing/stripeHarness.ts'
+import { refundRequest, stripeHarness, stripeResponding, withIntent, withPaid } from './testing/stripeHarness.ts'
 
 t.test('Stripe: a refund names the charge, our ids and the reason, and has our key', async (t) => {
-  const { fake, stripe, id, chargeId } = await withIntent(t)
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id, chargeId } = await withPaid(t)
   const request = refundRequest(id, { provider_payment_id: chargeId() })
   const refunded = await stripe.refund(request)
   t.same(fake.calls.at(-1), {
@@ -37,8 +36,7 @@ t.test('Stripe: a refund names the charge, our ids and the reason, and has our k
 })
 
 t.test('Stripe: a refund of an unnamed charge names the intent, and reason other is not sent', async (t) => {
-  const { fake, stripe, id } = await withIntent(t)
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t)
   for (const [number, provider_payment_id] of [null, 'any text'].entries()) {
     const request = { provider_payment_id, idempotency_key: `k${number}`, reason: 'other' } as const
     t.match(await stripe.refund(refundRequest(id, request)), { status: 'succeeded', reason: 'other' })
@@ -57,8 +55,7 @@ t.test(
       { currency: 'KWD', amount_cents: 5990, sent: '5990' },
     ] as const
     for (const { currency, amount_cents, sent } of currencies) {
-      const { fake, stripe, id } = await withIntent(t, { currency, amount_cents: 25990 })
-      fake.pay(id, 'succeeded')
+      const { fake, stripe, id } = await withPaid(t, { currency, amount_cents: 25990 })
       const refunded = await stripe.refund(refundRequest(id, { currency, amount_cents }))
       t.equal(fake.calls.at(-1)?.params.amount, sent, currency)
       t.equal(refunded.refund_cents, amount_cents)
@@ -88,8 +85,7 @@ t.test('Stripe: a refund that is not possible is rejected', async (t) => {
   await rejected('too little balance', 'balance_insufficient')
   fake.dispute(id)
   await rejected('disputed', 'charge_disputed')
-  const other = await withIntent(t)
-  other.fake.pay(other.id, 'succeeded')
+  const other = await withPaid(t)
   other.fake.refund(other.id)
   const again = other.stripe.refund(refundRequest(other.id))
   await t.rejects(again, { kind: 'rejected', code: 'charge_already_refunded' })
@@ -124,8 +120,7 @@ t.test('Stripe: a refund response about another refund or amount is unknown', as
 
 t.test('Stripe: a repeated refund call finds the refund of the first one, also when its key has expired', async (t) => {
   let now = new Date('2026-01-01T12:00:00.000Z')
-  const { fake, stripe, id } = await withIntent(t, {}, { now: () => now })
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t, {}, { now: () => now })
   const first = await stripe.refund(refundRequest(id))
   for (let count = 0; count < 12; count++) fake.refund(id, 1)
   now = new Date('2026-01-03T12:00:00.000Z')
@@ -137,8 +132,7 @@ t.test('Stripe: a repeated refund call finds the refund of the first one, also w
 })
 
 t.test('Stripe: the snapshot has all refunds of the payment, ours with our id', async (t) => {
-  const { fake, stripe, id, chargeId } = await withIntent(t)
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id, chargeId } = await withPaid(t)
   t.same((await stripe.retrieveIntent(refTo(id)))?.refunds, [])
   await stripe.refund(refundRequest(id))
   const [dashboard] = fake.refund(id, 100)
@@ -163,8 +157,7 @@ t.test('Stripe: the snapshot has all refunds of the payment, ours with our id', 
 })
 
 t.test('Stripe: more refunds than the snapshot holds are listed', async (t) => {
-  const { fake, stripe, id } = await withIntent(t)
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t)
   for (let count = 0; count < 125; count++) fake.refund(id, 1)
   const before = fake.calls.length
   const { refunds = [] } = (await stripe.retrieveIntent(refTo(id))) ?? {}
@@ -177,8 +170,7 @@ t.test('Stripe: more refunds than the snapshot holds are listed', async (t) => {
 })
 
 t.test('Stripe: parallel calls of one refund refund once, those of two refunds both', async (t) => {
-  const { fake, stripe, id } = await withIntent(t)
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t)
   const otherId = refund_id.replace(/a$/, 'b')
   const ids = [refund_id, otherId, ...Array.from({ length: 6 }, () => refund_id)]
   await Promise.all(ids.map((each) => stripe.refund(refundRequest(id, { refund_id: each, idempotency_key: each }))))
@@ -186,8 +178,7 @@ t.test('Stripe: parallel calls of one refund refund once, those of two refunds b
 })
 
 t.test('Stripe: a refund behind a 500 that is stored under its key is found by a repeated call', async (t) => {
-  const { fake, stripe, id } = await withIntent(t)
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t)
   fake.failInside({ commits: true })
   await t.rejects(stripe.refund(refundRequest(id)), { kind: 'unknown', code: 'api_error' })
   t.match(await stripe.refund(refundRequest(id, { is_repeated: true })), { status: 'succeeded', refund_id })

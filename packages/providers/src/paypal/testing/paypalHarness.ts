@@ -4,7 +4,7 @@ import { listen } from '@paylog/testing/fakeServer'
 import { event } from '@paylog/testing/paypal/events'
 import { type FakePaypalOptions, startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import type { Test } from 'tap'
-import type { CreateIntent, IntentRef, Provider } from '../../provider.ts'
+import type { CreateIntent, IntentRef } from '../../provider.ts'
 import { type ConnectedProvider, connect } from '../../testing/providerHarness.ts'
 import { createRequest, refTo } from '../../testing/requests.ts'
 import { readNotification } from '../notifications.ts'
@@ -39,7 +39,7 @@ export function capture(paypal: ConnectedProvider, ref: IntentRef, idempotency_k
 
 /** Creates an order and approves it as the payer. */
 export async function approvedOrder(
-  { fake, paypal }: { readonly fake: PaypalHarness['fake']; readonly paypal: Provider },
+  { fake, paypal }: Pick<PaypalHarness, 'fake' | 'paypal'>,
   capture_method: IntentRef['capture_method'] = 'automatic',
 ): Promise<IntentRef> {
   const { provider_intent_id } = await paypal.createIntent({ ...orderRequest, capture_method })
@@ -47,19 +47,26 @@ export async function approvedOrder(
   return refTo(provider_intent_id, { capture_method })
 }
 
-/** Creates an order, approves it as the payer, and captures it. */
-export async function capturedOrder(harness: PaypalHarness) {
-  const ref = await approvedOrder(harness)
-  const { evidence } = await capture(harness.paypal, ref, 'c1')
-  const captureId = evidence.provider_payment_id ?? ''
-  return { ref: { ...ref, provider_payment_id: captureId }, captureId }
+/** A harness with an order that the payer has approved. */
+export async function withApproved(t: Test, options: FakePaypalOptions = {}) {
+  const harness = await paypalHarness(t, options)
+  return { ...harness, ref: await approvedOrder(harness) }
 }
 
-/** Creates an order that is captured manually, approves it as the payer, and authorizes it. */
-export async function authorizedOrder(harness: PaypalHarness): Promise<IntentRef> {
+/** A harness with an order that is captured. */
+export async function withCaptured(t: Test, options: FakePaypalOptions = {}) {
+  const { ref, ...harness } = await withApproved(t, options)
+  const { evidence } = await capture(harness.paypal, ref, 'c1')
+  const captureId = evidence.provider_payment_id ?? ''
+  return { ...harness, ref: { ...ref, provider_payment_id: captureId }, captureId }
+}
+
+/** A harness with an order of a manual payment that is authorized. */
+export async function withAuthorized(t: Test) {
+  const harness = await paypalHarness(t)
   const ref = await approvedOrder(harness, 'manual')
   await capture(harness.paypal, ref, 'a1')
-  return ref
+  return { ...harness, ref }
 }
 
 export const readBody = ({ body }: { readonly body: string }) => readNotification(Buffer.from(body))

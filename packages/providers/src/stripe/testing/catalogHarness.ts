@@ -29,6 +29,12 @@ export async function catalogHarness(
   return { fake, catalog }
 }
 
+/** A harness with the product and its price. */
+export async function withProduct(t: Test) {
+  const { fake, catalog } = await catalogHarness(t)
+  return { fake, catalog, known: await catalog.putProduct(firstPut) }
+}
+
 /** Asserts that there is one product with one active price of ours, and that this is the default. */
 export function assertDefaultPrice(
   t: Test,

@@ -71,3 +71,10 @@ export async function withIntent(t: Test, request: Partial<CreateIntent> = {}, o
   const { provider_intent_id: id } = await stripe.createIntent({ ...createRequest, ...request })
   return { fake, stripe, id, chargeId: () => fake.intent(id).latest_charge ?? '' }
 }
+
+/** A harness with an intent that the payer has paid, or authorized. */
+export async function withPaid(...given: Parameters<typeof withIntent>) {
+  const harness = await withIntent(...given)
+  harness.fake.pay(harness.id, 'succeeded')
+  return harness
+}
