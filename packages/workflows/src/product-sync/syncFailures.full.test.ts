@@ -48,10 +48,7 @@ for (const verb of ['put', 'create', 'archive'])
       t.match(await syncOne(id, { ...options, dryRun: true }), { status: verb === 'archive' ? 'updated' : 'created' })
       t.match(await syncOne(id, options), { status: verb === 'archive' ? 'updated' : 'created' })
       t.match(await syncOne(id, options), { status: 'skipped' })
-      t.same(
-        fake.activeOf(id).map(({ worth }) => worth),
-        [verb === 'archive' ? '1500 EUR once' : '1200 EUR once'],
-      )
+      t.same(fake.worthOf(id), [verb === 'archive' ? '1500 EUR once' : '1200 EUR once'])
       t.equal(fake.prices.filter(({ product_id }) => product_id === id).length, verb === 'archive' ? 2 : 1)
     })
 

@@ -52,6 +52,7 @@ export function createFakeCatalog(): { readonly provider: Provider; readonly fak
 
 function createCatalogState() {
   const prices: FakePrice[] = []
+  const activeOf = (product_id: string) => prices.filter((price) => price.product_id === product_id && price.active)
   return {
     products: new Map<string, FakeProduct>(),
     prices,
@@ -65,7 +66,8 @@ function createCatalogState() {
     requests: [] as PutProduct[],
     /** Fields that the catalogue does not change. */
     kept_fields: [] as ProviderProduct['kept_fields'][number][],
-    activeOf: (product_id: string) => prices.filter((price) => price.product_id === product_id && price.active),
+    activeOf,
+    worthOf: (product_id: string) => activeOf(product_id).map(({ worth }) => worth),
   }
 }
 
