@@ -30,11 +30,7 @@ t.test('PayPal: an approved order of a manual payment is authorized, and not cap
 })
 
 t.test('PayPal: each status of an authorization leads to its payment status', async (t) => {
-  const harness = await paypalHarness(t)
-  const { fake, paypal } = harness
-  const { provider_intent_id } = await paypal.createIntent({ ...orderRequest, capture_method: 'manual' })
-  const ref = refTo(provider_intent_id, { capture_method: 'manual' })
-  fake.approve(provider_intent_id)
+  const { fake, paypal, ref } = await withApproved(t, {}, 'manual')
   fake.nextCaptures('pending')
   const pending = await capture(paypal, ref, 'a1')
   t.match(pending, { evidence: { status: 'processing', capturable_cents: 0 }, awaits_capture: false })
@@ -44,16 +40,13 @@ t.test('PayPal: each status of an authorization leads to its payment status', as
     ['DENIED', { status: 'failed', failure_code: 'authorization_denied' }],
   ] as const
   for (const [status, evidence] of rows) {
-    fake.settleAuthorization(provider_intent_id, status)
+    fake.settleAuthorization(ref.provider_intent_id, status)
     t.match(await paypal.retrieveIntent(ref), { evidence }, status)
   }
 })
 
 t.test('PayPal: a declined authorization makes the payment failed, and the payer may approve again', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const { provider_intent_id } = await paypal.createIntent({ ...orderRequest, capture_method: 'manual' })
-  const ref = refTo(provider_intent_id, { capture_method: 'manual' })
-  fake.approve(provider_intent_id)
+  const { fake, paypal, ref } = await withApproved(t, {}, 'manual')
   fake.nextCaptures({ rejected: 'INSTRUMENT_DECLINED' })
   t.match(await capture(paypal, ref, 'a1'), { evidence: { status: 'failed', failure_code: 'instrument_declined' } })
   t.match(await paypal.retrieveIntent(ref), { awaits_capture: true })

@@ -37,20 +37,16 @@ export function capture(paypal: ConnectedProvider, ref: IntentRef, idempotency_k
   return paypal.captureIntent({ ...ref, idempotency_key })
 }
 
-/** Creates an order and approves it as the payer. */
-export async function approvedOrder(
-  { fake, paypal }: Pick<PaypalHarness, 'fake' | 'paypal'>,
+/** A harness with an order that the payer has approved. */
+export async function withApproved(
+  t: Test,
+  options: FakePaypalOptions = {},
   capture_method: IntentRef['capture_method'] = 'automatic',
-): Promise<IntentRef> {
+) {
+  const { fake, paypal } = await paypalHarness(t, options)
   const { provider_intent_id } = await paypal.createIntent({ ...orderRequest, capture_method })
   fake.approve(provider_intent_id)
-  return refTo(provider_intent_id, { capture_method })
-}
-
-/** A harness with an order that the payer has approved. */
-export async function withApproved(t: Test, options: FakePaypalOptions = {}) {
-  const harness = await paypalHarness(t, options)
-  return { ...harness, ref: await approvedOrder(harness) }
+  return { fake, paypal, ref: refTo(provider_intent_id, { capture_method }) }
 }
 
 /** A harness with an order that is captured. */
@@ -63,10 +59,9 @@ export async function withCaptured(t: Test, options: FakePaypalOptions = {}) {
 
 /** A harness with an order of a manual payment that is authorized. */
 export async function withAuthorized(t: Test) {
-  const harness = await paypalHarness(t)
-  const ref = await approvedOrder(harness, 'manual')
-  await capture(harness.paypal, ref, 'a1')
-  return { ...harness, ref }
+  const harness = await withApproved(t, {}, 'manual')
+  await capture(harness.paypal, harness.ref, 'a1')
+  return harness
 }
 
 export const readBody = ({ body }: { readonly body: string }) => readNotification(Buffer.from(body))
