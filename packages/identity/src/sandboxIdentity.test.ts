@@ -1,6 +1,6 @@
-import { once } from 'node:events'
 import t from 'tap'
 import { createSandboxIdentity } from './sandboxIdentity.ts'
+import { listen } from './testing/identityHarness.ts'
 
 const now = Date.parse('2026-01-01T00:00:00.000Z')
 const anHourAhead = '2026-01-01T01:00:00.000Z'
@@ -10,14 +10,7 @@ const backend = createSandboxIdentity({
   guestTokens: [{ token: 'g1', email: 'guest@example.com', name: 'Guest', expires_at: null }],
   now: () => now,
 })
-backend.listen(0, '127.0.0.1')
-await once(backend, 'listening')
-t.teardown(() => {
-  backend.closeAllConnections()
-  backend.close()
-})
-const address = backend.address()
-const authUrl = `http://127.0.0.1:${typeof address === 'object' ? address?.port : address}`
+const authUrl = await listen(t, backend)
 
 t.test('the sandbox returns every field of the interface for a session [5-session-call]', async (t) => {
   const request = { method: 'POST', body: '{"sessionId":"s1"}', headers: { 'content-type': 'application/json' } }

@@ -4,6 +4,7 @@ import type { Fault } from '@paylog/testing/fakeServer'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
+import { firstPut } from './stripe/testing/catalogHarness.ts'
 import { intent, type Operation, operations, refTo, startFakes } from './testing/contractOperations.ts'
 import { connect } from './testing/providerHarness.ts'
 
@@ -144,7 +145,12 @@ for (const [name, start] of Object.entries(startFakes))
       const elsewhere = Object.entries(env).map(([name, value]) => [name, name.endsWith('_API_BASE') ? origin : value])
       const provider = await connect(t, Object.fromEntries(elsewhere), { timeoutMs: 10_000 })
       await t.rejects(provider.createIntent(intent), unavailable, what)
-      await t.rejects(async () => provider.retrieveIntent?.(refTo('pi_1')), unavailable, what)
+      await t.rejects(provider.retrieveIntent(refTo('pi_1')), unavailable, what)
       await t.rejects(provider.cancelIntent({ ...refTo('pi_1'), idempotency_key: 'k' }), unavailable, what)
+      const provider_payment_id = { stripe: 'ch_1', paypal: 'C1' }[name] ?? '1'
+      await t.rejects(provider.findPaymentId({ provider_intent_id: null, provider_payment_id }), unavailable, what)
+      const method = { provider_method_id: '1', provider_customer_id: '1' }
+      await t.rejects(provider.methods.detachMethod(method), unavailable, what)
+      if (name !== 'authorize-net') await t.rejects(provider.catalog.putProduct(firstPut), unavailable, what)
     }
   })

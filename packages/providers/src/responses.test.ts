@@ -1,5 +1,5 @@
 import t from 'tap'
-import { rateLimitIn } from './responses.ts'
+import { rateLimitIn, respondedAt } from './responses.ts'
 
 const after = (header: string) => rateLimitIn({ 'retry-after': header }).retryAfterMs
 
@@ -11,5 +11,15 @@ t.test('rateLimitIn reads retry-after in seconds and as a date', (t) => {
   t.equal(after('Wed, 21 Oct 2015 07:28:00 GMT'), 0, 'a time that has passed')
   for (const nothing of ['', '-1', '1.5', 'soon', '99999999999']) t.equal(after(nothing), null, nothing)
   t.equal(rateLimitIn({}).retryAfterMs, null)
+  t.end()
+})
+
+t.test('respondedAt is the date of the response, or our time without a valid one', (t) => {
+  t.equal(respondedAt({ date: 'Thu, 01 Jan 2026 12:00:07 GMT' }), '2026-01-01T12:00:07.000Z')
+  const before = new Date().toISOString()
+  for (const headers of [{}, { date: 'yesterday' }]) {
+    const time = respondedAt(headers)
+    t.ok(time >= before && time <= new Date().toISOString(), time)
+  }
   t.end()
 })

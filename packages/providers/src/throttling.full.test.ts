@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { withPriority } from './pacing.ts'
 import type { Provider } from './provider.ts'
 import { intent, refTo } from './testing/contractOperations.ts'
-import { connectAuthorizeNet, connectPaypal, connectStripe } from './testing/providerHarness.ts'
+import { connect } from './testing/providerHarness.ts'
 
 // They wait for most of their time.
 t.jobs = 3
@@ -24,14 +24,14 @@ const throttled: Readonly<Record<string, (t: Test) => Promise<Throttled>>> = {
     })
     const inASecond = new Date(Date.now() + 1_000).toUTCString()
     fake.failNext(error('rate_limit'), error('lock_timeout'), error('rate_limit', { 'retry-after': inASecond }))
-    return { provider: connectStripe(t, fake, { timeoutMs: 10_000 }), calls: () => fake.calls.length }
+    return { provider: await connect(t, fake.env, { timeoutMs: 10_000 }), calls: () => fake.calls.length }
   },
   async paypal(t) {
     const fake = await startFakePaypal(t)
     const fault = { kind: 'status', status: 429, commits: false } as const
     fake.faults.next(fault, { ...fault, retryAfter: '0' })
     fake.tokenFaults.next(fault)
-    return { provider: connectPaypal(t, fake, { timeoutMs: 10_000 }), calls: () => fake.calls.length }
+    return { provider: await connect(t, fake.env, { timeoutMs: 10_000 }), calls: () => fake.calls.length }
   },
   async 'authorize-net'(t) {
     const fake = await startFakeAuthorizeNet(t)
@@ -40,7 +40,7 @@ const throttled: Readonly<Record<string, (t: Test) => Promise<Throttled>>> = {
       { kind: 'status', status: 429, commits: false },
       { kind: 'status', status: 503, commits: false, retryAfter: '0' },
     )
-    return { provider: connectAuthorizeNet(t, fake, { timeoutMs: 10_000 }), calls: () => fake.calls.length }
+    return { provider: await connect(t, fake.env, { timeoutMs: 10_000 }), calls: () => fake.calls.length }
   },
 }
 
@@ -53,7 +53,7 @@ for (const [id, start] of Object.entries(throttled))
 
 t.test('paypal: a throttled signature verification is retried', async (t) => {
   const fake = await startFakePaypal(t)
-  const paypal = connectPaypal(t, fake)
+  const paypal = await connect(t, fake.env)
   await paypal.createIntent(intent)
   const event = fake.approve([...fake.orders.keys()][0] ?? '')
   fake.verificationFaults.next({ kind: 'status', status: 429, commits: false })
@@ -63,11 +63,11 @@ t.test('paypal: a throttled signature verification is retried', async (t) => {
 
 t.test('a payment’s call starts at once while the reconciler’s calls wait for the rate limit', async (t) => {
   const fake = await startFakeStripe(t)
-  const stripe = connectStripe(t, fake, { maxPerSecond: 10, timeoutMs: 5_000 })
+  const stripe = await connect(t, { ...fake.env, STRIPE_MAX_PER_SECOND: '10' })
   const { provider_intent_id } = await stripe.createIntent(intent)
   const startedAt = performance.now()
   const reconciling = withPriority('reconciler', () =>
-    Promise.all(Array.from({ length: 12 }, () => stripe.retrieveIntent?.(refTo(provider_intent_id)))),
+    Promise.all(Array.from({ length: 12 }, () => stripe.retrieveIntent(refTo(provider_intent_id)))),
   )
   await stripe.createIntent({ ...intent, idempotency_key: 'second' })
   t.ok(performance.now() - startedAt < 700, `${performance.now() - startedAt} ms`)

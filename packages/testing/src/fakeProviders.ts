@@ -5,12 +5,15 @@ import type { FaultPlan } from './fakeServer.ts'
 import { startFakePaypal } from './paypal/fakePaypal.ts'
 import { startFakeStripe } from './stripe/fakeStripe.ts'
 
-export type FakeCatalogProvider = {
+type Fake = {
   readonly id: string
   /** The environment that makes the apps use this fake. */
   readonly env: Readonly<Record<string, string>>
   /** For calls that change something. */
   readonly faults: FaultPlan
+}
+
+export type FakeCatalogProvider = Fake & {
   /** The number of all calls. */
   calls(): number
   /** The ids of all products. */
@@ -73,12 +76,7 @@ function centsOf(cycles: Cycles): number {
   return Math.round(Number(regular?.pricing_scheme?.fixed_price.value) * 100)
 }
 
-export type FakeProvider = {
-  readonly id: string
-  /** The environment that makes the apps use this fake. */
-  readonly env: Readonly<Record<string, string>>
-  /** For calls that change something. */
-  readonly faults: FaultPlan
+export type FakeProvider = Fake & {
   /** The number of calls that create an intent. */
   creations(): number
   /** The number of different intents of a payment. */

@@ -10,11 +10,6 @@ import { crashAfter, crashes, metadata } from './testing/workflowHarness.ts'
 
 const { workflow, store, vault, idOf, newToken, typesOf, save, remove, stateOf } = await savedMethodHarness(t)
 
-t.beforeEach(() => {
-  vault.hooks.meanwhile = async () => undefined
-  vault.calls.length = 0
-})
-
 const erase = (person: PersonAtProviders, on: Workflow = workflow) => removeAtProviders(on, person, metadata)
 
 /** The outcomes in order: the id of a customer or method, and what happened. */

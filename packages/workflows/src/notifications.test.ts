@@ -23,13 +23,10 @@ const provider = unsigned({
   ...fakeProvider,
   completeNotification: async (notification) => (await complete?.(notification)) ?? notification,
 })
-const { workflow, store, providers, open, typesOf, advance: later, time } = await workflowHarness(t, provider)
+const { workflow, store, providers, open, typesOf, advance: later } = await workflowHarness(t, provider)
 
 t.beforeEach(() => {
-  fake.failures.clear()
   complete = null
-  providers.set(provider.id, provider)
-  time.now = () => new Date()
 })
 
 /** @param report a success, but for this; `null` for none */

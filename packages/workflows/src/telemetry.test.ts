@@ -5,34 +5,15 @@ import { guestTokenStream } from '@paylog/event-store/streamName'
 import { createPace } from '@paylog/providers/pacing'
 import { type CreateIntent, type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
+import { createRequest, refTo } from '@paylog/providers/testing/requests'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
 import { createWorkflowMetrics, observedProvider, type ProviderCallEnd } from './telemetry.ts'
 import { createFakeCatalog } from './testing/syncHarness.ts'
 
-const intent = (overrides: Partial<CreateIntent> = {}): CreateIntent => ({
-  payment_id: randomUUID(),
-  idempotency_key: randomUUID(),
-  amount_cents: 2599,
-  currency: 'EUR',
-  description: null,
-  capture_method: 'automatic',
-  return_url: null,
-  cancel_url: null,
-  statement_descriptor: null,
-  provider_method_id: null,
-  provider_customer_id: null,
-  ...overrides,
-})
-const ref = {
-  payment_id: randomUUID(),
-  idempotency_key: randomUUID(),
-  provider_payment_id: null,
-  currency: 'EUR',
-  capture_method: 'automatic' as const,
-  created_at: new Date().toISOString(),
-}
+const intent = (more: Partial<CreateIntent> = {}) => ({ ...createRequest, idempotency_key: randomUUID(), ...more })
+const ref = { ...refTo('pi'), idempotency_key: randomUUID() }
 const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 const product = {
   product_id: randomUUID(),
@@ -61,7 +42,7 @@ t.test('every provider call is observed with its outcome, and its result or erro
     name: 'ProviderError',
     kind: 'declined',
   })
-  await t.rejects(async () => provider.cancelIntent({ ...ref, provider_intent_id: 'pi' }), {
+  await t.rejects(async () => provider.cancelIntent(ref), {
     kind: 'unknown',
     code: 'timeout',
   })

@@ -1,5 +1,5 @@
 // Runs `payments reconcile` on a real log with fake providers over HTTP.
-import { connectAuthorizeNet, connectPaypal, connectStripe } from '@paylog/providers/testing/providerHarness'
+import { connect } from '@paylog/providers/testing/providerHarness'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
@@ -29,9 +29,9 @@ export async function reconcileHarness(t: Test, { allowDouble = false } = {}) {
     fakeStripe,
     fakePaypal,
     fakeAuthorizeNet,
-    stripe: connectStripe(t, fakeStripe, { timeoutMs }),
-    paypal: connectPaypal(t, fakePaypal, { timeoutMs }),
-    authorizeNet: connectAuthorizeNet(t, fakeAuthorizeNet, { timeoutMs }),
+    stripe: await connect(t, fakeStripe.env, { timeoutMs }),
+    paypal: await connect(t, fakePaypal.env, { timeoutMs }),
+    authorizeNet: await connect(t, fakeAuthorizeNet.env, { timeoutMs }),
     env: { ...given, ...fakeStripe.env, ...fakePaypal.env, ...fakeAuthorizeNet.env },
   }
 }

@@ -1,7 +1,7 @@
 // Follow-ups of notifications about saved methods, and of payments with saved methods.
 import { addPaymentMethod, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream, providerEventStream } from '@paylog/event-store/streamName'
-import { connectStripe } from '@paylog/providers/testing/providerHarness'
+import { connect } from '@paylog/providers/testing/providerHarness'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
 import { receiveNotification } from '@paylog/workflows/notifications'
@@ -12,7 +12,7 @@ import { createReconcilerHarness } from '../testing/reconcilerHarness.ts'
 const second = 1_000
 const harness = await createReconcilerHarness(t)
 const fake = await startFakeStripe(t, { now: harness.now })
-const stripe = connectStripe(t, fake, { timeoutMs: 2_000 })
+const stripe = await connect(t, fake.env, { timeoutMs: 2_000 })
 const workflow = { store: harness.store, providers: new Map([[stripe.id, stripe]]), now: harness.now }
 
 t.beforeEach(() => {

@@ -1,7 +1,7 @@
 // The reconciler with the real provider adapters against fake servers, which fail the test when they charge a payment twice.
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
-import { connectAuthorizeNet, connectPaypal, connectStripe } from '@paylog/providers/testing/providerHarness'
+import { connect } from '@paylog/providers/testing/providerHarness'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { FaultPlan } from '@paylog/testing/fakeServer'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
@@ -16,9 +16,9 @@ const harness = await createReconcilerHarness(t)
 const fakeStripe = await startFakeStripe(t, { now: harness.now })
 const fakePaypal = await startFakePaypal(t)
 const fakeGateway = await startFakeAuthorizeNet(t)
-const stripe = connectStripe(t, fakeStripe, { timeoutMs })
-const paypal = connectPaypal(t, fakePaypal, { timeoutMs })
-const gateway = connectAuthorizeNet(t, fakeGateway, { timeoutMs })
+const stripe = await connect(t, fakeStripe.env, { timeoutMs })
+const paypal = await connect(t, fakePaypal.env, { timeoutMs })
+const gateway = await connect(t, fakeGateway.env, { timeoutMs })
 const providers = [stripe, paypal, gateway]
 
 const forward = (ms: number) => {

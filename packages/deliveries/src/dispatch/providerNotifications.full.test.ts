@@ -5,7 +5,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { Payment } from '@paylog/domain/payments/payment'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
-import { connectAuthorizeNet, connectPaypal, connectStripe } from '@paylog/providers/testing/providerHarness'
+import { connect } from '@paylog/providers/testing/providerHarness'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { event as paypalEvent } from '@paylog/testing/paypal/events'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
@@ -28,9 +28,9 @@ const timeoutMs = 15_000
 const fakeStripe = await startFakeStripe(t, { now: () => now })
 const fakePaypal = await startFakePaypal(t)
 const fakeGateway = await startFakeAuthorizeNet(t)
-const stripe = connectStripe(t, fakeStripe, { timeoutMs })
-const paypal = connectPaypal(t, fakePaypal, { timeoutMs })
-const gateway = connectAuthorizeNet(t, fakeGateway, { timeoutMs })
+const stripe = await connect(t, fakeStripe.env, { timeoutMs })
+const paypal = await connect(t, fakePaypal.env, { timeoutMs })
+const gateway = await connect(t, fakeGateway.env, { timeoutMs })
 const sandboxSecret = 'sandbox-secret'
 const sandbox = createSandbox({ webhookSecrets: [sandboxSecret] })
 

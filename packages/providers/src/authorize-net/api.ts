@@ -123,30 +123,21 @@ export function textOf({ response }: ErrorResponse): string {
   return (envelope.Check(response.body) && response.body.messages.message[0]?.text) || ''
 }
 
+/** Our credentials were rejected or lack a permission, or the gateway is busy or in maintenance. */
+const unavailable = 'E00005 E00006 E00007 E00008 E00009 E00010 E00011 E00053 E00059 E00104 E00124'.split(' ')
+
 /** Codes not listed here mean `rejected`. */
-const kinds: Readonly<Record<string, ProviderErrorKind>> = {
+const kinds: ReadonlyMap<string, ProviderErrorKind> = new Map([
   /** «An error occurred during processing. Please try again.» */
-  E00001: 'unknown',
-  // Our credentials were rejected, or lack a permission.
-  E00005: 'unavailable',
-  E00006: 'unavailable',
-  E00007: 'unavailable',
-  E00008: 'unavailable',
-  E00009: 'unavailable',
-  E00010: 'unavailable',
-  E00011: 'unavailable',
-  E00059: 'unavailable',
-  E00124: 'unavailable',
-  [tooBusy]: 'unavailable',
-  // In maintenance.
-  E00104: 'unavailable',
+  ['E00001', 'unknown'],
+  ...unavailable.map((code) => [code, 'unavailable'] as const),
   /** «The transaction was unsuccessful.» */
-  E00027: 'declined',
-}
+  ['E00027', 'declined'],
+])
 
 /** An unsupported currency has no separate code; only the message names it. */
 function kindOf(code: string, text: string): ProviderErrorKind {
-  const kind = kinds[code] ?? 'rejected'
+  const kind = kinds.get(code) ?? 'rejected'
   return (kind === 'rejected' || kind === 'declined') && /currency/i.test(text) ? 'currency' : kind
 }
 

@@ -1,6 +1,7 @@
 // Manual capture, and canceling payments that nobody has captured.
 import t from 'tap'
-import type { CaptureAuthorized, IntentRef, Provider } from '../provider.ts'
+import type { IntentRef, Provider } from '../provider.ts'
+import type { ConnectedProvider } from '../testing/providerHarness.ts'
 import {
   authorizeNetHarness,
   openHostedPage,
@@ -21,9 +22,8 @@ async function authorizedGateway(t: Parameters<typeof paidGateway>[0]) {
   return { ...gateway, page, transId, ref: sampleRef(created(), { ...manual, provider_payment_id: transId }) }
 }
 
-function capture(provider: Provider, ref: IntentRef, amount_cents = 2599) {
-  const request: CaptureAuthorized = { ...ref, amount_cents, idempotency_key: 'capture-1' }
-  return provider.captureAuthorized?.(request) ?? Promise.reject(new Error('no captures'))
+function capture(provider: ConnectedProvider, ref: IntentRef, amount_cents = 2599) {
+  return provider.captureAuthorized({ ...ref, amount_cents, idempotency_key: 'capture-1' })
 }
 
 async function cancel(provider: Provider, ref: IntentRef) {

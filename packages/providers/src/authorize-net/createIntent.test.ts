@@ -1,8 +1,6 @@
 // Creating tokens for the hosted form.
-import { loadConfig } from '@paylog/config/environment'
 import t from 'tap'
-import { Type } from 'typebox'
-import { authorizeNet } from './plugin.ts'
+import { connect } from '../testing/providerHarness.ts'
 import { authorizeNetHarness, openHostedPage, sampleIntent, sampleInvoice } from './testing/authorizeNetHarness.ts'
 
 t.test(
@@ -42,8 +40,7 @@ t.test(
   async (t) => {
     const { fake, provider } = await authorizeNetHarness(t)
     const user = { idempotency_key: 'k', user_id: 'user-1', email: null, name: null }
-    const provider_customer_id = (await provider.methods?.createCustomer(user)) ?? null
-    if (provider_customer_id === null) throw new Error('no customer')
+    const provider_customer_id = (await provider.methods.createCustomer(user)) ?? ''
     const saved = { provider_customer_id, provider_method_id: '1' }
     const first = await openHostedPage(provider, saved)
     const requested = () => fake.calls.map(({ request }) => Object(request.transactionRequest)).at(-1)
@@ -82,25 +79,20 @@ t.test(
   async (t) => {
     const { fake, provider } = await authorizeNetHarness(t)
     t.equal((await provider.createIntent(sampleIntent)).redirect_url, null)
-    const env = { ...fake.env, AUTHORIZE_NET_PAGE_URL: 'https://pay.example.com' }
-    const withPage = await authorizeNet.create(loadConfig(Type.Object(authorizeNet.variables), env), 5000)
-    t.teardown(() => withPage?.close())
-    const intent = await withPage?.createIntent(sampleIntent)
-    const token = encodeURIComponent(intent?.client_secret ?? '')
-    t.equal(intent?.redirect_url, `https://pay.example.com/pages/authorize-net#${token}`)
-    t.equal(withPage?.hostedFormUrl, 'https://test.authorize.net/payment/payment')
+    const withPage = await connect(t, { ...fake.env, AUTHORIZE_NET_PAGE_URL: 'https://pay.example.com' })
+    const { client_secret, redirect_url } = await withPage.createIntent(sampleIntent)
+    t.equal(redirect_url, `https://pay.example.com/pages/authorize-net#${encodeURIComponent(client_secret ?? '')}`)
+    t.equal(withPage.hostedFormUrl, 'https://test.authorize.net/payment/payment')
   },
 )
 
 t.test('Authorize.Net: the hosted form is the live one for the live API', async (t) => {
-  const env = {
+  const live = await connect(t, {
     AUTHORIZE_NET_API_LOGIN_ID: 'a',
     AUTHORIZE_NET_TRANSACTION_KEY: 'b',
     AUTHORIZE_NET_SIGNATURE_KEY: 'c',
-  }
-  const live = await authorizeNet.create(loadConfig(Type.Object(authorizeNet.variables), env), 5000)
-  t.teardown(() => live?.close())
-  t.equal(live?.hostedFormUrl, 'https://accept.authorize.net/payment/payment')
+  })
+  t.equal(live.hostedFormUrl, 'https://accept.authorize.net/payment/payment')
 })
 
 t.test('Authorize.Net: a long description is cut to the gateway’s limit', async (t) => {

@@ -134,14 +134,6 @@ t.test('Authorize.Net: lists are read page by page, and no further than needed',
   )
 })
 
-t.test('Authorize.Net: a search with too many pages fails with an unknown outcome', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  const since = fake.now()
-  await openHostedPage(provider)
-  for (let n = 0; n < 201; n++) fake.settle()
-  await t.rejects(retrieve(provider, sampleRef(since - 1000)), { kind: 'unknown', code: 'search_too_large' })
-})
-
 t.test('Authorize.Net: a failed search sends no more calls', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   for (let n = 0; n < 40; n++) fake.settle()

@@ -11,7 +11,6 @@ const owner = { idempotency_key: 'k', user_id: 'user-1', email: 'ada@example.com
 async function start(t: Test, options: { timeoutMs?: number } = {}) {
   const { fake, provider } = await authorizeNetHarness(t, options)
   const { methods } = provider
-  if (!methods) throw new Error('no methods')
   const attach = (provider_customer_id: string | null, token = fake.profiles.tokenise(card)) =>
     methods.attachMethod({ idempotency_key: 'k', token, user_id: 'user-1', provider_customer_id })
   const customer = async () => {

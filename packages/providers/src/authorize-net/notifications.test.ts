@@ -73,16 +73,6 @@ t.test('Authorize.Net: the generic type of a transaction follows from event type
   for (const code of [1, 2, 3]) t.equal(read('payment.refund.created', transaction(code)).generic_type, null)
 })
 
-t.test('Authorize.Net: a transaction of a subscription is an invoice notification', async (t) => {
-  const first = read('payment.authcapture.created', { ...transaction(1), subscription: { id: 4415473, payNum: 1 } })
-  t.match(first, {
-    generic_type: 'invoice.payment_succeeded',
-    subscription: { subscription_id: '4415473', is_first_invoice: true, status_changed: false },
-  })
-  const second = read('payment.authcapture.created', { ...transaction(1), subscription: { id: 4415473, payNum: 2 } })
-  t.match(second.subscription, { subscription_id: '4415473', is_first_invoice: false })
-})
-
 t.test('Authorize.Net: subscription notifications have generic type, status and subscription facts', async (t) => {
   const subscription = {
     name: 'Subscription Test 005',

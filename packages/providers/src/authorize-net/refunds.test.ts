@@ -1,29 +1,24 @@
 // Refunds of settled transactions, and voids of those that are not.
 import t from 'tap'
-import type { Provider, RefundCharge } from '../provider.ts'
+import type { RefundCharge } from '../provider.ts'
+import { refund_id, refundOf } from '../testing/requests.ts'
 import { paidGateway, receiveLatest, retrieve, sampleInvoice, sampleRef } from './testing/authorizeNetHarness.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
-const refund_id = '018f2a3b-0000-7000-8000-00000000000a'
 const otherId = '018f2a3b-0000-7000-8000-00000000000b'
 
 type Paid = { readonly transId: string; readonly requestedAt?: number }
 
 function requestFor({ transId, requestedAt = Date.now() }: Paid, more: Partial<RefundCharge> = {}): RefundCharge {
-  const base = { refund_id, amount_cents: 2599, is_whole: true, reason: 'other', is_repeated: false } as const
-  const request = { ...sampleRef(Date.now() - 1000, { provider_payment_id: transId }), ...base, ...more }
-  return { ...request, idempotency_key: request.refund_id, requested_at: new Date(requestedAt).toISOString() }
-}
-
-async function refund(provider: Provider, request: RefundCharge) {
-  if (!provider.refund) throw new Error('no refunds')
-  return await provider.refund(request)
+  const ref = sampleRef(Date.now() - 1000, { provider_payment_id: transId })
+  const whole = { amount_cents: 2599, is_whole: true, requested_at: new Date(requestedAt).toISOString() }
+  return refundOf(ref, { ...whole, ...more })
 }
 
 t.test('Authorize.Net: a whole refund before settlement is a void, also when it is repeated', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   for (const is_repeated of [false, true])
-    t.match(await refund(provider, requestFor({ transId }, { is_repeated })), {
+    t.match(await provider.refund(requestFor({ transId }, { is_repeated })), {
       refund_id,
       provider_refund_id: transId,
       provider_payment_id: transId,
@@ -38,7 +33,7 @@ t.test('Authorize.Net: a settled transaction is refunded with the last digits of
   const { fake, provider, transId } = await paidGateway(t)
   fake.settle()
   const part = { amount_cents: 1000, is_whole: false }
-  const reported = await refund(provider, requestFor({ transId }, part))
+  const reported = await provider.refund(requestFor({ transId }, part))
   const made = fake.transactions.at(-1)
   t.match(reported, { refund_id, provider_refund_id: made?.transId, refund_cents: 1000, status: 'succeeded' })
   t.match(fake.calls.at(-1), {
@@ -55,7 +50,7 @@ t.test('Authorize.Net: a settled transaction is refunded with the last digits of
     },
   })
   t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 1000 })
-  await refund(provider, requestFor({ transId }, { ...part, refund_id: otherId }))
+  await provider.refund(requestFor({ transId }, { ...part, refund_id: otherId }))
   t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 2000 }, 'the same amount again')
 })
 
@@ -67,11 +62,11 @@ t.test('Authorize.Net: a refund whose response was lost is found by our id, and 
     requestFor({ transId, requestedAt }, { amount_cents: 1000, is_whole: false, is_repeated })
   fake.refund(transId, 1000, { invoiceNumber: sampleInvoice })
   fake.faults.next({ kind: 'drop', commits: true })
-  await t.rejects(refund(provider, request(false)), { name: 'ProviderError', kind: 'unknown' })
+  await t.rejects(provider.refund(request(false)), { name: 'ProviderError', kind: 'unknown' })
   const made = fake.transactions.at(-1)
   for (const settles of [false, true]) {
     if (settles) fake.settle()
-    t.match(await refund(provider, request(true)), { refund_id, provider_refund_id: made?.transId })
+    t.match(await provider.refund(request(true)), { refund_id, provider_refund_id: made?.transId })
   }
   t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 2000 }, 'the merchant’s own counts too')
 })
@@ -82,14 +77,14 @@ t.test(
     const { fake, provider, transId } = await paidGateway(t)
     fake.settle()
     const request = requestFor({ transId }, { amount_cents: 1000, is_whole: false })
-    await refund(provider, request)
+    await provider.refund(request)
     const tooLate = new Date(Date.now() + 2 * dayMs).toISOString()
     const repeated = { ...request, is_repeated: true, requested_at: tooLate }
     // Settled long before the search begins, so that the search misses it.
     fake.advance(-3 * dayMs)
     fake.settle()
     fake.advance(3 * dayMs)
-    await t.rejects(refund(provider, repeated), { kind: 'unknown', code: '11' })
+    await t.rejects(provider.refund(repeated), { kind: 'unknown', code: '11' })
     t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 1000 })
   },
 )
@@ -97,12 +92,12 @@ t.test(
 t.test('Authorize.Net: a charge that settles before its void is refunded', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   fake.failNextTransaction('16')
-  const pending = refund(provider, requestFor({ transId }))
+  const pending = provider.refund(requestFor({ transId }))
   await t.rejects(pending, { kind: 'rejected', code: '16' }, 'it has not settled')
   fake.failNextTransaction('16')
   fake.readFaults.next(undefined, { kind: 'slow', ms: 300 })
   const [reported] = await Promise.all([
-    refund(provider, requestFor({ transId })),
+    provider.refund(requestFor({ transId })),
     new Promise((resolve) => setTimeout(resolve, 150)).then(() => fake.settle()),
   ])
   t.not(reported.provider_refund_id, transId)
@@ -119,38 +114,37 @@ t.test('Authorize.Net: each reason of a rejected refund is an error, and nothing
     ['55', 'rejected'],
   ] as const) {
     fake.failNextTransaction(code)
-    await t.rejects(refund(provider, requestFor({ transId })), { name: 'ProviderError', kind, code })
+    await t.rejects(provider.refund(requestFor({ transId })), { name: 'ProviderError', kind, code })
   }
   fake.failNextTransaction('2', 2)
-  await t.rejects(refund(provider, requestFor({ transId })), { kind: 'declined', code: '2' })
+  await t.rejects(provider.refund(requestFor({ transId })), { kind: 'declined', code: '2' })
   fake.failNext('E00027', { method: 'createTransaction' })
-  await t.rejects(refund(provider, requestFor({ transId })), { kind: 'declined', code: 'E00027' })
-  await t.rejects(refund(provider, requestFor({ transId }, { amount_cents: 2600 })), { kind: 'rejected', code: '55' })
+  await t.rejects(provider.refund(requestFor({ transId })), { kind: 'declined', code: 'E00027' })
+  await t.rejects(provider.refund(requestFor({ transId }, { amount_cents: 2600 })), { kind: 'rejected', code: '55' })
   const missing = { kind: 'rejected', code: 'transaction_not_found' }
-  await t.rejects(refund(provider, requestFor({ transId: '1' })), missing)
+  await t.rejects(provider.refund(requestFor({ transId: '1' })), missing)
   t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 0 })
 })
 
 t.test('Authorize.Net: a part of an unsettled charge is not refundable until it settles', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   const part = requestFor({ transId }, { amount_cents: 1000, is_whole: false })
-  const check = (request: RefundCharge) => provider.checkRefund?.(request) ?? Promise.reject(new Error('no check'))
-  const error = await check(part).catch((thrown: unknown) => thrown)
+  const error = await provider.checkRefund(part).catch((thrown: unknown) => thrown)
   t.match(error, { name: 'DomainError', code: 'payment_not_refundable', details: { settles_at: String } })
   const settlesAt = Date.parse(Object(error).details.settles_at)
   t.ok(settlesAt > Date.now() && settlesAt <= Date.now() + dayMs + 1000)
-  await t.rejects(refund(provider, part), { kind: 'rejected', code: 'not_settled' })
-  await t.resolves(check(requestFor({ transId })), 'the whole can be voided')
+  await t.rejects(provider.refund(part), { kind: 'rejected', code: 'not_settled' })
+  await t.resolves(provider.checkRefund(requestFor({ transId })), 'the whole can be voided')
   fake.readFaults.next({ kind: 'status', status: 403, commits: false })
-  await t.resolves(check(part), 'the refund itself finds out')
+  await t.resolves(provider.checkRefund(part), 'the refund itself finds out')
   fake.settle()
-  await t.resolves(check(part))
+  await t.resolves(provider.checkRefund(part))
 })
 
 t.test('Authorize.Net: our refund names our id in its notification and in the snapshot', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   fake.settle()
-  await refund(provider, requestFor({ transId }))
+  await provider.refund(requestFor({ transId }))
   const { completed } = await receiveLatest(fake, provider)
   t.match(completed.report, { about: 'refund', refund_id, provider_payment_id: transId, status: 'succeeded' })
   const { refunds } = await retrieve(provider, sampleRef(Date.now() - 1000, { provider_payment_id: transId }))

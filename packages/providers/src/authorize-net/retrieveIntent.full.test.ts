@@ -4,6 +4,7 @@ import type { ProviderError } from '../provider.ts'
 import {
   authorizeNetHarness,
   openHostedPage,
+  paidGateway,
   retrieve,
   sampleIntent,
   sampleInvoice,
@@ -53,8 +54,7 @@ t.test('Authorize.Net: each outcome is found by invoice number and by transactio
     ['error', 'failed'],
   ] as const
   for (const [outcome, status] of outcomes) {
-    const { fake, provider } = await authorizeNetHarness(t)
-    const { transId } = fake.pay(await openHostedPage(provider), { outcome })
+    const { provider, transId } = await paidGateway(t, { outcome })
     for (const provider_payment_id of [null, transId]) {
       const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id }))
       t.match(evidence, { status, provider_payment_id: transId, amount_cents: 2599, currency: 'USD' }, outcome)
@@ -63,8 +63,7 @@ t.test('Authorize.Net: each outcome is found by invoice number and by transactio
 })
 
 t.test('Authorize.Net: a declined attempt has a failure code and message', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  fake.pay(await openHostedPage(provider), { outcome: 'declined' })
+  const { provider } = await paidGateway(t, { outcome: 'declined' })
   const { evidence } = await retrieve(provider, sampleRef(ago(1000)))
   t.match(evidence, { failure_code: '2', failure_message: 'The payment was declined' })
 })
@@ -112,8 +111,7 @@ t.test('Authorize.Net: a paid or held transaction is returned even when the sear
 })
 
 t.test('Authorize.Net: an approved transaction with an unknown status is unreadable', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  const { transId } = fake.pay(await openHostedPage(provider))
+  const { fake, provider, transId } = await paidGateway(t)
   for (const transaction of fake.transactions) transaction.transactionStatus = 'somethingNew'
   for (const provider_payment_id of [null, transId])
     await t.rejects(retrieve(provider, sampleRef(ago(1000), { provider_payment_id })), {
@@ -122,32 +120,15 @@ t.test('Authorize.Net: an approved transaction with an unknown status is unreada
     })
 })
 
-t.test('Authorize.Net: a successful attempt is found after a recorded failed one', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  const token = await openHostedPage(provider)
-  const { transId: declined } = fake.pay(token, { outcome: 'declined' })
-  const { transId } = fake.pay(token)
-  const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id: declined }))
-  t.match(evidence, { status: 'succeeded', provider_payment_id: transId })
-})
-
-t.test('Authorize.Net: a recorded failed attempt is the result when there is no other', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  const { transId } = fake.pay(await openHostedPage(provider), { outcome: 'declined' })
-  const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id: transId }))
-  t.match(evidence, { status: 'failed', provider_payment_id: transId })
-})
-
 t.test('Authorize.Net: the invoice number is searched when the recorded transaction is unknown', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  const { transId } = fake.pay(await openHostedPage(provider))
+  const { provider, transId } = await paidGateway(t)
   const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id: '1' }))
   t.match(evidence, { status: 'succeeded', provider_payment_id: transId })
 })
 
 t.test('Authorize.Net: a recorded transaction that cannot be found gives null, not pending', async (t) => {
   const { provider } = await authorizeNetHarness(t)
-  t.equal(await provider.retrieveIntent?.(sampleRef(ago(1000), { provider_payment_id: '1' })), null)
+  t.equal(await provider.retrieveIntent(sampleRef(ago(1000), { provider_payment_id: '1' })), null)
 })
 
 t.test('Authorize.Net: a listed transaction without details fails with an unknown outcome', async (t) => {
@@ -187,8 +168,7 @@ t.test('Authorize.Net: a second charge of a payment is listed in further_charges
 })
 
 t.test('Authorize.Net: a refund does not count as the payment', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  const { transId } = fake.pay(await openHostedPage(provider))
+  const { fake, provider, transId } = await paidGateway(t)
   fake.settle()
   const refund = fake.refund(transId, 2599, { invoiceNumber: sampleInvoice })
   t.match(await retrieve(provider, sampleRef(ago(1000))), {
@@ -207,8 +187,7 @@ t.test('Authorize.Net: a voided refund does not count as the payment', async (t)
 })
 
 t.test('Authorize.Net: the amount is the captured one, not the authorized one', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  const { transId } = fake.pay(await openHostedPage(provider), { authOnly: true })
+  const { fake, provider, transId } = await paidGateway(t, { authOnly: true })
   t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, { status: 'processing', amount_cents: 2599 })
   fake.capture(transId, 1999)
   t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, { status: 'succeeded', amount_cents: 1999 })
@@ -230,8 +209,7 @@ t.test('Authorize.Net: many declined attempts do not hide a successful one', asy
 t.test('Authorize.Net: each call of a search is retried after a lost response', async (t) => {
   for (const kind of ['drop', 'garbage'] as const)
     for (let successes = 0; successes < 4; successes++) {
-      const { fake, provider } = await authorizeNetHarness(t)
-      const { transId } = fake.pay(await openHostedPage(provider))
+      const { fake, provider, transId } = await paidGateway(t)
       fake.settle()
       fake.readFaults.next(...Array.from({ length: successes }, () => undefined), { kind, commits: false })
       const { evidence } = await retrieve(provider, sampleRef(ago(1000)))

@@ -2,8 +2,9 @@
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t from 'tap'
 import { withPriority } from '../pacing.ts'
-import type { IntentRef, Provider } from '../provider.ts'
-import { authorizeNetHarness, connectTo, retrieve, sampleRef } from './testing/authorizeNetHarness.ts'
+import type { IntentRef } from '../provider.ts'
+import { type ConnectedProvider, connect } from '../testing/providerHarness.ts'
+import { authorizeNetHarness, retrieve, sampleRef } from './testing/authorizeNetHarness.ts'
 
 const hourMs = 60 * 60 * 1000
 const dayMs = 24 * hourMs
@@ -33,7 +34,11 @@ function waitingPayments(fake: FakeAuthorizeNet, count: number): readonly (Inten
 const listCalls = (fake: FakeAuthorizeNet) =>
   fake.calls.filter(({ method }) => method.endsWith('List')).map(({ method }) => method)
 
-async function readAll(provider: Provider, waiting: readonly (IntentRef & { isPaid: boolean })[], as_of: string) {
+async function readAll(
+  provider: ConnectedProvider,
+  waiting: readonly (IntentRef & { isPaid: boolean })[],
+  as_of: string,
+) {
   const found = await withPriority('reconciler', () =>
     Promise.all(waiting.map((intent) => retrieve(provider, { ...intent, as_of }))),
   )
@@ -48,7 +53,7 @@ for (const transactions of [10_000, 25_000])
       busyDay(fake, transactions)
       const calls: number[] = []
       for (const count of [10, 50]) {
-        const provider = connectTo(t, fake)
+        const provider = await connect(t, fake.env)
         const before = listCalls(fake).length
         const waiting = waitingPayments(fake, count)
         const as_of = new Date().toISOString()

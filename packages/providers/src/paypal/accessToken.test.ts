@@ -3,17 +3,17 @@ import type { Fault } from '@paylog/testing/fakeServer'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { createHttpClient } from '../http.ts'
-import { unlimitedPace } from '../testing/providerHarness.ts'
+import { connect, unlimitedPace } from '../testing/providerHarness.ts'
 import { withTimeLimit } from '../timeLimit.ts'
 import { createAccessTokens } from './client.ts'
-import { approvedOrder, capture, createRequest, paypalFor, paypalHarness } from './testing/paypalHarness.ts'
+import { capture, orderRequest, paypalHarness, withApproved } from './testing/paypalHarness.ts'
 
 const tokenPath = /oauth2/
-const create = (key: string) => ({ ...createRequest, idempotency_key: key })
+const create = (key: string) => ({ ...orderRequest, idempotency_key: key })
 
 t.test('PayPal: an access token is requested with the credentials and used for the call', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
-  await paypal.createIntent(createRequest)
+  await paypal.createIntent(orderRequest)
   const [token, call] = fake.calls
   const credentials = Buffer.from(`${fake.clientId}:${fake.clientSecret}`).toString('base64')
   t.match(token, { method: 'POST', body: 'grant_type=client_credentials', authorization: `Basic ${credentials}` })
@@ -64,8 +64,8 @@ t.test('PayPal: parallel calls with a revoked access token share the next one', 
 
 t.test('PayPal: rejected credentials make the call unavailable and unsent', async (t) => {
   const { fake } = await paypalHarness(t)
-  const paypal = paypalFor(t, fake, { clientSecret: 'another' })
-  const error = await paypal.createIntent(createRequest).catch((error: unknown) => error)
+  const paypal = await connect(t, { ...fake.env, PAYPAL_CLIENT_SECRET: 'another' })
+  const error = await paypal.createIntent(orderRequest).catch((error: unknown) => error)
   t.match(error, { name: 'ProviderError', kind: 'unavailable', code: 'credentials_refused' })
   t.notMatch(String(error), /another/)
   t.equal(fake.callsTo(/orders/).length, 0)
@@ -82,9 +82,9 @@ t.test('PayPal: without an access token the call is unavailable and unsent', asy
     const { fake, paypal } = await paypalHarness(t, { timeoutMs: 500 })
     fake.tokenFaults.next(fault)
     const kind = 'unavailable'
-    await t.rejects(paypal.createIntent(createRequest), { name: 'ProviderError', kind }, JSON.stringify(fault))
+    await t.rejects(paypal.createIntent(orderRequest), { name: 'ProviderError', kind }, JSON.stringify(fault))
     t.equal(fake.callsTo(/orders/).length, 0)
-    await paypal.createIntent(createRequest)
+    await paypal.createIntent(orderRequest)
     t.equal(fake.orders.size, 1, 'the next call requests a token again')
   }
 })
@@ -109,17 +109,16 @@ t.test('PayPal: the token request and the call share one time limit', async (t) 
   fake.tokenFaults.next({ kind: 'slow', ms: 2_000 })
   fake.faults.always({ kind: 'hang', commits: false })
   const startedAt = performance.now()
-  await t.rejects(paypal.createIntent(createRequest), { name: 'ProviderError', kind: 'unknown' })
+  await t.rejects(paypal.createIntent(orderRequest), { name: 'ProviderError', kind: 'unknown' })
   t.ok(performance.now() - startedAt < 4_500)
 })
 
 t.test('PayPal: an unknown outcome stays unknown when the retry gets no access token', async (t) => {
   // Used for half of its lifetime, which is shorter than the pause before the retry.
-  const { fake, paypal } = await paypalHarness(t, { tokenLifetimeSeconds: 0.38 })
-  const ref = await approvedOrder({ fake, paypal })
+  const { fake, ref } = await withApproved(t, { tokenLifetimeSeconds: 0.38 })
   fake.faults.next({ kind: 'drop', commits: true })
   fake.tokenFaults.next(undefined)
   fake.tokenFaults.always({ kind: 'drop', commits: false })
-  await t.rejects(capture(paypalFor(t, fake), ref, 'c1'), { name: 'ProviderError', kind: 'unknown' })
+  await t.rejects(capture(await connect(t, fake.env), ref, 'c1'), { name: 'ProviderError', kind: 'unknown' })
   t.equal(fake.charges.length, 1)
 })

@@ -1,47 +1,36 @@
 // Authorizing, capturing and canceling payments at PayPal.
 import t from 'tap'
 import type { IntentRef } from '../provider.ts'
+import { payment_id, refTo } from '../testing/requests.ts'
 import {
-  approvedOrder,
-  authorizedOrder,
   capture,
-  captureAuthorized,
-  capturedOrder,
-  createRequest,
-  paymentId,
+  orderRequest,
   paypalHarness,
-  refTo,
-  retrieve,
+  withApproved,
+  withAuthorized,
+  withCaptured,
 } from './testing/paypalHarness.ts'
 
-const take = (ref: IntentRef, amount_cents = 1999, idempotency_key = 'x1') => ({
-  ...ref,
-  idempotency_key,
-  amount_cents,
-})
+const take = (ref: IntentRef, amount_cents = 1999, key = 'x1') => ({ ...ref, idempotency_key: key, amount_cents })
 const cancel = (ref: IntentRef, idempotency_key = 'v1') => ({ ...ref, idempotency_key })
 
 t.test('PayPal: an approved order of a manual payment is authorized, and not captured', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
-  const { provider_intent_id } = await paypal.createIntent({ ...createRequest, capture_method: 'manual' })
-  const ref = refTo(provider_intent_id, 'manual')
-  t.match(await retrieve(paypal, ref), { evidence: { status: 'pending' }, awaits_capture: false })
+  const { provider_intent_id } = await paypal.createIntent({ ...orderRequest, capture_method: 'manual' })
+  const ref = refTo(provider_intent_id, { capture_method: 'manual' })
+  t.match(await paypal.retrieveIntent(ref), { evidence: { status: 'pending' }, awaits_capture: false })
   fake.approve(provider_intent_id)
-  t.match(await retrieve(paypal, ref), { evidence: { status: 'processing' }, awaits_capture: true })
+  t.match(await paypal.retrieveIntent(ref), { evidence: { status: 'processing' }, awaits_capture: true })
   const authorized = { evidence: { status: 'processing', capturable_cents: 1999, provider_payment_id: null } }
   t.match(await capture(paypal, ref, 'a1'), { ...authorized, awaits_capture: false })
   t.match(await capture(paypal, ref, 'a2'), authorized, 'another key')
-  t.match(await retrieve(paypal, ref), authorized)
-  t.same(fake.balanceOf(paymentId), { received_cents: 0, refunded_cents: 0, capturable_cents: 1999 })
+  t.match(await paypal.retrieveIntent(ref), authorized)
+  t.same(fake.balanceOf(payment_id), { received_cents: 0, refunded_cents: 0, capturable_cents: 1999 })
   t.match(fake.callsTo(/authorize$/)[0], { path: `/v2/checkout/orders/${provider_intent_id}/authorize`, key: 'a1' })
 })
 
 t.test('PayPal: each status of an authorization leads to its payment status', async (t) => {
-  const harness = await paypalHarness(t)
-  const { fake, paypal } = harness
-  const { provider_intent_id } = await paypal.createIntent({ ...createRequest, capture_method: 'manual' })
-  const ref = refTo(provider_intent_id, 'manual')
-  fake.approve(provider_intent_id)
+  const { fake, paypal, ref } = await withApproved(t, {}, 'manual')
   fake.nextCaptures('pending')
   const pending = await capture(paypal, ref, 'a1')
   t.match(pending, { evidence: { status: 'processing', capturable_cents: 0 }, awaits_capture: false })
@@ -51,33 +40,29 @@ t.test('PayPal: each status of an authorization leads to its payment status', as
     ['DENIED', { status: 'failed', failure_code: 'authorization_denied' }],
   ] as const
   for (const [status, evidence] of rows) {
-    fake.settleAuthorization(provider_intent_id, status)
-    t.match(await retrieve(paypal, ref), { evidence }, status)
+    fake.settleAuthorization(ref.provider_intent_id, status)
+    t.match(await paypal.retrieveIntent(ref), { evidence }, status)
   }
 })
 
 t.test('PayPal: a declined authorization makes the payment failed, and the payer may approve again', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const { provider_intent_id } = await paypal.createIntent({ ...createRequest, capture_method: 'manual' })
-  const ref = refTo(provider_intent_id, 'manual')
-  fake.approve(provider_intent_id)
+  const { fake, paypal, ref } = await withApproved(t, {}, 'manual')
   fake.nextCaptures({ rejected: 'INSTRUMENT_DECLINED' })
   t.match(await capture(paypal, ref, 'a1'), { evidence: { status: 'failed', failure_code: 'instrument_declined' } })
-  t.match(await retrieve(paypal, ref), { awaits_capture: true })
+  t.match(await paypal.retrieveIntent(ref), { awaits_capture: true })
   t.match(await capture(paypal, ref, 'a2'), { evidence: { capturable_cents: 1999 } })
 })
 
 t.test('PayPal: authorized money is captured once, wholly or in part, and the rest is released', async (t) => {
   for (const cents of [1999, 500]) {
-    const { fake, paypal } = await paypalHarness(t)
-    const ref = await authorizedOrder({ fake, paypal })
-    const captured = await captureAuthorized(paypal, take(ref, cents))
+    const { fake, paypal, ref } = await withAuthorized(t)
+    const captured = await paypal.captureAuthorized(take(ref, cents))
     const evidence = { status: 'succeeded', amount_cents: cents, provider_intent_id: ref.provider_intent_id }
     t.match(captured, { evidence, further_charges: [], awaits_capture: false })
     for (const key of ['x1', 'x2'])
-      t.match(await captureAuthorized(paypal, take(ref, cents, key)), { evidence }, `again with ${key}`)
-    t.match(await retrieve(paypal, ref), { evidence, further_charges: [] })
-    t.same(fake.balanceOf(paymentId), { received_cents: cents, refunded_cents: 0, capturable_cents: 0 })
+      t.match(await paypal.captureAuthorized(take(ref, cents, key)), { evidence }, `again with ${key}`)
+    t.match(await paypal.retrieveIntent(ref), { evidence, further_charges: [] })
+    t.same(fake.balanceOf(payment_id), { received_cents: cents, refunded_cents: 0, capturable_cents: 0 })
     const [call] = fake.callsTo(/authorizations\/[^/]+\/capture$/)
     t.equal(call?.key, 'x1')
     t.same(JSON.parse(call?.body ?? ''), {
@@ -88,53 +73,49 @@ t.test('PayPal: authorized money is captured once, wholly or in part, and the re
 })
 
 t.test('PayPal: a pending capture of an authorization leaves nothing to capture', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await authorizedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withAuthorized(t)
   fake.nextCaptures('pending')
   const pending = { evidence: { status: 'processing', capturable_cents: 0 } }
-  const captured = await captureAuthorized(paypal, take(ref))
+  const captured = await paypal.captureAuthorized(take(ref))
   t.match(captured, pending)
-  t.match(await retrieve(paypal, ref), pending)
+  t.match(await paypal.retrieveIntent(ref), pending)
   fake.settleCapture(captured.evidence.provider_payment_id ?? '', 'completed')
-  t.match(await retrieve(paypal, ref), { evidence: { status: 'succeeded' } })
+  t.match(await paypal.retrieveIntent(ref), { evidence: { status: 'succeeded' } })
 })
 
 t.test('PayPal: a declined capture of an authorization is an error, and the money stays capturable', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await authorizedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withAuthorized(t)
   fake.nextCaptures('declined', { rejected: 'TRANSACTION_REFUSED' }, { rejected: 'PAYEE_ACCOUNT_RESTRICTED' })
-  await t.rejects(captureAuthorized(paypal, take(ref)), { kind: 'declined', code: 'capture_declined' })
-  await t.rejects(captureAuthorized(paypal, take(ref, 1999, 'x2')), { kind: 'declined', code: 'transaction_refused' })
+  await t.rejects(paypal.captureAuthorized(take(ref)), { kind: 'declined', code: 'capture_declined' })
+  await t.rejects(paypal.captureAuthorized(take(ref, 1999, 'x2')), { kind: 'declined', code: 'transaction_refused' })
   const restricted = { kind: 'rejected', code: 'payee_account_restricted' }
-  await t.rejects(captureAuthorized(paypal, take(ref, 1999, 'x3')), restricted)
-  t.match(await retrieve(paypal, ref), { evidence: { status: 'processing', capturable_cents: 1999 } })
-  t.match(await captureAuthorized(paypal, take(ref, 1999, 'x4')), { evidence: { status: 'succeeded' } })
+  await t.rejects(paypal.captureAuthorized(take(ref, 1999, 'x3')), restricted)
+  t.match(await paypal.retrieveIntent(ref), { evidence: { status: 'processing', capturable_cents: 1999 } })
+  t.match(await paypal.captureAuthorized(take(ref, 1999, 'x4')), { evidence: { status: 'succeeded' } })
 })
 
 t.test('PayPal: an authorization that is voided in between returns the canceled order', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await authorizedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withAuthorized(t)
   fake.settleAuthorization(ref.provider_intent_id, 'VOIDED')
-  t.match(await captureAuthorized(paypal, take(ref)), { evidence: { status: 'canceled' } })
+  t.match(await paypal.captureAuthorized(take(ref)), { evidence: { status: 'canceled' } })
   fake.expireOrder(ref.provider_intent_id)
-  await t.rejects(captureAuthorized(paypal, take(ref)), { kind: 'rejected', code: 'order_not_found' })
+  await t.rejects(paypal.captureAuthorized(take(ref)), { kind: 'rejected', code: 'order_not_found' })
 })
 
 t.test('PayPal: canceling voids what is authorized', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await authorizedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withAuthorized(t)
   const canceled = { evidence: { status: 'canceled', provider_intent_id: ref.provider_intent_id } }
   t.match(await paypal.cancelIntent(cancel(ref)), { ...canceled, awaits_capture: false })
   t.match(await paypal.cancelIntent(cancel(ref, 'v2')), canceled, 'again with another key')
-  t.match(await retrieve(paypal, ref), canceled)
-  t.same(fake.balanceOf(paymentId), { received_cents: 0, refunded_cents: 0, capturable_cents: 0 })
+  t.match(await paypal.retrieveIntent(ref), canceled)
+  t.same(fake.balanceOf(payment_id), { received_cents: 0, refunded_cents: 0, capturable_cents: 0 })
   t.equal(fake.callsTo(/void$/).length, 1)
   t.equal(fake.events.at(-1)?.event_type, 'PAYMENT.AUTHORIZATION.VOIDED')
 })
 
 t.test('PayPal: an order that cannot be canceled at PayPal is canceled by never capturing it', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
-  const { provider_intent_id } = await paypal.createIntent(createRequest)
+  const { provider_intent_id } = await paypal.createIntent(orderRequest)
   const canceled = {
     evidence: { status: 'canceled', provider_intent_id, provider_payment_id: null },
     awaits_capture: false,
@@ -151,21 +132,18 @@ t.test('PayPal: an order that cannot be canceled at PayPal is canceled by never 
 })
 
 t.test('PayPal: an order that is paid or whose capture is pending cannot be canceled', async (t) => {
-  const harness = await paypalHarness(t)
-  const { captureId, ref } = await capturedOrder(harness)
+  const { paypal, captureId, ref } = await withCaptured(t)
   const paid = { evidence: { status: 'succeeded', provider_payment_id: captureId } }
-  t.match(await harness.paypal.cancelIntent(cancel(ref)), paid)
-  const other = await paypalHarness(t)
-  const approved = await approvedOrder(other)
+  t.match(await paypal.cancelIntent(cancel(ref)), paid)
+  const { ref: approved, ...other } = await withApproved(t)
   other.fake.nextCaptures('pending')
   await capture(other.paypal, approved, 'c1')
   t.match(await other.paypal.cancelIntent(cancel(approved)), { evidence: { status: 'processing' } })
 })
 
 t.test('PayPal: a void that PayPal rejects for another reason throws', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const ref = await authorizedOrder({ fake, paypal })
+  const { fake, paypal, ref } = await withAuthorized(t)
   fake.rejectNext('CANNOT_BE_VOIDED')
   await t.rejects(paypal.cancelIntent(cancel(ref)), { kind: 'rejected', code: 'cannot_be_voided' })
-  t.match(await retrieve(paypal, ref), { evidence: { status: 'processing', capturable_cents: 1999 } })
+  t.match(await paypal.retrieveIntent(ref), { evidence: { status: 'processing', capturable_cents: 1999 } })
 })

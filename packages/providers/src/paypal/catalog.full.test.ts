@@ -25,6 +25,8 @@ t.test('PayPal: a one-time product is created without a price', async (t) => {
     [{ id: productId, name: 'Ticket', description: 'For one evening', type: 'DIGITAL' }],
   )
   t.equal(fake.catalog.plans.size, 0)
+  const [call] = fake.callsTo(/catalogs/)
+  t.match(call, { method: 'POST', path: '/v1/catalogs/products', key: /^[0-9a-f]{64}$/ })
 })
 
 t.test('PayPal: the adapter exposes the catalogue', async (t) => {

@@ -84,7 +84,7 @@ const PaypalProduct = Type.Object({
 export type PaypalProduct = Static<typeof PaypalProduct>
 const paypalProduct = Compile(PaypalProduct)
 
-export type NewPaypalProduct = {
+type NewPaypalProduct = {
   /** 6 to 50 characters; PayPal rejects a second product with the same id. */
   readonly id: string
   /** At most 127 characters; cannot be changed later. */
@@ -116,7 +116,7 @@ export async function createProduct(
  * @param description `null` removes it
  * @throws ProviderError
  */
-export async function describeProduct(api: PaypalApi, productId: string, description: string | null): Promise<void> {
+async function describeProduct(api: PaypalApi, productId: string, description: string | null): Promise<void> {
   const path = '/description'
   // `add` also replaces an existing description.
   const body = JSON.stringify([description === null ? { op: 'remove', path } : { op: 'add', path, value: description }])
@@ -136,7 +136,7 @@ function descriptionOf({ description = '' }: PaypalProduct): string | null {
 }
 
 /** @returns `null` when there is no such product. @throws ProviderError */
-export async function getProduct(api: PaypalApi, productId: string): Promise<PaypalProduct | null> {
+async function getProduct(api: PaypalApi, productId: string): Promise<PaypalProduct | null> {
   const found = await api.request(paypalProduct, { method: 'GET', path: productPath(productId) }).catch(nullIfMissing)
   return found?.body ?? null
 }

@@ -134,17 +134,6 @@ for (const scenario of scenarios) {
   })
 }
 
-t.test('PayPal: a plan whose create response was lost is adopted, even after its key expired', async (t) => {
-  const { fake } = await catalogHarness(t)
-  fake.faults.next(undefined, { kind: 'drop', commits: true })
-  const withoutRetries = catalogAt(t, fake, { retries: false })
-  await t.rejects(putTestProduct(withoutRetries, membership), unknown)
-  const [createdId] = fake.catalog.plans.keys()
-  fake.forgetRequestIds()
-  t.equal((await putTestProduct(catalogAt(t, fake), membership)).provider_price_id, createdId)
-  t.same(plansOf(fake), ['ACTIVE 9.00'])
-})
-
 t.test('PayPal: a plan whose create response was lost is deactivated by a new price', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const known = await putTestProduct(catalog, membership)

@@ -1,35 +1,13 @@
 // How the PayPal client classifies responses of a scripted server.
-import { createServer, type RequestListener } from 'node:http'
-import { listen } from '@paylog/testing/fakeServer'
 import t, { type Test } from 'tap'
 import type { ProviderErrorKind } from '../provider.ts'
-import { createPaypal } from './paypal.ts'
-import { capture, createRequest, refTo, retrieve } from './testing/paypalHarness.ts'
-
-/** An adapter whose calls, except the token request, are handled by `listener`. */
-async function paypalWithServer(t: Test, listener: RequestListener) {
-  const server = createServer((request, response) => {
-    if (request.url !== '/v1/oauth2/token') return void listener(request, response)
-    response.end('{"access_token":"A21AA","expires_in":32400}')
-  })
-  const apiBase = await listen(t, server)
-  const options = {
-    clientId: 'id',
-    clientSecret: 'secret',
-    webhookIds: ['W1'],
-    apiBase,
-    timeoutMs: 440,
-    maxPerSecond: 0,
-  }
-  const paypal = createPaypal(options)
-  t.teardown(() => paypal.close())
-  return paypal
-}
+import { refTo } from '../testing/requests.ts'
+import { capture, orderRequest, paypalWithListener } from './testing/paypalHarness.ts'
 
 /** An adapter whose calls all get the same response. */
-function respondingWith(t: Test, status: number, body: unknown, headers: Record<string, string> = {}) {
+function respondingWith(t: Test, status: number, body: unknown) {
   const content = typeof body === 'string' ? body : JSON.stringify(body)
-  return paypalWithServer(t, (_request, response) => void response.writeHead(status, headers).end(content))
+  return paypalWithListener(t, (_request, response) => void response.writeHead(status).end(content))
 }
 
 const issue = (name: string, field?: string) => ({
@@ -82,7 +60,7 @@ t.test('PayPal: each error response maps to its kind and code, with our own mess
   ]
   for (const [status, body, kind, code] of rows) {
     const paypal = await respondingWith(t, status, body)
-    const error = await paypal.createIntent(createRequest).catch((error: unknown) => error)
+    const error = await paypal.createIntent(orderRequest).catch((error: unknown) => error)
     t.match(error, { name: 'ProviderError', kind, code }, `${status} ${code}`)
     t.notMatch(String(error), /Pat|4111/, 'without PayPal’s own text')
   }
@@ -115,16 +93,16 @@ t.test('PayPal: a response of an unexpected shape makes the outcome unknown', as
   for (const [what, body] of bodies) {
     const paypal = await respondingWith(t, 200, body)
     const unknown = { name: 'ProviderError', kind: 'unknown' }
-    await t.rejects(retrieve(paypal, refTo('O1')), unknown, `${what}, when retrieved`)
+    await t.rejects(paypal.retrieveIntent(refTo('O1')), unknown, `${what}, when retrieved`)
     await t.rejects(capture(paypal, refTo('O1'), 'c1'), unknown, `${what}, after a capture`)
   }
   const created = await respondingWith(t, 201, { status: 'CREATED' })
-  await t.rejects(created.createIntent(createRequest), { kind: 'unknown', code: 'unreadable_answer' })
+  await t.rejects(created.createIntent(orderRequest), { kind: 'unknown', code: 'unreadable_answer' })
 })
 
 t.test('PayPal: the outcome is unknown for an order that was captured before and no longer exists', async (t) => {
   const requested: unknown[] = []
-  const paypal = await paypalWithServer(t, ({ method }, response) => {
+  const paypal = await paypalWithListener(t, ({ method }, response) => {
     requested.push(method)
     const isCapture = method === 'POST'
     const rejection = issue(isCapture ? 'ORDER_ALREADY_CAPTURED' : 'INVALID_RESOURCE_ID')
@@ -143,7 +121,7 @@ t.test('PayPal: a succeeded capture determines the status, then a pending one, t
       status: orderStatus,
       purchase_units: [{ amount, payments: { captures } }],
     })
-    const snapshot = await retrieve(paypal, refTo('O1'))
+    const snapshot = await paypal.retrieveIntent(refTo('O1'))
     return [snapshot?.evidence.status, snapshot?.evidence.provider_payment_id, snapshot?.awaits_capture]
   }
   t.same(await evidenceOf('COMPLETED', 'DECLINED', 'PENDING', 'COMPLETED'), ['succeeded', 'C2', false])
@@ -156,7 +134,7 @@ t.test('PayPal: a succeeded capture determines the status, then a pending one, t
 t.test('PayPal: client_secret is an http(s) link of the order, preferring payer-action', async (t) => {
   const links = async (...given: readonly object[]) => {
     const paypal = await respondingWith(t, 201, { id: 'O1', status: 'CREATED', links: given })
-    return (await paypal.createIntent(createRequest)).client_secret
+    return (await paypal.createIntent(orderRequest)).client_secret
   }
   const approve = { rel: 'approve', href: 'https://www.paypal.com/a' }
   t.equal(await links({ rel: 'self', href: 'https://api.paypal.com/o' }, approve), approve.href)
@@ -164,14 +142,4 @@ t.test('PayPal: client_secret is an http(s) link of the order, preferring payer-
   t.equal(await links({ rel: 'approve', href: 'javascript:alert(1)' }), null)
   t.equal(await links({ rel: 'approve', href: 'nowhere' }), null)
   t.equal(await links(), null)
-})
-
-t.test('PayPal: provider_time is the response’s date, or our time without a valid one', async (t) => {
-  const body = { id: 'O1', status: 'CREATED', purchase_units: [{ amount: { currency_code: 'EUR', value: '1.00' } }] }
-  const dated = await respondingWith(t, 200, body, { date: 'Tue, 01 Sep 2026 10:00:00 GMT' })
-  t.equal((await retrieve(dated, refTo('O1')))?.evidence.provider_time, '2026-09-01T10:00:00.000Z')
-  const undated = await respondingWith(t, 200, body, { date: 'yesterday' })
-  const before = new Date().toISOString()
-  const time = (await retrieve(undated, refTo('O1')))?.evidence.provider_time ?? ''
-  t.ok(time >= before && time <= new Date().toISOString())
 })

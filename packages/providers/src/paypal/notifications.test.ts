@@ -1,14 +1,10 @@
 // Reading PayPal's notifications: types, amounts, subscriptions, and invalid bodies.
-import { event } from '@paylog/testing/paypal/events'
 import t from 'tap'
+import { payment_id } from '../testing/requests.ts'
 import { readNotification } from './notifications.ts'
-import { paymentId } from './testing/paypalHarness.ts'
+import { readEvent } from './testing/paypalHarness.ts'
 
 const createTime = '2026-09-01T10:00:00.123Z'
-const read = (type: string, resource: unknown, resource_type?: string) => {
-  const about = { resource: resource as object, ...(resource_type === undefined ? {} : { resource_type }) }
-  return readNotification(Buffer.from(event(type, about, createTime).body))
-}
 const bodyOf = (more: object) =>
   Buffer.from(JSON.stringify({ id: 'WH-1', event_type: 'X.Y', create_time: createTime, resource: {}, ...more }))
 
@@ -45,12 +41,11 @@ t.test('PayPal: exactly the listed event types have a generic type', (t) => {
     constructor: null,
   }
   for (const [type, generic_type] of Object.entries(table))
-    t.match(
-      read(type, { id: 'R1' }),
-      { provider_type: type, generic_type, object_id: 'R1', occurred_at: createTime },
-      type,
-    )
-  t.equal(read('PAYMENT.SALE.COMPLETED', { billing_agreement_id: 'I-1' }).generic_type, 'invoice.payment_succeeded')
+    t.match(readEvent(type, { id: 'R1' }), { provider_type: type, generic_type, object_id: 'R1' }, type)
+  t.equal(
+    readEvent('PAYMENT.SALE.COMPLETED', { billing_agreement_id: 'I-1' }).generic_type,
+    'invoice.payment_succeeded',
+  )
   t.end()
 })
 
@@ -63,7 +58,7 @@ t.test('PayPal: an event with a generic type keeps that type', (t) => {
     ['customer.created', null],
   ] as const
   for (const [type, subscription] of rows)
-    t.match(read(type, { id: 'R1' }), { generic_type: type, object_id: 'R1', report: null, subscription }, type)
+    t.match(readEvent(type, { id: 'R1' }), { generic_type: type, object_id: 'R1', report: null, subscription }, type)
   t.end()
 })
 
@@ -96,18 +91,19 @@ t.test('PayPal: an event of the generic shape is read as generic unless it has P
 })
 
 t.test('PayPal: notification amounts are converted to minor units', (t) => {
-  const cents = (currency_code: string, value: string) => read('X.Y', { amount: { currency_code, value } }).amount_cents
+  const cents = (currency_code: string, value: string) =>
+    readEvent('X.Y', { amount: { currency_code, value } }).amount_cents
   t.equal(cents('HUF', '1500'), 150_000)
   t.equal(cents('JPY', '1500'), 1500)
   t.equal(cents('TWD', '15'), 1500)
   t.equal(cents('KWD', '1.500'), 1500)
-  t.match(read('X.Y', { amount: { currency: 'USD', total: '5.00' } }), { amount_cents: 500, currency: 'USD' })
+  t.match(readEvent('X.Y', { amount: { currency: 'USD', total: '5.00' } }), { amount_cents: 500, currency: 'USD' })
   t.end()
 })
 
 t.test('PayPal: a sale is an invoice payment of the subscription it names', (t) => {
   const sale = { id: 'S1', amount: { total: '5.00', currency: 'USD' }, custom: '17', state: 'completed' }
-  t.match(read('PAYMENT.SALE.COMPLETED', { ...sale, billing_agreement_id: 'I-E8W6NNUG630J' }, 'sale'), {
+  t.match(readEvent('PAYMENT.SALE.COMPLETED', { ...sale, billing_agreement_id: 'I-E8W6NNUG630J' }, 'sale'), {
     generic_type: 'invoice.payment_succeeded',
     object_id: 'S1',
     amount_cents: 500,
@@ -122,7 +118,7 @@ t.test('PayPal: a sale is an invoice payment of the subscription it names', (t) 
       is_first_invoice: false,
     },
   })
-  t.match(read('PAYMENT.SALE.COMPLETED', sale, 'sale'), { generic_type: null, report: null, subscription: null })
+  t.match(readEvent('PAYMENT.SALE.COMPLETED', sale, 'sale'), { generic_type: null, report: null, subscription: null })
   t.end()
 })
 
@@ -138,7 +134,7 @@ t.test('PayPal: a subscription notification has status, payer and period end', (
   const changed = new Set(['ACTIVATED', 'RE-ACTIVATED', 'SUSPENDED'])
   for (const type of types)
     t.match(
-      read(`BILLING.SUBSCRIPTION.${type}`, subscription, 'subscription'),
+      readEvent(`BILLING.SUBSCRIPTION.${type}`, subscription, 'subscription'),
       {
         object_id: 'I-1E2LTB0J1YGW',
         status: 'active',
@@ -156,7 +152,7 @@ t.test('PayPal: a subscription notification has status, payer and period end', (
       type,
     )
   const billing_info = { last_failed_payment: { amount: { currency_code: 'USD', value: '5.00' } } }
-  t.match(read('BILLING.SUBSCRIPTION.PAYMENT.FAILED', { ...subscription, billing_info }), {
+  t.match(readEvent('BILLING.SUBSCRIPTION.PAYMENT.FAILED', { ...subscription, billing_info }), {
     amount_cents: 500,
     currency: 'USD',
     subscription: { current_period_end: null, status_changed: false },
@@ -171,7 +167,7 @@ t.test('PayPal: a saved method notification has its customer', (t) => {
     customer: { id: 'customer_40293' },
     payment_source: { paypal: { email_address: 'pat@example.com' } },
   }
-  t.match(read('VAULT.PAYMENT-TOKEN.CREATED', resource, 'payment_token'), {
+  t.match(readEvent('VAULT.PAYMENT-TOKEN.CREATED', resource, 'payment_token'), {
     object_id: '8kk8451t',
     customer_id: 'customer_40293',
     report: null,
@@ -181,8 +177,8 @@ t.test('PayPal: a saved method notification has its customer', (t) => {
 })
 
 t.test('PayPal: only a UUID in custom_id is read as a payment id', (t) => {
-  for (const custom_id of ['17', '', null, {}, `${paymentId}x`, 'x'.repeat(500)])
-    t.equal(read('PAYMENT.CAPTURE.COMPLETED', { id: 'C1', custom_id }).referenced_payment_id, null)
+  for (const custom_id of ['17', '', null, {}, `${payment_id}x`, 'x'.repeat(500)])
+    t.equal(readEvent('PAYMENT.CAPTURE.COMPLETED', { id: 'C1', custom_id }).referenced_payment_id, null)
   t.end()
 })
 
@@ -232,9 +228,8 @@ t.test('PayPal: a body that is not a notification is an invalid request', (t) =>
 })
 
 t.test('PayPal: notification times are converted to UTC', (t) => {
-  t.equal(
-    readNotification(bodyOf({ create_time: '2026-09-01T03:00:00-07:00' })).occurred_at,
-    '2026-09-01T10:00:00.000Z',
-  )
+  const occurredAt = (create_time: string) => readNotification(bodyOf({ create_time })).occurred_at
+  t.equal(occurredAt('2026-09-01T03:00:00-07:00'), '2026-09-01T10:00:00.000Z')
+  t.equal(occurredAt(createTime), createTime)
   t.end()
 })

@@ -1,11 +1,7 @@
 // Which payment PayPal's notifications name, and which are about other systems' payments.
-import { event } from '@paylog/testing/paypal/events'
 import t from 'tap'
-import { readNotification } from './notifications.ts'
-import { paymentId } from './testing/paypalHarness.ts'
-
-const read = (type: string, resource: object) =>
-  readNotification(Buffer.from(event(type, { resource_type: 'x', resource }).body))
+import { payment_id } from '../testing/requests.ts'
+import { readEvent } from './testing/paypalHarness.ts'
 
 type Ids = { readonly custom?: unknown; readonly invoice?: unknown }
 
@@ -38,33 +34,33 @@ const refundOf = ({ custom, invoice }: Ids) => ({
 const withRefund = [...objects, ['PAYMENT.CAPTURE.REFUNDED', refundOf] as const]
 
 t.test('PayPal: a notification names its payment in custom_id, or else in invoice_id', (t) => {
-  const other = paymentId.replace('a001', 'a002')
+  const other = payment_id.replace('5b', '5c')
   for (const [type, object] of withRefund) {
-    const named = (ids: Ids) => read(type, object(ids)).referenced_payment_id
-    t.equal(named({ custom: paymentId }), paymentId, type)
-    t.equal(named({ invoice: paymentId }), paymentId, type)
-    t.equal(named({ custom: '17', invoice: paymentId }), paymentId, type)
-    t.equal(named({ custom: paymentId, invoice: other }), paymentId, type)
+    const named = (ids: Ids) => readEvent(type, object(ids)).referenced_payment_id
+    t.equal(named({ custom: payment_id }), payment_id, type)
+    t.equal(named({ invoice: payment_id }), payment_id, type)
+    t.equal(named({ custom: '17', invoice: payment_id }), payment_id, type)
+    t.equal(named({ custom: payment_id, invoice: other }), payment_id, type)
     t.equal(named({ custom: null, invoice: 'INV-1' }), null, type)
-    t.equal(named({ invoice: `${paymentId}x` }), null, type)
-    t.ok(read(type, object({ custom: '17', invoice: paymentId })).report, type)
+    t.equal(named({ invoice: `${payment_id}x` }), null, type)
+    t.ok(readEvent(type, object({ custom: '17', invoice: payment_id })).report, type)
   }
   t.end()
 })
 
 t.test('PayPal: an object with another system’s custom_id has no report', (t) => {
   for (const [type, object] of objects) {
-    const foreign = read(type, object({ custom: '17', invoice: 'INV-1' }))
+    const foreign = readEvent(type, object({ custom: '17', invoice: 'INV-1' }))
     t.match(foreign, { provider_type: type, referenced_payment_id: null, report: null })
-    t.equal(read(type, object({ custom: '17' })).report, null, type)
+    t.equal(readEvent(type, object({ custom: '17' })).report, null, type)
     for (const ids of [{}, { custom: null }, { custom: '' }, { invoice: 'INV-1' }])
-      t.ok(read(type, object(ids)).report, `${type} ${JSON.stringify(ids)}`)
+      t.ok(readEvent(type, object(ids)).report, `${type} ${JSON.stringify(ids)}`)
   }
   t.end()
 })
 
 t.test('PayPal: a refund with another system’s custom_id is reported with its capture', (t) => {
-  t.match(read('PAYMENT.CAPTURE.REFUNDED', refundOf({ custom: 'refund-17' })), {
+  t.match(readEvent('PAYMENT.CAPTURE.REFUNDED', refundOf({ custom: 'refund-17' })), {
     referenced_payment_id: null,
     report: { about: 'refund', refund_id: null, provider_refund_id: 'R1', provider_payment_id: 'C1' },
   })
@@ -73,7 +69,7 @@ t.test('PayPal: a refund with another system’s custom_id is reported with its 
 
 t.test('PayPal: a dispute without ids of ours is reported with its capture', (t) => {
   const [disputed] = objects.filter(([type]) => type.startsWith('CUSTOMER.'))
-  t.match(read('CUSTOMER.DISPUTE.CREATED', disputed?.[1]({}) ?? {}), {
+  t.match(readEvent('CUSTOMER.DISPUTE.CREATED', disputed?.[1]({}) ?? {}), {
     referenced_payment_id: null,
     report: { about: 'dispute', provider_dispute_id: 'D1', provider_intent_id: null, provider_payment_id: 'C1' },
   })

@@ -10,6 +10,7 @@ import {
   plansOf,
   productId,
   putTestProduct,
+  withMembership,
 } from './testing/catalogHarness.ts'
 
 t.test('PayPal: a recurring product gets an active plan', async (t) => {
@@ -91,8 +92,7 @@ t.test('PayPal: plans of all intervals and currencies are found again', async (t
 })
 
 t.test('PayPal: an existing plan is not created again', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await putTestProduct(catalog, membership)
+  const { fake, catalog, known } = await withMembership(t)
   t.strictSame(await putTestProduct(catalog, membership), known, 'the same key')
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k2' }), known, 'another key')
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k3', known }), known, 'known')
@@ -103,8 +103,7 @@ t.test('PayPal: an existing plan is not created again', async (t) => {
 })
 
 t.test('PayPal: a new price creates a plan and deactivates the former one', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await putTestProduct(catalog, membership)
+  const { fake, catalog, known } = await withMembership(t)
   const updated = await putTestProduct(catalog, membershipAt({ amount_cents: 1200 }), { key: 'k2', known })
   t.not(updated.provider_price_id, known.provider_price_id)
   t.same(plansOf(fake), ['INACTIVE 9.00', 'ACTIVE 12.00'])
@@ -135,8 +134,7 @@ t.test('PayPal: a former price reactivates its plan', async (t) => {
 })
 
 t.test('PayPal: price keep leaves the plan unchanged', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await putTestProduct(catalog, membership)
+  const { fake, catalog, known } = await withMembership(t)
   const changed = { ...membershipAt({ amount_cents: 1200 }), description: 'For all' }
   t.strictSame(await putTestProduct(catalog, changed, { price: 'keep', known }), known)
   const once = { ...membership, price: { ...monthly, recurring: null } }
@@ -150,8 +148,7 @@ t.test('PayPal: price keep leaves the plan unchanged', async (t) => {
 })
 
 t.test('PayPal: the plan of a product that is no longer recurring is deactivated', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await putTestProduct(catalog, membership)
+  const { fake, catalog, known } = await withMembership(t)
   const once = { ...membership, price: { ...monthly, recurring: null } }
   t.strictSame(await putTestProduct(catalog, once, { key: 'k2', known }), { ...known, provider_price_id: null })
   t.same(plansOf(fake), ['INACTIVE 9.00'])
@@ -162,8 +159,7 @@ t.test('PayPal: the plan of a product that is no longer recurring is deactivated
 })
 
 t.test('PayPal: renaming a product renames its plan', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await putTestProduct(catalog, membership)
+  const { fake, catalog, known } = await withMembership(t)
   const nameOf = () => fake.catalog.plans.get(known.provider_price_id ?? '')?.name
   const renamed = { ...known, kept_fields: ['name'] }
   t.strictSame(await putTestProduct(catalog, { ...membership, name: 'Friends' }, { known }), renamed)
@@ -173,9 +169,7 @@ t.test('PayPal: renaming a product renames its plan', async (t) => {
 })
 
 t.test('PayPal: plans that the merchant created are left unchanged', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await putTestProduct(catalog, membership)
-  const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
+  const { fake, catalog, known, ours } = await withMembership(t)
   const byHand = [
     { ...ours, payment_preferences: {}, description: 'By hand, at our price' },
     { ...ours, payment_preferences: {}, description: undefined, status: 'CREATED' },
@@ -204,9 +198,7 @@ t.test('PayPal: a known plan id of another product is ignored', async (t) => {
 })
 
 t.test('PayPal: of several plans with the price the oldest stays active', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const first = await putTestProduct(catalog, membership)
-  const ours = fake.catalog.plans.get(first.provider_price_id ?? '')
+  const { fake, catalog, known: first, ours } = await withMembership(t)
   const older = fake.catalog.addPlan({ ...ours, payment_preferences: {} })
   fake.catalog.changePlan(older.id, { create_time: '2026-01-01T00:00:00Z' })
   const again = await putTestProduct(catalog, membership, { key: 'k2', known: first })
@@ -215,8 +207,7 @@ t.test('PayPal: of several plans with the price the oldest stays active', async 
 })
 
 t.test('PayPal: a known plan stays ours when the merchant changes its description', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await putTestProduct(catalog, membership)
+  const { fake, catalog, known } = await withMembership(t)
   fake.catalog.changePlan(known.provider_price_id ?? '', { description: 'For friends of the house' })
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k2', known }), known)
   await putTestProduct(catalog, membershipAt({ amount_cents: 1200 }), { key: 'k3', known })
@@ -224,17 +215,14 @@ t.test('PayPal: a known plan stays ours when the merchant changes its descriptio
 })
 
 t.test('PayPal: a plan that the merchant deactivated is activated again', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await putTestProduct(catalog, membership)
+  const { fake, catalog, known } = await withMembership(t)
   fake.catalog.changePlan(known.provider_price_id ?? '', { status: 'INACTIVE' })
   t.strictSame(await putTestProduct(catalog, membership, { known }), known)
   t.same(plansOf(fake), ['ACTIVE 9.00'])
 })
 
 t.test('PayPal: all pages of the plan list are read', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await putTestProduct(catalog, membership)
-  const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
+  const { fake, catalog, known, ours } = await withMembership(t)
   for (let count = 1; count <= 44; count++)
     fake.catalog.addPlan({ ...ours, payment_preferences: {}, description: `By hand, number ${count}` })
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k2' }), known)
@@ -245,9 +233,7 @@ t.test('PayPal: all pages of the plan list are read', async (t) => {
 })
 
 t.test('PayPal: incomplete pages are followed by their next link, and incomplete plans are fetched', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await putTestProduct(catalog, membership)
-  const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
+  const { fake, catalog, known, ours } = await withMembership(t)
   for (let count = 1; count <= 10; count++)
     fake.catalog.addPlan({ ...ours, payment_preferences: {}, description: `By hand, number ${count}` })
   fake.catalog.distortList({ pageSize: 3, isMinimal: true })
@@ -256,9 +242,7 @@ t.test('PayPal: incomplete pages are followed by their next link, and incomplete
 })
 
 t.test('PayPal: the plan list ends at an empty page after full ones', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await putTestProduct(catalog, membership)
-  const ours = fake.catalog.plans.get(known.provider_price_id ?? '')
+  const { fake, catalog, known, ours } = await withMembership(t)
   for (let count = 1; count <= 19; count++)
     fake.catalog.addPlan({ ...ours, payment_preferences: {}, description: `By hand, number ${count}` })
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k2' }), known)

@@ -1,25 +1,16 @@
 // Refunds, reversals and disputes in PayPal's notifications.
-import { event } from '@paylog/testing/paypal/events'
 import t from 'tap'
-import { readNotification } from './notifications.ts'
-import { capturedOrder, paymentId, paypalHarness } from './testing/paypalHarness.ts'
-
-const read = (type: string, resource: object, resource_type?: string) => {
-  const about = { resource, ...(resource_type === undefined ? {} : { resource_type }) }
-  return readNotification(Buffer.from(event(type, about).body))
-}
-const bodyOf = ({ body }: { readonly body: string }) => Buffer.from(body)
-const refundId = '0198f3a0-0000-7000-8000-00000000c001'
+import { payment_id, refund_id } from '../testing/requests.ts'
+import { readBody, readEvent, withCaptured } from './testing/paypalHarness.ts'
 
 t.test('PayPal: a refund from the dashboard is matched to its capture by its link', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const { captureId } = await capturedOrder({ fake, paypal })
-  const refund = readNotification(bodyOf(fake.refund(captureId, '5.00')))
+  const { fake, captureId } = await withCaptured(t)
+  const refund = readBody(fake.refund(captureId, '5.00'))
   t.match(refund, {
     generic_type: null,
     amount_cents: 500,
     currency: 'EUR',
-    referenced_payment_id: paymentId,
+    referenced_payment_id: payment_id,
     report: {
       about: 'refund',
       refund_id: null,
@@ -33,10 +24,9 @@ t.test('PayPal: a refund from the dashboard is matched to its capture by its lin
 })
 
 t.test('PayPal: a reversal is a refund with the reason other and a note', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const { captureId } = await capturedOrder({ fake, paypal })
+  const { fake, captureId } = await withCaptured(t)
   fake.refund(captureId, '5.00')
-  const reversal = readNotification(bodyOf(fake.reverse(captureId)))
+  const reversal = readBody(fake.reverse(captureId))
   t.match(reversal.report, {
     about: 'refund',
     status: 'succeeded',
@@ -46,24 +36,35 @@ t.test('PayPal: a reversal is a refund with the reason other and a note', async 
     note: 'reversed',
   })
   const old = { id: 'C1', amount: { currency_code: 'EUR', value: '19.99' }, status: 'REVERSED' }
-  t.match(read('PAYMENT.CAPTURE.REVERSED', { ...old, status_details: { reason: 'CHARGEBACK' } }, 'capture').report, {
-    about: 'refund',
-    status: 'succeeded',
-    refund_cents: 1999,
-    provider_refund_id: null,
-    provider_payment_id: 'C1',
-    note: 'chargeback',
-  })
+  t.match(
+    readEvent('PAYMENT.CAPTURE.REVERSED', { ...old, status_details: { reason: 'CHARGEBACK' } }, 'capture').report,
+    {
+      about: 'refund',
+      status: 'succeeded',
+      refund_cents: 1999,
+      provider_refund_id: null,
+      provider_payment_id: 'C1',
+      note: 'chargeback',
+    },
+  )
 })
 
 t.test('PayPal: a refund of ours names its payment and itself', (t) => {
-  const resource = { id: 'R1', custom_id: `${paymentId}.${refundId}`, status: 'COMPLETED' }
-  t.match(read('PAYMENT.CAPTURE.REFUNDED', resource, 'refund'), {
-    referenced_payment_id: paymentId,
-    report: { refund_id: refundId, provider_refund_id: 'R1' },
+  const resource = { id: 'R1', custom_id: `${payment_id}.${refund_id}`, status: 'COMPLETED' }
+  t.match(readEvent('PAYMENT.CAPTURE.REFUNDED', resource, 'refund'), {
+    referenced_payment_id: payment_id,
+    report: { refund_id, provider_refund_id: 'R1' },
   })
-  for (const custom_id of [paymentId, `${paymentId}.`, `.${refundId}`, `${paymentId}.x`, `a.${refundId}`, 'a.b', 17])
-    t.match(read('PAYMENT.CAPTURE.REFUNDED', { ...resource, custom_id }, 'refund').report, { refund_id: null })
+  for (const custom_id of [
+    payment_id,
+    `${payment_id}.`,
+    `.${refund_id}`,
+    `${payment_id}.x`,
+    `a.${refund_id}`,
+    'a.b',
+    17,
+  ])
+    t.match(readEvent('PAYMENT.CAPTURE.REFUNDED', { ...resource, custom_id }, 'refund').report, { refund_id: null })
   t.end()
 })
 
@@ -80,25 +81,29 @@ t.test('PayPal: a refund has the status that its notification reports', (t) => {
     ['PAYMENT.REFUND.FAILED', 'COMPLETED', 'failed'],
   ] as const
   for (const [type, state, status] of rows)
-    t.match(read(type, { id: 'R1', status: state }, 'refund').report, { about: 'refund', status }, `${type} ${state}`)
+    t.match(
+      readEvent(type, { id: 'R1', status: state }, 'refund').report,
+      { about: 'refund', status },
+      `${type} ${state}`,
+    )
   const failed = { id: 'R1', status: 'FAILED', status_details: { reason: 'ECHECK' } }
-  t.match(read('PAYMENT.REFUND.FAILED', failed, 'refund').report, { failure_code: 'echeck' })
-  t.match(read('PAYMENT.REFUND.FAILED', { id: 'R1' }, 'refund').report, { failure_code: 'failed' })
+  t.match(readEvent('PAYMENT.REFUND.FAILED', failed, 'refund').report, { failure_code: 'echeck' })
+  t.match(readEvent('PAYMENT.REFUND.FAILED', { id: 'R1' }, 'refund').report, { failure_code: 'failed' })
   t.end()
 })
 
 t.test('PayPal: a refund without a link is matched by related ids, or its total has to be asked for', (t) => {
   const links = [{ rel: 'self', href: 'https://api.paypal.com/v2/payments/refunds/R1' }]
   const related = { supplementary_data: { related_ids: { capture_id: 'C9', order_id: 'O9' } } }
-  t.match(read('PAYMENT.CAPTURE.REFUNDED', { id: 'R1', links }, 'refund').report, {
+  t.match(readEvent('PAYMENT.CAPTURE.REFUNDED', { id: 'R1', links }, 'refund').report, {
     provider_refund_id: 'R1',
     provider_payment_id: null,
   })
-  t.match(read('PAYMENT.CAPTURE.REFUNDED', { id: 'R1', ...related }, 'refund').report, {
+  t.match(readEvent('PAYMENT.CAPTURE.REFUNDED', { id: 'R1', ...related }, 'refund').report, {
     provider_payment_id: 'C9',
     provider_intent_id: 'O9',
   })
-  t.match(read('PAYMENT.CAPTURE.REFUNDED', { id: 'C1', links: 'none' }, 'capture').report, {
+  t.match(readEvent('PAYMENT.CAPTURE.REFUNDED', { id: 'C1', links: 'none' }, 'capture').report, {
     about: 'refunded_total',
     provider_payment_id: 'C1',
     refunded_cents: null,
@@ -107,16 +112,15 @@ t.test('PayPal: a refund without a link is matched by related ids, or its total 
 })
 
 t.test('PayPal: a dispute reports the disputed capture and our payment', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const { captureId } = await capturedOrder({ fake, paypal })
-  const opened = readNotification(bodyOf(fake.dispute(captureId)))
+  const { fake, captureId } = await withCaptured(t)
+  const opened = readBody(fake.dispute(captureId))
   const dispute = { about: 'dispute', provider_dispute_id: opened.object_id, provider_payment_id: captureId }
   t.match(opened, {
     generic_type: null,
     object_id: /^PP-D-/,
     status: 'open',
     amount_cents: 1999,
-    referenced_payment_id: paymentId,
+    referenced_payment_id: payment_id,
     report: {
       ...dispute,
       status: 'open',
@@ -127,7 +131,7 @@ t.test('PayPal: a dispute reports the disputed capture and our payment', async (
     },
   })
   const waiting = fake.dispute(captureId, 'UPDATED', 'WAITING_FOR_SELLER_RESPONSE')
-  t.match(readNotification(bodyOf(waiting)).report, {
+  t.match(readBody(waiting).report, {
     ...dispute,
     status: 'open',
     provider_status: 'waiting_for_seller_response',
@@ -135,8 +139,7 @@ t.test('PayPal: a dispute reports the disputed capture and our payment', async (
 })
 
 t.test('PayPal: a resolved dispute is won or lost by its outcome', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const { captureId } = await capturedOrder({ fake, paypal })
+  const { fake, captureId } = await withCaptured(t)
   const rows = {
     RESOLVED_BUYER_FAVOUR: 'lost',
     ACCEPTED: 'lost',
@@ -148,7 +151,7 @@ t.test('PayPal: a resolved dispute is won or lost by its outcome', async (t) => 
   }
   for (const [outcome, status] of Object.entries(rows)) {
     const resolved = fake.dispute(captureId, 'RESOLVED', 'RESOLVED', outcome)
-    const { report } = readNotification(bodyOf(resolved))
+    const { report } = readBody(resolved)
     t.match(report, { about: 'dispute', status, provider_status: outcome.toLowerCase() }, outcome)
   }
   t.end()
@@ -156,7 +159,7 @@ t.test('PayPal: a resolved dispute is won or lost by its outcome', async (t) => 
 
 t.test('PayPal: a dispute resolved in an unknown way is lost if the payer was given money', (t) => {
   const resolved = (dispute_outcome: object | undefined) =>
-    read('CUSTOMER.DISPUTE.RESOLVED', { dispute_id: 'D1', status: 'RESOLVED', dispute_outcome }).report
+    readEvent('CUSTOMER.DISPUTE.RESOLVED', { dispute_id: 'D1', status: 'RESOLVED', dispute_outcome }).report
   const amount_refunded = { currency_code: 'EUR', value: '5.00' }
   t.match(resolved({ outcome_code: 'SOMETHING_NEW', amount_refunded }), {
     status: 'lost',
@@ -164,7 +167,7 @@ t.test('PayPal: a dispute resolved in an unknown way is lost if the payer was gi
   })
   t.match(resolved({ outcome_code: 'constructor' }), { status: 'won' })
   t.match(resolved(undefined), { status: 'won', provider_status: 'resolved' })
-  t.match(read('CUSTOMER.DISPUTE.UPDATED', {}).report, {
+  t.match(readEvent('CUSTOMER.DISPUTE.UPDATED', {}).report, {
     provider_dispute_id: null,
     status: 'open',
     provider_status: 'unknown',

@@ -1,34 +1,15 @@
 // Refunding PayPal captures, and the refunds that an order shows.
 import t from 'tap'
 import type { IntentRef } from '../provider.ts'
-import {
-  capture,
-  capturedOrder,
-  createRequest,
-  paymentId,
-  paypalHarness,
-  refTo,
-  refund,
-  retrieve,
-} from './testing/paypalHarness.ts'
+import { payment_id, refund_id, refundOf } from '../testing/requests.ts'
+import { capture, readBody, withApproved, withCaptured } from './testing/paypalHarness.ts'
 
-const refund_id = '0198f3a0-0000-7000-8000-00000000c001'
-const requestFor = (ref: IntentRef, amount_cents = 500, id = refund_id) => ({
-  ...ref,
-  idempotency_key: id,
-  refund_id: id,
-  amount_cents,
-  is_whole: amount_cents === 1999,
-  reason: 'requested_by_customer' as const,
-  requested_at: '2026-09-01T10:00:00.000Z',
-  is_repeated: false,
-})
+const requestFor = (ref: IntentRef, amount_cents = 500, id = refund_id) =>
+  refundOf(ref, { refund_id: id, amount_cents, is_whole: amount_cents === 1999 })
 
 t.test('PayPal: a refund is made once, and names the payment and itself', async (t) => {
-  const harness = await paypalHarness(t)
-  const { fake, paypal } = harness
-  const { ref, captureId } = await capturedOrder(harness)
-  const made = await refund(paypal, requestFor(ref))
+  const { fake, paypal, ref, captureId } = await withCaptured(t)
+  const made = await paypal.refund(requestFor(ref))
   t.match(made, {
     status: 'succeeded',
     refund_id,
@@ -40,27 +21,25 @@ t.test('PayPal: a refund is made once, and names the payment and itself', async 
     provider_time: /^20\d\d-.*Z$/,
   })
   t.notOk('failure_code' in made)
-  t.same(await refund(paypal, { ...requestFor(ref), is_repeated: true }), made, 'the same key')
-  t.same(fake.balanceOf(paymentId), { received_cents: 1999, refunded_cents: 500, capturable_cents: 0 })
+  t.same(await paypal.refund({ ...requestFor(ref), is_repeated: true }), made, 'the same key')
+  t.same(fake.balanceOf(payment_id), { received_cents: 1999, refunded_cents: 500, capturable_cents: 0 })
   const [call] = fake.callsTo(/refund$/)
   t.match(call, { path: `/v2/payments/captures/${captureId}/refund`, key: refund_id })
   t.same(JSON.parse(call?.body ?? ''), {
     amount: { currency_code: 'EUR', value: '5.00' },
-    custom_id: `${paymentId}.${refund_id}`,
+    custom_id: `${payment_id}.${refund_id}`,
   })
   const { referenced_payment_id, report } = paypal.readNotification(Buffer.from(fake.events.at(-1)?.body ?? ''))
-  t.match({ referenced_payment_id, report }, { referenced_payment_id: paymentId, report: { refund_id } })
+  t.match({ referenced_payment_id, report }, { referenced_payment_id: payment_id, report: { refund_id } })
 })
 
 t.test('PayPal: an order shows its refunds, from calls and from the dashboard', async (t) => {
-  const harness = await paypalHarness(t)
-  const { fake, paypal } = harness
-  const { ref, captureId } = await capturedOrder(harness)
-  t.notOk('refunds' in ((await retrieve(paypal, ref)) ?? {}))
-  const made = await refund(paypal, requestFor(ref))
+  const { fake, paypal, ref, captureId } = await withCaptured(t)
+  t.notOk('refunds' in ((await paypal.retrieveIntent(ref)) ?? {}))
+  const made = await paypal.refund(requestFor(ref))
   fake.refund(captureId, '1.00')
   fake.reverse(captureId)
-  const snapshot = await retrieve(paypal, ref)
+  const snapshot = await paypal.retrieveIntent(ref)
   t.match(snapshot?.evidence, { status: 'succeeded', provider_payment_id: captureId, amount_cents: 1999 })
   t.same(snapshot?.refunds?.[0], made)
   const others = { refund_id: null, status: 'succeeded', provider_payment_id: captureId, provider_event_id: null }
@@ -71,33 +50,29 @@ t.test('PayPal: an order shows its refunds, from calls and from the dashboard', 
 })
 
 t.test('PayPal: a pending refund may fail later', async (t) => {
-  const harness = await paypalHarness(t)
-  const { fake, paypal } = harness
-  const { ref } = await capturedOrder(harness)
+  const { fake, paypal, ref } = await withCaptured(t)
   fake.nextRefunds('pending', 'failed', 'cancelled')
-  const pending = await refund(paypal, requestFor(ref))
+  const pending = await paypal.refund(requestFor(ref))
   t.match(pending, { status: 'pending', refund_cents: 500 })
   const failed = fake.settleRefund(pending.provider_refund_id ?? '', 'failed', 'ECHECK')
-  t.match(paypal.readNotification(Buffer.from(failed.body)).report, {
+  t.match(readBody(failed).report, {
     about: 'refund',
     refund_id,
     status: 'failed',
     failure_code: 'echeck',
   })
-  t.match((await retrieve(paypal, ref))?.refunds, [{ refund_id, status: 'failed', failure_code: 'echeck' }])
-  t.same(fake.balanceOf(paymentId), { received_cents: 1999, refunded_cents: 0, capturable_cents: 0 })
+  t.match((await paypal.retrieveIntent(ref))?.refunds, [{ refund_id, status: 'failed', failure_code: 'echeck' }])
+  t.same(fake.balanceOf(payment_id), { received_cents: 1999, refunded_cents: 0, capturable_cents: 0 })
   for (const [index, status] of ['failed', 'cancelled'].entries()) {
-    const id = refund_id.replace('c001', `c01${index}`)
-    t.match(await refund(paypal, requestFor(ref, 100, id)), { status: 'failed', failure_code: status }, status)
+    const id = refund_id.replace('00a', `01${index}`)
+    t.match(await paypal.refund(requestFor(ref, 100, id)), { status: 'failed', failure_code: status }, status)
   }
 })
 
 t.test('PayPal: a refund that PayPal does not make is rejected with its issue', async (t) => {
-  const harness = await paypalHarness(t)
-  const { fake, paypal } = harness
-  const { ref, captureId } = await capturedOrder(harness)
+  const { fake, paypal, ref, captureId } = await withCaptured(t)
   const rejected = (amount: number, code: string) =>
-    t.rejects(refund(paypal, requestFor(ref, amount)), { name: 'ProviderError', kind: 'rejected', code }, code)
+    t.rejects(paypal.refund(requestFor(ref, amount)), { name: 'ProviderError', kind: 'rejected', code }, code)
   const issues = ['REFUND_TIME_LIMIT_EXCEEDED', 'TRANSACTION_DISPUTED', 'TRANSACTION_REFUSED', 'DECIMAL_PRECISION']
   for (const issue of issues) {
     fake.nextRefunds({ rejected: issue })
@@ -108,39 +83,34 @@ t.test('PayPal: a refund that PayPal does not make is rejected with its issue', 
   fake.refund(captureId)
   await rejected(500, 'capture_fully_refunded')
   const unknown = { ...ref, provider_payment_id: 'C9' }
-  await t.rejects(refund(paypal, requestFor(unknown)), { kind: 'rejected', code: 'invalid_resource_id' })
-  t.same(fake.balanceOf(paymentId), { received_cents: 1999, refunded_cents: 1999, capturable_cents: 0 })
+  await t.rejects(paypal.refund(requestFor(unknown)), { kind: 'rejected', code: 'invalid_resource_id' })
+  t.same(fake.balanceOf(payment_id), { received_cents: 1999, refunded_cents: 1999, capturable_cents: 0 })
 })
 
 t.test('PayPal: a pending capture cannot be refunded', async (t) => {
-  const harness = await paypalHarness(t)
-  const { provider_intent_id } = await harness.paypal.createIntent(createRequest)
-  harness.fake.approve(provider_intent_id)
-  harness.fake.nextCaptures('pending')
-  const { evidence } = await capture(harness.paypal, refTo(provider_intent_id), 'c1')
-  const ref = { ...refTo(provider_intent_id), provider_payment_id: evidence.provider_payment_id }
-  await t.rejects(refund(harness.paypal, requestFor(ref)), { kind: 'rejected', code: 'pending_capture' })
+  const { fake, paypal, ref } = await withApproved(t)
+  fake.nextCaptures('pending')
+  const { evidence } = await capture(paypal, ref, 'c1')
+  const pending = requestFor({ ...ref, provider_payment_id: evidence.provider_payment_id })
+  await t.rejects(paypal.refund(pending), { kind: 'rejected', code: 'pending_capture' })
 })
 
 t.test('PayPal: without a capture id, the order’s only capture is refunded', async (t) => {
-  const harness = await paypalHarness(t, { allowDouble: true })
-  const { fake, paypal } = harness
-  const { ref, captureId } = await capturedOrder(harness)
+  const { fake, paypal, ref, captureId } = await withCaptured(t, { allowDouble: true })
   const unnamed = { ...ref, provider_payment_id: null }
-  t.match(await refund(paypal, requestFor(unnamed)), { provider_payment_id: captureId })
+  t.match(await paypal.refund(requestFor(unnamed)), { provider_payment_id: captureId })
   const none = { kind: 'rejected', code: 'capture_not_found' }
   fake.captureTwice(ref.provider_intent_id)
-  await t.rejects(refund(paypal, requestFor(unnamed)), none, 'two captures')
+  await t.rejects(paypal.refund(requestFor(unnamed)), none, 'two captures')
   fake.expireOrder(ref.provider_intent_id)
-  await t.rejects(refund(paypal, requestFor(unnamed)), none, 'no order')
+  await t.rejects(paypal.refund(requestFor(unnamed)), none, 'no order')
 })
 
 t.test('PayPal: amounts without decimals are refunded as PayPal writes them', async (t) => {
-  const harness = await paypalHarness(t)
-  const { ref } = await capturedOrder(harness)
+  const { fake, paypal, ref } = await withCaptured(t)
   const forints = { ...requestFor({ ...ref, currency: 'HUF' }), amount_cents: 150 }
-  await t.rejects(refund(harness.paypal, forints), { kind: 'currency', code: 'currency_not_supported' })
+  await t.rejects(paypal.refund(forints), { kind: 'currency', code: 'currency_not_supported' })
   const yen = { ...requestFor({ ...ref, currency: 'JPY' }), amount_cents: 150 }
-  await t.rejects(refund(harness.paypal, yen), { kind: 'rejected', code: 'refund_capture_currency_mismatch' })
-  t.equal(harness.fake.callsTo(/refund$/).length, 1)
+  await t.rejects(paypal.refund(yen), { kind: 'rejected', code: 'refund_capture_currency_mismatch' })
+  t.equal(fake.callsTo(/refund$/).length, 1)
 })

@@ -1,25 +1,26 @@
 // Attaching, reading and detaching methods at PayPal.
-import t from 'tap'
-import { customerMissing, type ProviderMethods } from '../providerMethods.ts'
+import t, { type Test } from 'tap'
+import { customerMissing } from '../providerMethods.ts'
 import { paypalHarness } from './testing/paypalHarness.ts'
 
 const card = { card: { brand: 'VISA', last_digits: '1111', expiry: '2027-02', name: 'Pat Example' } }
 const owner = 'guest:pat@example.com'
 const wallet = { paypal: { email_address: 'pat@example.com', payer_id: 'QYR5Z8XDVJNXQ', usage_type: 'MERCHANT' } }
 
-async function start(t: Parameters<typeof paypalHarness>[0]) {
+async function start(t: Test) {
   const { fake, paypal } = await paypalHarness(t)
-  if (!paypal.methods) throw new Error('PayPal lacks methods')
-  const methods: ProviderMethods = paypal.methods
-  return { fake, paypal, methods }
+  const requestFor = (source: typeof card | typeof wallet, provider_customer_id: string | null = null) => {
+    const token = fake.vault.approveSetup(source)
+    return { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id }
+  }
+  return { fake, paypal, methods: paypal.methods, requestFor }
 }
 
 t.test('PayPal: the first attached method creates the customer with our user id', async (t) => {
-  const { fake, methods } = await start(t)
+  const { fake, methods, requestFor } = await start(t)
   const customer = { idempotency_key: 'u1', user_id: 'user-1', email: 'pat@example.com', name: 'Pat' }
   t.equal(await methods.createCustomer(customer), null)
-  const token = fake.vault.approveSetup(card)
-  const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }
+  const request = requestFor(card)
   const attached = await methods.attachMethod(request)
   t.match(attached, {
     payment_type: 'card',
@@ -34,21 +35,15 @@ t.test('PayPal: the first attached method creates the customer with our user id'
   const [call] = fake.callsTo(/vault/)
   t.match(call, { method: 'POST', path: '/v3/vault/payment-tokens', key: 'm1' })
   t.same(JSON.parse(call?.body ?? ''), {
-    payment_source: { token: { id: token, type: 'SETUP_TOKEN' } },
+    payment_source: { token: { id: request.token, type: 'SETUP_TOKEN' } },
     customer: { merchant_customer_id: 'user-1' },
   })
   t.same(await methods.attachMethod(request), attached, 'the same key returns the same method')
 })
 
 t.test('PayPal: another method is attached to the same customer', async (t) => {
-  const { fake, methods } = await start(t)
-  const token = fake.vault.approveSetup(wallet)
-  const attached = await methods.attachMethod({
-    idempotency_key: 'm1',
-    token,
-    user_id: 'user-1',
-    provider_customer_id: 'customer_40293',
-  })
+  const { methods, requestFor } = await start(t)
+  const attached = await methods.attachMethod(requestFor(wallet, 'customer_40293'))
   t.same(attached, {
     provider_method_id: attached.provider_method_id,
     payment_type: 'paypal',
@@ -71,10 +66,9 @@ t.test('PayPal: a user id in an unsupported format is left out', async (t) => {
 })
 
 t.test('PayPal: attaching with a lost response saves one method', async (t) => {
-  const { fake, methods } = await start(t)
+  const { fake, methods, requestFor } = await start(t)
   fake.faults.next({ kind: 'drop', commits: true })
-  const token = fake.vault.approveSetup(card)
-  await methods.attachMethod({ idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null })
+  await methods.attachMethod(requestFor(card))
   t.equal(fake.vault.tokens.size, 1)
 })
 
@@ -104,14 +98,9 @@ t.test('PayPal: an unknown token of any characters is rejected', async (t) => {
 })
 
 t.test('PayPal: deleting a customer deletes all its methods, and no other ones', async (t) => {
-  const { fake, methods } = await start(t)
-  const attach = async (key: string, provider_customer_id: string | null) =>
-    methods.attachMethod({
-      idempotency_key: key,
-      token: fake.vault.approveSetup(card),
-      user_id: 'user-1',
-      provider_customer_id,
-    })
+  const { fake, methods, requestFor } = await start(t)
+  const attach = (key: string, provider_customer_id: string | null) =>
+    methods.attachMethod({ ...requestFor(card, provider_customer_id), idempotency_key: key })
   const { provider_customer_id } = await attach('first', null)
   for (let another = 1; another <= 6; another++) await attach(`another ${another}`, provider_customer_id)
   const other = await attach('other', null)
@@ -125,14 +114,8 @@ t.test('PayPal: deleting a customer deletes all its methods, and no other ones',
 })
 
 t.test('PayPal: detaching deletes a method, and succeeds when it does not exist', async (t) => {
-  const { fake, methods } = await start(t)
-  const token = fake.vault.approveSetup(card)
-  const { provider_method_id, provider_customer_id } = await methods.attachMethod({
-    idempotency_key: 'm1',
-    token,
-    user_id: 'user-1',
-    provider_customer_id: null,
-  })
+  const { fake, methods, requestFor } = await start(t)
+  const { provider_method_id, provider_customer_id } = await methods.attachMethod(requestFor(card))
   await methods.detachMethod({ provider_method_id, provider_customer_id })
   t.equal(fake.vault.tokens.size, 0)
   await methods.detachMethod({ provider_method_id, provider_customer_id })
@@ -146,9 +129,8 @@ t.test('PayPal: detaching deletes a method, and succeeds when it does not exist'
 t.test(
   'PayPal: a saved method is read in its current state, and is null when the customer no longer has it',
   async (t) => {
-    const { fake, methods } = await start(t)
-    const token = fake.vault.approveSetup(card)
-    const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }
+    const { fake, methods, requestFor } = await start(t)
+    const request = requestFor(card)
     const { provider_method_id, provider_customer_id } = await methods.attachMethod(request)
     const retrieve = async (id = provider_method_id, customer = provider_customer_id) =>
       methods.retrieveMethod?.({ provider_method_id: id, provider_customer_id: customer })
@@ -174,9 +156,8 @@ t.test(
 )
 
 t.test('PayPal: attaching to a lost customer reports customer_missing, and the token stays usable', async (t) => {
-  const { fake, methods } = await start(t)
-  const token = fake.vault.approveSetup(card)
-  const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: 'customer_40293' }
+  const { fake, methods, requestFor } = await start(t)
+  const request = requestFor(card, 'customer_40293')
   fake.vault.loseCustomer('customer_40293')
   const missing = { name: 'ProviderError', kind: 'rejected', code: customerMissing }
   await t.rejects(methods.attachMethod(request), missing)
@@ -187,9 +168,8 @@ t.test('PayPal: attaching to a lost customer reports customer_missing, and the t
 })
 
 t.test('PayPal: method notifications have generic type, method and customer', async (t) => {
-  const { fake, paypal, methods } = await start(t)
-  const token = fake.vault.approveSetup(wallet)
-  const request = { idempotency_key: 'm1', token, user_id: 'user-1', provider_customer_id: null }
+  const { fake, paypal, methods, requestFor } = await start(t)
+  const request = requestFor(wallet)
   const { provider_method_id, provider_customer_id } = await methods.attachMethod(request)
   await methods.detachMethod({ provider_method_id, provider_customer_id })
   const received = fake.events.map(({ body }) => paypal.readNotification(Buffer.from(body)))

@@ -4,7 +4,8 @@ import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { type Provider, ProviderError } from '../provider.ts'
-import { createRequest, paypalFor, paypalHarness } from './testing/paypalHarness.ts'
+import { connect } from '../testing/providerHarness.ts'
+import { orderRequest, paypalHarness } from './testing/paypalHarness.ts'
 
 type Signed = ReturnType<FakePaypal['signed']>
 
@@ -17,7 +18,7 @@ const postbacks = (fake: FakePaypal) => fake.callsTo(/verify-webhook-signature/)
 
 async function start(t: Parameters<typeof paypalHarness>[0], options: Parameters<typeof paypalHarness>[1] = {}) {
   const { fake, paypal } = await paypalHarness(t, options)
-  const { provider_intent_id } = await paypal.createIntent({ ...createRequest, description: 'Zwei Plätze – 2 × 10 €' })
+  const { provider_intent_id } = await paypal.createIntent({ ...orderRequest, description: 'Zwei Plätze – 2 × 10 €' })
   const event = fake.approve(provider_intent_id)
   return { fake, paypal, event, signed: fake.signed(event) }
 }
@@ -179,7 +180,7 @@ t.test('PayPal: a failed verification call is an error, so that PayPal sends the
     })
   fake.verificationFaults.always(undefined)
   await verify(paypal, signed)
-  const unreachable = paypalFor(t, fake, { apiBase: `http://127.0.0.1:${await freePort()}` })
+  const unreachable = await connect(t, { ...fake.env, PAYPAL_API_BASE: `http://127.0.0.1:${await freePort()}` })
   await t.rejects(verify(unreachable, signed), { ...providerError, kind: 'unavailable' })
 })
 
@@ -207,7 +208,7 @@ t.test('PayPal: parallel verifications are limited and do not delay orders', asy
   const posts = Array.from({ length: 200 }, () => verify(paypal, signed).catch((error) => errors.push(error)))
   const isBusy = (error: unknown) => error instanceof ProviderError && error.code === 'verification_busy'
   await waitFor(() => postbacks(fake).length === 16, { what: 'the verification calls that are allowed' })
-  await paypal.createIntent({ ...createRequest, idempotency_key: 'while-verifying' })
+  await paypal.createIntent({ ...orderRequest, idempotency_key: 'while-verifying' })
   t.equal(fake.orders.size, 2)
   const orderTokens = fake.callsTo(/orders/).map(({ authorization }) => authorization)
   for (const { authorization } of postbacks(fake))

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t from 'tap'
 import type { CreateIntent, Provider } from '../provider.ts'
+import { createRequest, refTo } from '../testing/requests.ts'
 import { createLocalMemory, type SandboxMemory } from './memory.ts'
 import { createPostgresMemory } from './postgresMemory.ts'
 import { createSandbox } from './sandbox.ts'
@@ -18,10 +19,7 @@ const memories: Readonly<Record<string, SandboxMemory>> = { local: createLocalMe
 type Wanted = Partial<CreateIntent>
 const request = (wanted: Wanted = {}): CreateIntent => {
   const payment_id = randomUUID()
-  const page = { return_url: null, cancel_url: null, statement_descriptor: null }
-  const method = { provider_method_id: null, provider_customer_id: null }
-  const money = { amount_cents: 2599, currency: 'EUR', capture_method: 'automatic' } as const
-  return { payment_id, idempotency_key: payment_id, description: null, ...money, ...page, ...method, ...wanted }
+  return { ...createRequest, payment_id, idempotency_key: payment_id, ...wanted }
 }
 
 async function open(provider: Provider, wanted: Wanted = {}) {
@@ -29,8 +27,7 @@ async function open(provider: Provider, wanted: Wanted = {}) {
   const { provider_intent_id } = await provider.createIntent(
     request({ ...wanted, payment_id, idempotency_key: payment_id }),
   )
-  const created_at = new Date().toISOString()
-  return { payment_id, provider_intent_id, provider_payment_id: null, currency, capture_method, created_at }
+  return refTo(provider_intent_id, { payment_id, capture_method, currency })
 }
 
 const nowSeconds = () => Math.floor(Date.now() / 1000)

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { CatalogPrice, ProductCatalog } from '../productCatalog.ts'
 import type { ProviderError } from '../provider.ts'
 import type { ProviderMethods } from '../providerMethods.ts'
+import { createRequest as intent } from '../testing/requests.ts'
 import { createSandbox } from './sandbox.ts'
 import { signSandboxEvent } from './signature.ts'
 
@@ -27,20 +28,6 @@ async function receive(body: string | Buffer, header: string | string[] | undefi
   return sandbox.readNotification(Buffer.from(body))
 }
 const signed = (body: string, by = secret) => receive(body, signSandboxEvent(by, body, nowSeconds))
-
-const intent = {
-  payment_id: '018f0000-0000-7000-8000-000000000001',
-  idempotency_key: '018f0000-0000-7000-8000-000000000001',
-  amount_cents: 2599,
-  currency: 'EUR',
-  description: null,
-  capture_method: 'automatic',
-  return_url: null,
-  cancel_url: null,
-  statement_descriptor: null,
-  provider_method_id: null,
-  provider_customer_id: null,
-} as const
 
 t.test('sandbox: the same idempotency key returns the same intent, another key another one', async (t) => {
   const first = await sandbox.createIntent(intent)

@@ -1,19 +1,20 @@
 // What Stripe's errors mean. See `adapterContract.full.test.ts` for lost and throttled requests.
 import t from 'tap'
-import { createIntentRequest, stripeHarness, stripeWithListener } from './testing/stripeHarness.ts'
+import { createRequest, payment_id } from '../testing/requests.ts'
+import { stripeHarness, stripeResponding } from './testing/stripeHarness.ts'
 
 const failure = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
 
 t.test('Stripe: a declined card is declined with the bank’s code', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
-  const declined = stripe.createIntent({ ...createIntentRequest, provider_method_id: 'pm_card_chargeDeclined' })
+  const declined = stripe.createIntent({ ...createRequest, provider_method_id: 'pm_card_chargeDeclined' })
   await t.rejects(declined, { ...failure('declined', 'insufficient_funds'), message: 'The payment was declined' })
   t.equal(fake.calls.length, 1, 'not retried')
 })
 
 t.test('Stripe: an invalid request is rejected, without Stripe’s own message', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
-  const unknownMethod = stripe.createIntent({ ...createIntentRequest, provider_method_id: 'pm_secret_number' })
+  const unknownMethod = stripe.createIntent({ ...createRequest, provider_method_id: 'pm_secret_number' })
   await t.rejects(unknownMethod, failure('rejected', 'resource_missing'))
   const { message, cause } = (await unknownMethod.catch((error: Error) => error)) as Error
   t.notMatch(`${message} ${(cause as Error).message}`, 'pm_secret_number', 'Stripe’s text is not passed on')
@@ -23,17 +24,18 @@ t.test('Stripe: an invalid request is rejected, without Stripe’s own message',
 
 t.test('Stripe: an unsupported amount or currency is a currency error', async (t) => {
   const { stripe } = await stripeHarness(t)
-  const tooSmall = { ...createIntentRequest, amount_cents: 49, idempotency_key: 'small' }
+  const tooSmall = { ...createRequest, amount_cents: 49, idempotency_key: 'small' }
   await t.rejects(stripe.createIntent(tooSmall), failure('currency', 'amount_too_small'))
-  const tooLarge = { ...createIntentRequest, amount_cents: 100_000_000, idempotency_key: 'large' }
+  const tooLarge = { ...createRequest, amount_cents: 100_000_000, idempotency_key: 'large' }
   await t.rejects(stripe.createIntent(tooLarge), failure('currency', 'amount_too_large'))
   await t.rejects(
-    stripe.createIntent({ ...createIntentRequest, currency: 'CUP', idempotency_key: 'cup' }),
+    stripe.createIntent({ ...createRequest, currency: 'CUP', idempotency_key: 'cup' }),
     failure('currency'),
   )
 })
 
 t.test('Stripe: each status and error type maps to its kind and code', async (t) => {
+  const { stripe, respond } = await stripeResponding(t)
   const errors = [
     [
       400,
@@ -62,17 +64,13 @@ t.test('Stripe: each status and error type maps to its kind and code', async (t)
     [200, { type: 'api_error' }, failure('unknown')],
   ] as const
   for (const [status, error, expected] of errors) {
-    const stripe = await stripeWithListener(
-      t,
-      (_request, response) => void response.writeHead(status).end(JSON.stringify({ error })),
-      { timeoutMs: 440 },
-    )
-    await t.rejects(stripe.createIntent(createIntentRequest), expected, `${status} ${JSON.stringify(error)}`)
+    respond({ error }, status)
+    await t.rejects(stripe.createIntent(createRequest), expected, `${status} ${JSON.stringify(error)}`)
   }
 })
 
 t.test('Stripe: an unreadable response is unknown, or unavailable with 401, 403 and 429', async (t) => {
-  const { payment_id } = createIntentRequest
+  const { stripe, respond } = await stripeResponding(t)
   const intent = JSON.stringify({ id: 'pi_1', amount: 2599, currency: 'eur', metadata: { payment_id } })
   const responses = [
     [200, '', 'unknown'],
@@ -92,16 +90,13 @@ t.test('Stripe: an unreadable response is unknown, or unavailable with 401, 403 
     [429, '<h1>Too Many Requests</h1>', 'unavailable'],
   ] as const
   for (const [status, body, kind] of responses) {
-    const stripe = await stripeWithListener(t, (_request, response) => void response.writeHead(status).end(body), {
-      timeoutMs: 440,
-    })
-    await t.rejects(stripe.createIntent(createIntentRequest), failure(kind), `${status} ${body}`)
+    respond(body, status)
+    await t.rejects(stripe.createIntent(createRequest), failure(kind), `${status} ${body}`)
   }
 })
 
 t.test('Stripe: all requests of a search share one time limit', async (t) => {
   const { fake, stripe } = await stripeHarness(t, { timeoutMs: 700 })
-  const { payment_id } = createIntentRequest
   for (let count = 0; count < 120; count++) fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id } })
   fake.readFaults.always({ kind: 'slow', ms: 450 })
   await t.rejects(stripe.findIntents(payment_id), failure('unknown', 'timeout'))
@@ -110,15 +105,15 @@ t.test('Stripe: all requests of a search share one time limit', async (t) => {
 t.test('Stripe: a 500 stored under the key stays unknown, and the intent is found [10.2-kept-errors]', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   fake.failInside({ commits: true })
-  await t.rejects(stripe.createIntent(createIntentRequest), failure('unknown', 'api_error'))
-  await t.rejects(stripe.createIntent(createIntentRequest), failure('unknown', 'api_error'), 'replayed')
+  await t.rejects(stripe.createIntent(createRequest), failure('unknown', 'api_error'))
+  await t.rejects(stripe.createIntent(createRequest), failure('unknown', 'api_error'), 'replayed')
   t.equal(fake.calls.length, 6)
-  t.equal((await stripe.findIntents(createIntentRequest.payment_id)).length, 1)
+  t.equal((await stripe.findIntents(payment_id)).length, 1)
 })
 
 t.test('Stripe: a key reused with other parameters makes the outcome unknown', async (t) => {
   const { stripe } = await stripeHarness(t, { timeoutMs: 440 })
-  await stripe.createIntent(createIntentRequest)
-  const other = stripe.createIntent({ ...createIntentRequest, amount_cents: 9900 })
+  await stripe.createIntent(createRequest)
+  const other = stripe.createIntent({ ...createRequest, amount_cents: 9900 })
   await t.rejects(other, failure('unknown', 'idempotency_error'))
 })

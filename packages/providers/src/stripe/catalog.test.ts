@@ -10,6 +10,7 @@ import {
   price,
   product,
   product_id,
+  withProduct,
 } from './testing/catalogHarness.ts'
 
 const at = `POST /v1/products/${product_id}`
@@ -64,8 +65,7 @@ t.test('Stripe: an up-to-date product is not created again, with the same key or
 })
 
 t.test('Stripe: updating a product without its price is one call', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await catalog.putProduct(firstPut)
+  const { fake, catalog, known } = await withProduct(t)
   fake.changeProduct(product_id, { active: false, metadata: { shelf: '7' } })
   const changed = { ...product, name: 'Renamed', description: null, product_type: 'service', price: monthly } as const
   const before = fake.calls.length
@@ -81,8 +81,8 @@ t.test('Stripe: updating a product without its price is one call', async (t) => 
 })
 
 t.test('Stripe: a new price becomes the default and the former one is archived', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  let known = await catalog.putProduct(firstPut)
+  const { fake, catalog, ...first } = await withProduct(t)
+  let { known } = first
   const changes: readonly CatalogPrice[] = [
     monthly,
     price,
@@ -120,8 +120,7 @@ t.test('Stripe: a former price that returns within a day is created again', asyn
 })
 
 t.test('Stripe: of several matching prices of ours the oldest stays, and the merchant’s prices stay too', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await catalog.putProduct(firstPut)
+  const { fake, catalog, known } = await withProduct(t)
   const own = { product: product_id, currency: 'eur', unit_amount: 2599 }
   const theirs = [
     fake.addPrice(own),
@@ -153,8 +152,7 @@ t.test('Stripe: a three-monthly price does not match a monthly one', async (t) =
 })
 
 t.test('Stripe: a matching price is found on any page of the list', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await catalog.putProduct(firstPut)
+  const { fake, catalog, known } = await withProduct(t)
   const other = { product: product_id, currency: 'eur', metadata: { product_id } }
   for (let index = 0; index < 75; index++) {
     fake.addPrice({ product: product_id, currency: 'eur', unit_amount: 2599 })
@@ -180,8 +178,7 @@ t.test('Stripe: an archived price is created again, even with a remembered key',
 })
 
 t.test('Stripe: a deleted product is created again, even with a remembered key', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await catalog.putProduct(firstPut)
+  const { fake, catalog, known } = await withProduct(t)
   fake.deleteProduct(product_id)
   const put = await catalog.putProduct(again(known))
   assertDefaultPrice(t, fake, put)

@@ -1,22 +1,21 @@
 // Product sync with Stripe under faults and in parallel: each product exists once, with one price of ours.
-import { createServer } from 'node:http'
-import { listen } from '@paylog/testing/fakeServer'
+import type { RequestListener } from 'node:http'
+import type { Fault } from '@paylog/testing/fakeServer'
 import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
-import t from 'tap'
-import { createPace } from '../pacing.ts'
-import type { PutProduct } from '../productCatalog.ts'
-import { createStripe } from './stripe.ts'
+import t, { type Test } from 'tap'
+import type { ProductCatalog, ProviderProduct, PutProduct } from '../productCatalog.ts'
 import {
   assertDefaultPrice,
   callsOf,
-  catalogAt,
   catalogHarness,
   firstPut,
   price,
   product,
   product_id,
+  withProduct,
 } from './testing/catalogHarness.ts'
+import { stripeWithListener } from './testing/stripeHarness.ts'
 
 // They wait for most of their time, each at its own provider.
 t.jobs = 4
@@ -27,11 +26,12 @@ const higherPrice: PutProduct = {
   idempotency_key: 'higher price',
   product: { ...product, price: { ...price, amount_cents: 9900 } },
 }
-const faults = [true, false].flatMap((commits) => [
-  { kind: 'drop', commits } as const,
-  { kind: 'garbage', commits } as const,
-  { kind: 'status', status: 502, commits } as const,
+const faults = [true, false].flatMap((commits): Fault[] => [
+  { kind: 'drop', commits },
+  { kind: 'garbage', commits },
+  { kind: 'status', status: 502, commits },
 ])
+const silent = [true, false].map((commits): Fault => ({ kind: 'hang', commits }))
 const noFaults = (calls: number) => Array.from({ length: calls }, () => undefined)
 
 const writesAt = (fake: FakeStripe) => fake.calls.filter(({ method }) => method === 'POST').length
@@ -43,76 +43,62 @@ const scenarios = [
     name: 'another price',
     writes: 4,
     prices: 2,
-    begin: async (catalog: { putProduct(request: PutProduct): Promise<PutProduct['known']> }) => ({
-      ...higherPrice,
-      known: await catalog.putProduct(firstPut),
-    }),
+    begin: async (catalog: ProductCatalog) => ({ ...higherPrice, known: await catalog.putProduct(firstPut) }),
   },
 ]
 
-for (const { name, writes, prices, begin } of scenarios) {
+type Started = { readonly fake: FakeStripe; readonly put: () => Promise<ProviderProduct>; readonly label: string }
+
+for (const { name, writes, prices, begin } of scenarios)
   for (let call = 0; call < writes; call++) {
-    t.test(`Stripe: a product sync succeeds when the response to call ${call + 1} is lost: ${name}`, async (t) => {
-      await Promise.all(
-        faults.map(async (fault) => {
-          const { fake, catalog } = await catalogHarness(t)
+    /** Runs the scenario for each fault, at the same time. @param act returns the result of the last sync */
+    const forEach = (t: Test, given: readonly Fault[], act: (it: Started, fault: Fault) => Promise<ProviderProduct>) =>
+      Promise.all(
+        given.map(async (fault) => {
+          const { fake, catalog } = await catalogHarness(t, { timeoutMs: fault.kind === 'hang' ? 800 : undefined })
           const request = await begin(catalog)
-          fake.faults.next(...noFaults(call), fault)
-          const label = `${fault.kind}, ${fault.commits ? 'executed' : 'not executed'}`
-          assertDefaultPrice(t, fake, await catalog.putProduct(request), label)
+          const label = JSON.stringify(fault)
+          const result = await act({ fake, label, put: () => catalog.putProduct(request) }, fault)
+          assertDefaultPrice(t, fake, result, label)
           t.equal(fake.pricesOf(product_id).length, prices, label)
         }),
       )
-    })
 
-    t.test(`Stripe: a repeated product sync succeeds after call ${call + 1} failed: ${name}`, async (t) => {
-      await Promise.all(
-        faults.map(async (fault) => {
-          const { fake, catalog } = await catalogHarness(t)
-          const request = await begin(catalog)
-          fake.faults.next(...noFaults(call), fault, fault, fault)
-          const label = `${fault.kind}, ${fault.commits ? 'executed' : 'not executed'}`
-          await t.rejects(catalog.putProduct(request), providerError('unknown'), label)
-          assertDefaultPrice(t, fake, await catalog.putProduct(request), label)
-          t.equal(fake.pricesOf(product_id).length, prices, label)
+    t.test(`Stripe: a product sync succeeds when the response to call ${call + 1} is lost: ${name}`, (t) =>
+      forEach(t, faults, ({ fake, put }, fault) => {
+        fake.faults.next(...noFaults(call), fault)
+        return put()
+      }),
+    )
+
+    t.test(`Stripe: a repeated product sync succeeds after call ${call + 1} failed: ${name}`, (t) =>
+      forEach(t, faults, async ({ fake, put, label }, fault) => {
+        fake.faults.next(...noFaults(call), fault, fault, fault)
+        await t.rejects(put(), providerError('unknown'), label)
+        return put()
+      }),
+    )
+
+    t.test(`Stripe: a product sync times out when call ${call + 1} gets no response: ${name}`, (t) =>
+      forEach(t, silent, async ({ fake, put }, fault) => {
+        fake.faults.next(...noFaults(call), fault)
+        await t.rejects(put(), providerError('unknown', 'timeout'))
+        return put()
+      }),
+    )
+
+    for (const commits of [true, false])
+      t.test(`Stripe: a product sync succeeds after call ${call + 1} got a stored 500 (${commits}): ${name}`, (t) =>
+        forEach(t, [{ kind: 'slow', ms: 100 }], async ({ fake, put }) => {
+          const result = put()
+          await during(fake, call, () => fake.failInside({ commits }))
+          return result
         }),
       )
-    })
-
-    t.test(`Stripe: a product sync times out when call ${call + 1} gets no response: ${name}`, async (t) => {
-      await Promise.all(
-        [true, false].map(async (commits) => {
-          const { fake, catalog } = await catalogHarness(t, { timeoutMs: 800 })
-          const request = await begin(catalog)
-          fake.faults.next(...noFaults(call), { kind: 'hang', commits })
-          await t.rejects(catalog.putProduct(request), providerError('unknown', 'timeout'))
-          assertDefaultPrice(t, fake, await catalog.putProduct(request))
-          t.equal(fake.pricesOf(product_id).length, prices)
-        }),
-      )
-    })
-
-    t.test(`Stripe: a product sync succeeds after call ${call + 1} got a stored 500: ${name}`, async (t) => {
-      await Promise.all(
-        [true, false].map(async (commits) => {
-          const { fake, catalog } = await catalogHarness(t)
-          const request = await begin(catalog)
-          const until = writesAt(fake) + call + 1
-          fake.faults.next(...noFaults(call), { kind: 'slow', ms: 100 })
-          const put = catalog.putProduct(request)
-          await waitFor(() => writesAt(fake) === until, { what: 'the call' })
-          fake.failInside({ commits })
-          assertDefaultPrice(t, fake, await put)
-          t.equal(fake.pricesOf(product_id).length, prices)
-        }),
-      )
-    })
   }
-}
 
 t.test('Stripe: a product sync is unknown when prices cannot be listed', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await catalog.putProduct(firstPut)
+  const { fake, catalog, known } = await withProduct(t)
   fake.readFaults.next({ kind: 'drop', commits: false })
   assertDefaultPrice(t, fake, await catalog.putProduct({ ...higherPrice, known }))
   const lost = { kind: 'garbage', commits: false } as const
@@ -136,8 +122,7 @@ t.test('Stripe: sixteen parallel calls create one product with one price', async
 })
 
 t.test('Stripe: after two parallel syncs with different prices, the next sync sets its own price', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await catalog.putProduct(firstPut)
+  const { fake, catalog, known } = await withProduct(t)
   const putAt = (amount_cents: number) => ({
     ...firstPut,
     idempotency_key: `price ${amount_cents}`,
@@ -165,8 +150,7 @@ t.test('Stripe: a price that is archived before it becomes the default is create
 })
 
 t.test('Stripe: a former price is archived even when someone makes it the default again', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await catalog.putProduct(firstPut)
+  const { fake, catalog, known } = await withProduct(t)
   const put = catalog.putProduct({ ...higherPrice, known })
   await during(fake, 3, () => void fake.changeProduct(product_id, { default_price: known.provider_price_id }))
   assertDefaultPrice(t, fake, await put)
@@ -184,24 +168,16 @@ t.test('Stripe: a sync fails when the product is deleted meanwhile, and the next
 
 t.test('Stripe: a sync gives up after five rounds of replayed responses', async (t) => {
   const requested: string[] = []
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     requested.push(`${request.method} ${request.url?.split('?')[0]}`)
     const replayed = request.url === '/v1/prices' ? { 'idempotent-replayed': 'true' } : {}
     response.writeHead(200, replayed)
     response.end(JSON.stringify({ id: 'x', default_price: null, data: [], has_more: false }))
     request.resume()
-  })
-  const catalog = catalogAt(t, await listen(t, server))
+  }
+  const { catalog } = await stripeWithListener(t, listener, { timeoutMs: 5_000 })
   await t.rejects(catalog.putProduct(firstPut), providerError('unknown', 'price_contended'))
   t.equal(requested.filter((call) => call === 'POST /v1/prices').length, 5)
-})
-
-t.test('Stripe: a product sync is unavailable when Stripe cannot be reached', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  fake.shut()
-  await t.rejects(catalog.putProduct(firstPut), providerError('unavailable', 'econnrefused'))
-  await fake.open()
-  assertDefaultPrice(t, fake, await catalog.putProduct(firstPut))
 })
 
 const products = (many: number): PutProduct[] =>
@@ -210,24 +186,8 @@ const products = (many: number): PutProduct[] =>
     return { ...firstPut, idempotency_key: id, product: { ...product, product_id: id } }
   })
 
-t.test('Stripe: a throttled product sync is retried and succeeds', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  for (let call = 0; call < 3; call++) {
-    fake.failNext({
-      status: 429,
-      error: { type: 'invalid_request_error', code: call === 1 ? 'lock_timeout' : 'rate_limit', message: 'Slow down' },
-      headers: { 'retry-after': '0' },
-    })
-    assertDefaultPrice(t, fake, await catalog.putProduct({ ...firstPut, idempotency_key: `${call}` }))
-  }
-  fake.faults.next({ kind: 'status', status: 429, commits: false })
-  assertDefaultPrice(t, fake, await catalog.putProduct(firstPut), 'also when a proxy throttles')
-  t.equal(fake.pricesOf(product_id).length, 1)
-})
-
 t.test('Stripe: product syncs succeed when Stripe throttles below its documented limit', async (t) => {
-  const pace = createPace({ perSecond: 200 })
-  const { fake, catalog } = await catalogHarness(t, { pace })
+  const { fake, catalog } = await catalogHarness(t, { perSecond: 200 })
   fake.rateLimit.set({ perSecond: 40 })
   await Promise.all(products(25).map((request) => catalog.putProduct(request)))
   t.equal(fake.products().length, 25)
@@ -240,19 +200,8 @@ t.test('Stripe: product syncs succeed when Stripe throttles below its documented
 })
 
 t.test("Stripe: product syncs stay below a sandbox's rate limit", async (t) => {
-  const { fake } = await catalogHarness(t)
-  const { secretKey, origin: apiBase } = fake
-  const stripe = createStripe({
-    secretKey,
-    apiBase,
-    webhookSecrets: ['whsec_example'],
-    timeoutMs: 1_000,
-    maxPerSecond: 20,
-  })
-  t.teardown(() => stripe.close())
+  const { fake, catalog } = await catalogHarness(t, { perSecond: 20, timeoutMs: 1_000 })
   fake.rateLimit.set({ perSecond: 25 })
-  const { catalog } = stripe
-  if (!catalog) throw new Error('Stripe lacks a catalogue')
   const startedAt = performance.now()
   await Promise.all(products(14).map((request) => catalog.putProduct(request)))
   t.ok(performance.now() - startedAt > 1_500, 'longer than the time limit of one call')

@@ -2,14 +2,14 @@
 import type { FakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import type { ProviderNotification } from '../provider.ts'
+import { payment_id, refund_id } from '../testing/requests.ts'
 import {
-  payment_id,
   readBody,
-  refund_id,
   refundRequest,
-  stripeWithListener,
+  stripeResponding,
   withCustomer,
   withIntent,
+  withPaid,
 } from './testing/stripeHarness.ts'
 
 const sentBy = (fake: FakeStripe, type: string) => {
@@ -120,8 +120,7 @@ t.test('Stripe: a thin event about another system’s intent has no report', asy
 })
 
 t.test('Stripe: a thin event that cannot be completed is unchanged', async (t) => {
-  const { fake, stripe, id } = await withIntent(t)
-  fake.pay(id, 'succeeded')
+  const { fake, stripe } = await withPaid(t)
   const thin = fake.thin(sentBy(fake, 'payment_intent.succeeded'))
   const before = fake.calls.length
   const related = (objectId: string) => ({ ...thin, related_object: { id: objectId, type: 'x', url: 'x' } })
@@ -145,20 +144,16 @@ t.test('Stripe: a thin event that cannot be completed is unchanged', async (t) =
 })
 
 t.test('Stripe: a thin event is not completed by another object, or while Stripe does not respond', async (t) => {
-  const { fake, stripe, id } = await withIntent(t, {}, { timeoutMs: 440 })
-  fake.pay(id, 'succeeded')
+  const { fake, stripe } = await withPaid(t, {}, { timeoutMs: 440 })
   const notification = readBody(fake.thin(sentBy(fake, 'payment_intent.succeeded')))
   fake.readFaults.always({ kind: 'status', status: 503, commits: false })
   await t.rejects(stripe.completeNotification(notification), { name: 'ProviderError', kind: 'unknown' })
-  const other = await stripeWithListener(t, (_request, response) => void response.end('{"id":"pi_other"}'), {
-    timeoutMs: 440,
-  })
-  await t.rejects(other.completeNotification(notification), { kind: 'unknown', code: 'another_object' })
+  const other = await stripeResponding(t, { id: 'pi_other' })
+  await t.rejects(other.stripe.completeNotification(notification), { kind: 'unknown', code: 'another_object' })
 })
 
 t.test('Stripe: a refund from the Dashboard finds its payment by its charge', async (t) => {
-  const { fake, stripe, id, chargeId } = await withIntent(t)
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id, chargeId } = await withPaid(t)
   const [created] = fake.refund(id, 100)
   const object = { ...created?.data.object, payment_intent: null }
   const notification = readBody(fake.event('refund.created', object))
@@ -172,8 +167,7 @@ t.test('Stripe: a refund from the Dashboard finds its payment by its charge', as
 })
 
 t.test('Stripe: a refund of ours is not asked about', async (t) => {
-  const { fake, stripe, id } = await withIntent(t)
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t)
   await stripe.refund(refundRequest(id))
   const before = fake.calls.length
   const notification = readBody(sentBy(fake, 'refund.created'))
@@ -183,11 +177,9 @@ t.test('Stripe: a refund of ours is not asked about', async (t) => {
 })
 
 t.test('Stripe: a refund that released an authorization only identifies its payment', async (t) => {
-  const canceled = await withIntent(t, { capture_method: 'manual' })
-  canceled.fake.pay(canceled.id, 'succeeded')
+  const canceled = await withPaid(t, { capture_method: 'manual' })
   canceled.fake.pay(canceled.id, 'canceled')
-  const partial = await withIntent(t, { capture_method: 'manual' })
-  partial.fake.pay(partial.id, 'succeeded')
+  const partial = await withPaid(t, { capture_method: 'manual' })
   const request = { ...refundRequest(partial.id), amount_cents: 2000 }
   await partial.stripe.captureAuthorized({ ...request, idempotency_key: 'capture' })
   for (const { fake, stripe, id, chargeId } of [canceled, partial]) {

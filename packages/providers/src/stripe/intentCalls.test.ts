@@ -1,12 +1,13 @@
 // Canceling and capturing payment intents at Stripe.
 import t from 'tap'
 import type { CaptureAuthorized } from '../provider.ts'
-import { refOf, stripeWithListener, withIntent } from './testing/stripeHarness.ts'
+import { refTo } from '../testing/requests.ts'
+import { stripeResponding, withIntent, withPaid } from './testing/stripeHarness.ts'
 
 const unknown = { name: 'ProviderError', kind: 'unknown' }
-const cancelRequest = (id: string, number = 1) => ({ ...refOf(id), idempotency_key: `${id}-cancel-${number}` })
+const cancelRequest = (id: string, number = 1) => ({ ...refTo(id), idempotency_key: `${id}-cancel-${number}` })
 const captureRequest = (id: string, request: Partial<CaptureAuthorized> = {}): CaptureAuthorized => ({
-  ...refOf(id),
+  ...refTo(id),
   capture_method: 'manual',
   idempotency_key: `${id}-capture-1`,
   amount_cents: 2599,
@@ -41,35 +42,30 @@ t.test('Stripe: an intent that can no longer be canceled stays as it is, and is 
 })
 
 t.test('Stripe: canceling an authorized intent releases the money, which is no refund', async (t) => {
-  const { fake, stripe, id } = await withIntent(t, { capture_method: 'manual' })
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t, { capture_method: 'manual' })
   t.match(await stripe.cancelIntent(cancelRequest(id)), { evidence: { status: 'canceled' } })
   t.equal(fake.refundsOf(id).length, 1)
-  t.match(await stripe.retrieveIntent(refOf(id)), { evidence: { status: 'canceled' } })
-  t.same((await stripe.retrieveIntent(refOf(id)))?.refunds, [])
+  t.match(await stripe.retrieveIntent(refTo(id)), { evidence: { status: 'canceled' } })
+  t.same((await stripe.retrieveIntent(refTo(id)))?.refunds, [])
   t.same(fake.balanceOf(id), { received: 0, refunded: 0, disputed: 0 })
 })
 
 t.test('Stripe: canceling fails when the status in the response is not canceled', async (t) => {
   const intent = { id: 'pi_1', amount: 2599, currency: 'eur', status: 'requires_payment_method' }
-  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(intent)), {
-    timeoutMs: 440,
-  })
+  const { stripe } = await stripeResponding(t, intent)
   await t.rejects(stripe.cancelIntent(cancelRequest('pi_1')), { ...unknown, code: 'not_canceled' })
   await t.rejects(stripe.captureAuthorized(captureRequest('pi_1')), { ...unknown, code: 'not_captured' })
 })
 
 t.test('Stripe: an authorized intent is processing and says what can be captured', async (t) => {
-  const { fake, stripe, id } = await withIntent(t, { capture_method: 'manual', amount_cents: 500, currency: 'JPY' })
-  fake.pay(id, 'succeeded')
-  t.match(await stripe.retrieveIntent(refOf(id)), {
+  const { stripe, id } = await withPaid(t, { capture_method: 'manual', amount_cents: 500, currency: 'JPY' })
+  t.match(await stripe.retrieveIntent(refTo(id)), {
     evidence: { status: 'processing', amount_cents: 500, capturable_cents: 500, currency: 'JPY' },
   })
 })
 
 t.test('Stripe: capturing takes the whole amount, once', async (t) => {
-  const { fake, stripe, id, chargeId } = await withIntent(t, { capture_method: 'manual' })
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id, chargeId } = await withPaid(t, { capture_method: 'manual' })
   const captured = { evidence: { status: 'succeeded', amount_cents: 2599, provider_payment_id: chargeId() } }
   t.match(await stripe.captureAuthorized(captureRequest(id)), captured)
   t.same(fake.calls.at(-1), {
@@ -85,14 +81,13 @@ t.test('Stripe: capturing takes the whole amount, once', async (t) => {
 })
 
 t.test('Stripe: a partial capture is a success of a part, and releases the rest', async (t) => {
-  const { fake, stripe, id } = await withIntent(t, { capture_method: 'manual' })
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t, { capture_method: 'manual' })
   const snapshot = await stripe.captureAuthorized(captureRequest(id, { amount_cents: 2000 }))
   t.match(snapshot, { evidence: { status: 'succeeded', amount_cents: 2000 } })
   t.match(fake.refundsOf(id), [{ amount: 599 }])
-  t.same((await stripe.retrieveIntent(refOf(id)))?.refunds, [], 'the released rest is no refund')
+  t.same((await stripe.retrieveIntent(refTo(id)))?.refunds, [], 'the released rest is no refund')
   fake.refund(id, 599)
-  t.match((await stripe.retrieveIntent(refOf(id)))?.refunds, [{ refund_cents: 599, status: 'succeeded' }])
+  t.match((await stripe.retrieveIntent(refTo(id)))?.refunds, [{ refund_cents: 599, status: 'succeeded' }])
   t.same(fake.balanceOf(id), { received: 2000, refunded: 599, disputed: 0 })
 })
 

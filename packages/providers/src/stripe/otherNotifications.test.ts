@@ -1,8 +1,7 @@
 // Stripe's events that identify a payment without reporting its status, and events about other systems' payments.
-import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { readNotification } from './notifications.ts'
-import { eventFixture, intentFixture, payment_id, readBody, readEvent } from './testing/stripeHarness.ts'
+import { payment_id } from '../testing/requests.ts'
+import { eventFixture, intentFixture, readBody, readEvent } from './testing/stripeHarness.ts'
 
 const intent = { ...intentFixture, object: 'payment_intent' }
 const charge = { id: 'ch_1', object: 'charge', amount: 2599, currency: 'eur', payment_intent: 'pi_1' }
@@ -83,6 +82,8 @@ t.test('Stripe: other objects keep their report when their metadata name no paym
     t.equal(referenced_payment_id, null, type)
     t.match(report, { provider_intent_id: 'pi_1', provider_payment_id: 'ch_1' }, type)
   }
+  for (const type of ['charge.succeeded', 'charge.failed'])
+    t.equal(readEvent(type, charge).report?.about, 'object', 'the event of the intent reports the money')
 })
 
 t.test('Stripe: a generic event without metadata keeps its report', async (t) => {
@@ -110,18 +111,4 @@ t.test('Stripe: events of a connected account have no payment id and no report',
     t.ok(readBody(event).report, type)
     t.match(readBody({ ...event, account: 'acct_other' }), { referenced_payment_id: null, report: null }, type)
   }
-})
-
-t.test('Stripe: every event of a payment names it or its intent', async (t) => {
-  const fake = await startFakeStripe(t)
-  const { id } = fake.openIntent({ amount: 2599, currency: 'eur', metadata: { payment_id } })
-  for (const outcome of ['failed', 'processing', 'succeeded'] as const) fake.pay(id, outcome)
-  fake.refund(id, 599)
-  fake.dispute(id)
-  t.ok(
-    fake.events.some(({ type }) => type === 'charge.pending') &&
-      fake.events.some(({ type }) => type === 'refund.created'),
-  )
-  for (const event of fake.events)
-    t.match(readNotification(Buffer.from(JSON.stringify(event))).report, { provider_intent_id: id }, event.type)
 })

@@ -1,19 +1,11 @@
 // Refunding charges at Stripe, and reading the refunds of a payment.
 import t from 'tap'
 import type { ReportedRefund } from '../provider.ts'
-import {
-  payment_id,
-  refOf,
-  refund_id,
-  refundRequest,
-  stripeHarness,
-  stripeWithListener,
-  withIntent,
-} from './testing/stripeHarness.ts'
+import { payment_id, refTo, refund_id } from '../testing/requests.ts'
+import { refundRequest, stripeHarness, stripeResponding, withIntent, withPaid } from './testing/stripeHarness.ts'
 
 t.test('Stripe: a refund names the charge, our ids and the reason, and has our key', async (t) => {
-  const { fake, stripe, id, chargeId } = await withIntent(t)
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id, chargeId } = await withPaid(t)
   const request = refundRequest(id, { provider_payment_id: chargeId() })
   const refunded = await stripe.refund(request)
   t.same(fake.calls.at(-1), {
@@ -44,8 +36,7 @@ t.test('Stripe: a refund names the charge, our ids and the reason, and has our k
 })
 
 t.test('Stripe: a refund of an unnamed charge names the intent, and reason other is not sent', async (t) => {
-  const { fake, stripe, id } = await withIntent(t)
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t)
   for (const [number, provider_payment_id] of [null, 'any text'].entries()) {
     const request = { provider_payment_id, idempotency_key: `k${number}`, reason: 'other' } as const
     t.match(await stripe.refund(refundRequest(id, request)), { status: 'succeeded', reason: 'other' })
@@ -64,12 +55,11 @@ t.test(
       { currency: 'KWD', amount_cents: 5990, sent: '5990' },
     ] as const
     for (const { currency, amount_cents, sent } of currencies) {
-      const { fake, stripe, id } = await withIntent(t, { currency, amount_cents: 25990 })
-      fake.pay(id, 'succeeded')
+      const { fake, stripe, id } = await withPaid(t, { currency, amount_cents: 25990 })
       const refunded = await stripe.refund(refundRequest(id, { currency, amount_cents }))
       t.equal(fake.calls.at(-1)?.params.amount, sent, currency)
       t.equal(refunded.refund_cents, amount_cents)
-      t.match((await stripe.retrieveIntent(refOf(id)))?.refunds, [{ refund_cents: amount_cents }])
+      t.match((await stripe.retrieveIntent(refTo(id)))?.refunds, [{ refund_cents: amount_cents }])
     }
     const { fake, stripe } = await stripeHarness(t)
     const fraction = refundRequest('pi_1', { currency: 'KWD', amount_cents: 5991 })
@@ -77,24 +67,6 @@ t.test(
     t.equal(fake.calls.length, 0, 'nothing is sent')
   },
 )
-
-t.test('Stripe: each status of a refund maps to ours', async (t) => {
-  const { fake, stripe, id } = await withIntent(t)
-  fake.pay(id, 'succeeded')
-  const statuses = [
-    ['succeeded', 'succeeded', undefined],
-    ['pending', 'pending', undefined],
-    ['requires_action', 'pending', undefined],
-    ['failed', 'failed', 'failed'],
-    ['canceled', 'failed', 'canceled'],
-  ] as const
-  for (const [theirs, status, failure_code] of statuses) {
-    fake.nextRefunds(theirs)
-    const refunded = await stripe.refund(refundRequest(id, { amount_cents: 100, idempotency_key: theirs }))
-    t.match(refunded, { status, ...(failure_code && { failure_code }) }, theirs)
-    t.equal('failure_code' in refunded, status === 'failed')
-  }
-})
 
 t.test('Stripe: a refund that is not possible is rejected', async (t) => {
   const { fake, stripe, id } = await withIntent(t)
@@ -113,8 +85,7 @@ t.test('Stripe: a refund that is not possible is rejected', async (t) => {
   await rejected('too little balance', 'balance_insufficient')
   fake.dispute(id)
   await rejected('disputed', 'charge_disputed')
-  const other = await withIntent(t)
-  other.fake.pay(other.id, 'succeeded')
+  const other = await withPaid(t)
   other.fake.refund(other.id)
   const again = other.stripe.refund(refundRequest(other.id))
   await t.rejects(again, { kind: 'rejected', code: 'charge_already_refunded' })
@@ -125,12 +96,9 @@ t.test('Stripe: a refund that is not possible is rejected', async (t) => {
 })
 
 t.test('Stripe: a refund response about another refund or amount is unknown', async (t) => {
-  let body: unknown
-  const stripe = await stripeWithListener(t, (_request, response) => void response.end(JSON.stringify(body)), {
-    timeoutMs: 440,
-  })
+  const { stripe, respond } = await stripeResponding(t)
   const made = { id: 're_1', amount: 599, currency: 'eur', status: 'succeeded', payment_intent: 'pi_1', charge: 'ch_1' }
-  body = made
+  respond(made)
   t.match(await stripe.refund(refundRequest('pi_1')), { refund_id, provider_refund_id: 're_1' }, 'without metadata')
   const others: readonly [object | null, string][] = [
     [{ ...made, amount: 600 }, 'another_refund'],
@@ -144,7 +112,7 @@ t.test('Stripe: a refund response about another refund or amount is unknown', as
     [null, 'unreadable_answer'],
   ]
   for (const [other, code] of others) {
-    body = other
+    respond(other)
     const refunded = stripe.refund(refundRequest('pi_1'))
     await t.rejects(refunded, { name: 'ProviderError', kind: 'unknown', code }, JSON.stringify(other))
   }
@@ -152,8 +120,7 @@ t.test('Stripe: a refund response about another refund or amount is unknown', as
 
 t.test('Stripe: a repeated refund call finds the refund of the first one, also when its key has expired', async (t) => {
   let now = new Date('2026-01-01T12:00:00.000Z')
-  const { fake, stripe, id } = await withIntent(t, {}, { now: () => now })
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t, {}, { now: () => now })
   const first = await stripe.refund(refundRequest(id))
   for (let count = 0; count < 12; count++) fake.refund(id, 1)
   now = new Date('2026-01-03T12:00:00.000Z')
@@ -165,14 +132,13 @@ t.test('Stripe: a repeated refund call finds the refund of the first one, also w
 })
 
 t.test('Stripe: the snapshot has all refunds of the payment, ours with our id', async (t) => {
-  const { fake, stripe, id, chargeId } = await withIntent(t)
-  fake.pay(id, 'succeeded')
-  t.same((await stripe.retrieveIntent(refOf(id)))?.refunds, [])
+  const { fake, stripe, id, chargeId } = await withPaid(t)
+  t.same((await stripe.retrieveIntent(refTo(id)))?.refunds, [])
   await stripe.refund(refundRequest(id))
   const [dashboard] = fake.refund(id, 100)
   fake.changeRefund(fake.refundsOf(id)[0]?.id ?? '', 'failed')
   const before = fake.calls.length
-  const { refunds = [], evidence } = (await stripe.retrieveIntent(refOf(id))) ?? {}
+  const { refunds = [], evidence } = (await stripe.retrieveIntent(refTo(id))) ?? {}
   t.equal(fake.calls.length, before + 1, 'one call')
   t.match(evidence, { status: 'succeeded', provider_payment_id: chargeId() })
   t.match(refunds, [
@@ -191,11 +157,10 @@ t.test('Stripe: the snapshot has all refunds of the payment, ours with our id', 
 })
 
 t.test('Stripe: more refunds than the snapshot holds are listed', async (t) => {
-  const { fake, stripe, id } = await withIntent(t)
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t)
   for (let count = 0; count < 125; count++) fake.refund(id, 1)
   const before = fake.calls.length
-  const { refunds = [] } = (await stripe.retrieveIntent(refOf(id))) ?? {}
+  const { refunds = [] } = (await stripe.retrieveIntent(refTo(id))) ?? {}
   const ids = (all: readonly ReportedRefund[]) => all.map(({ provider_refund_id }) => provider_refund_id)
   t.same(
     ids(refunds),
@@ -205,17 +170,15 @@ t.test('Stripe: more refunds than the snapshot holds are listed', async (t) => {
 })
 
 t.test('Stripe: parallel calls of one refund refund once, those of two refunds both', async (t) => {
-  const { fake, stripe, id } = await withIntent(t)
-  fake.pay(id, 'succeeded')
-  const otherId = refund_id.replace(/f1$/, 'f2')
+  const { fake, stripe, id } = await withPaid(t)
+  const otherId = refund_id.replace(/a$/, 'b')
   const ids = [refund_id, otherId, ...Array.from({ length: 6 }, () => refund_id)]
   await Promise.all(ids.map((each) => stripe.refund(refundRequest(id, { refund_id: each, idempotency_key: each }))))
   t.equal(fake.refundsOf(id).length, 2)
 })
 
 t.test('Stripe: a refund behind a 500 that is stored under its key is found by a repeated call', async (t) => {
-  const { fake, stripe, id } = await withIntent(t)
-  fake.pay(id, 'succeeded')
+  const { fake, stripe, id } = await withPaid(t)
   fake.failInside({ commits: true })
   await t.rejects(stripe.refund(refundRequest(id)), { kind: 'unknown', code: 'api_error' })
   t.match(await stripe.refund(refundRequest(id, { is_repeated: true })), { status: 'succeeded', refund_id })

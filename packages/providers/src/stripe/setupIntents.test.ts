@@ -1,6 +1,6 @@
 // Stripe's setup intents.
 import t from 'tap'
-import { stripeWithListener, withCustomer } from './testing/stripeHarness.ts'
+import { stripeResponding, stripeWithListener, withCustomer } from './testing/stripeHarness.ts'
 
 t.test('Stripe: a setup intent is created, with the customer if there is one', async (t) => {
   const { fake, stripe, provider_customer_id } = await withCustomer(t)
@@ -63,13 +63,7 @@ t.test('Stripe: a setup intent with another missing object is rejected', async (
 })
 
 t.test('Stripe: a setup intent whose response lacks client_secret is unknown', async (t) => {
-  const stripe = await stripeWithListener(
-    t,
-    (_request, response) => void response.end('{"id":"seti_1","client_secret":null}'),
-    {
-      timeoutMs: 440,
-    },
-  )
+  const { stripe } = await stripeResponding(t, { id: 'seti_1', client_secret: null })
   const created = stripe.createSetupIntent({ idempotency_key: 'setup', provider_customer_id: null })
   await t.rejects(created, { name: 'ProviderError', kind: 'unknown' })
 })

@@ -5,8 +5,9 @@ import type { FaultPlan } from '@paylog/testing/fakeServer'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
-import type { CreateIntent, IntentRef, Provider, RefundCharge } from '../provider.ts'
-import { connect } from './providerHarness.ts'
+import type { CreateIntent, IntentRef, Provider } from '../provider.ts'
+import { type ConnectedProvider, connect } from './providerHarness.ts'
+import { createRequest, payment_id, refTo as refToIntent, refundOf } from './requests.ts'
 
 /** The fake of each provider that is called over HTTP. Its `env` connects an adapter to it. */
 export const startFakes = {
@@ -39,53 +40,19 @@ export type OperationKind = {
   readonly readsFirst: boolean
 }
 
-const payment_id = '018f2a3b-4c5d-7e6f-8a9b-0c1d2e3f4a5b'
-const refund_id = '018f2a3b-0000-7000-8000-00000000000a'
-
-export const intent: CreateIntent = {
-  payment_id,
-  idempotency_key: payment_id,
-  amount_cents: 2599,
-  currency: 'USD',
-  description: null,
-  capture_method: 'automatic',
-  return_url: null,
-  cancel_url: null,
-  statement_descriptor: null,
-  provider_method_id: null,
-  provider_customer_id: null,
-}
-
-export const refTo = (provider_intent_id: string, more: Partial<IntentRef> = {}): IntentRef => ({
-  payment_id,
-  provider_intent_id,
-  provider_payment_id: null,
-  currency: 'USD',
-  capture_method: 'automatic',
-  created_at: new Date(Date.now() - 1_000).toISOString(),
-  ...more,
-})
-
-const refundOf = (ref: IntentRef, is_repeated: boolean): RefundCharge => ({
-  ...ref,
-  idempotency_key: refund_id,
-  refund_id,
-  amount_cents: 599,
-  is_whole: false,
-  reason: 'other',
-  requested_at: ref.created_at,
-  is_repeated,
-})
+const usd = { currency: 'USD' } as const
+export const intent: CreateIntent = { ...createRequest, ...usd }
+export const refTo = (id: string, more: Partial<IntentRef> = {}): IntentRef => refToIntent(id, { ...usd, ...more })
 
 /** The calls of a provider by name. */
-const callsOf = (provider: Provider, ref: IntentRef) => ({
+const callsOf = (provider: ConnectedProvider, ref: IntentRef) => ({
   createIntent: () => provider.createIntent(intent),
-  retrieveIntent: async () => provider.retrieveIntent?.(ref),
-  captureIntent: async () => provider.captureIntent?.({ ...ref, idempotency_key: 'take' }),
-  captureAuthorized: async () =>
-    provider.captureAuthorized?.({ ...ref, idempotency_key: 'capture', amount_cents: 1500 }),
+  retrieveIntent: () => provider.retrieveIntent(ref),
+  captureIntent: () => provider.captureIntent({ ...ref, idempotency_key: 'take' }),
+  captureAuthorized: () => provider.captureAuthorized({ ...ref, idempotency_key: 'capture', amount_cents: 1500 }),
   cancelIntent: () => provider.cancelIntent({ ...ref, idempotency_key: 'cancel' }),
-  refund: async (isRepeated = false) => provider.refund?.(refundOf(ref, isRepeated)),
+  findPaymentId: () => provider.findPaymentId({ ...ref, provider_intent_id: null }),
+  refund: (is_repeated = false) => provider.refund(refundOf(ref, { is_repeated, requested_at: ref.created_at })),
 })
 type CallName = keyof ReturnType<typeof callsOf>
 
@@ -96,7 +63,7 @@ function ready<Call extends { readonly method: string; readonly key?: string | n
   call: CallName,
   fake: Fake<Call>,
   options: {
-    readonly provider: Provider
+    readonly provider: ConnectedProvider
     readonly ref: IntentRef
     /** 0 for a call that it does not name. */
     readonly effects: Readonly<Partial<Record<CallName, () => number>>>
@@ -109,7 +76,7 @@ function ready<Call extends { readonly method: string; readonly key?: string | n
   return {
     provider,
     act: callsOf(provider, ref)[call],
-    faults: call === 'retrieveIntent' ? readFaults : faults,
+    faults: isRead(call) ? readFaults : faults,
     readFaults,
     effects: effects[call] ?? (() => 0),
     keys: () => calls.slice(before).flatMap((request) => (counts(request) ? [request.key] : [])),
@@ -118,6 +85,9 @@ function ready<Call extends { readonly method: string; readonly key?: string | n
 
 /** These calls need an authorization. */
 const isManual = (call: CallName) => call === 'captureAuthorized' || call === 'cancelIntent'
+/** These calls need a charge. */
+const needsCharge = (call: CallName) => call === 'refund' || call === 'findPaymentId'
+const isRead = (call: CallName) => call === 'retrieveIntent' || call === 'findPaymentId'
 
 function stripe(call: CallName): OperationKind['start'] {
   return async (t, timeoutMs) => {
@@ -126,15 +96,16 @@ function stripe(call: CallName): OperationKind['start'] {
     const capture_method = isManual(call) ? 'manual' : 'automatic'
     const made = call === 'createIntent' ? null : await provider.createIntent({ ...intent, capture_method })
     const id = made?.provider_intent_id ?? ''
-    if (isManual(call) || call === 'refund') fake.pay(id, 'succeeded')
+    if (isManual(call) || needsCharge(call)) fake.pay(id, 'succeeded')
+    const provider_payment_id = call === 'findPaymentId' ? fake.intent(id).latest_charge : null
     const effects = {
       createIntent: () => fake.intents().length,
       captureAuthorized: () => fake.ledger.charges.length,
       cancelIntent: () => fake.events.filter(({ type }) => type === 'payment_intent.canceled').length,
       refund: () => fake.refundsOf(id).length,
     }
-    const reads = call === 'retrieveIntent'
-    return ready(call, fake, { provider, ref: refTo(id), effects, counts: ({ method }) => reads || method !== 'GET' })
+    const ref = refTo(id, { provider_payment_id })
+    return ready(call, fake, { provider, ref, effects, counts: ({ method }) => isRead(call) || method !== 'GET' })
   }
 }
 
@@ -146,8 +117,8 @@ function paypal(call: CallName): OperationKind['start'] {
     const made = call === 'createIntent' ? null : await provider.createIntent({ ...intent, capture_method })
     const ref = refTo(made?.provider_intent_id ?? '', { capture_method })
     if (made && call !== 'retrieveIntent') fake.approve(ref.provider_intent_id)
-    const taken = isManual(call) || call === 'refund' ? await callsOf(provider, ref).captureIntent() : undefined
-    const provider_payment_id = call === 'refund' ? (taken?.evidence.provider_payment_id ?? null) : null
+    const taken = isManual(call) || needsCharge(call) ? await callsOf(provider, ref).captureIntent() : undefined
+    const provider_payment_id = needsCharge(call) ? (taken?.evidence.provider_payment_id ?? null) : null
     const money = () => fake.balanceOf(payment_id)
     const effects = {
       createIntent: () => fake.orders.size,
@@ -156,12 +127,11 @@ function paypal(call: CallName): OperationKind['start'] {
       cancelIntent: () => (money().capturable_cents === 0 ? 1 : 0),
       refund: () => money().refunded_cents / 599,
     }
-    const reads = call === 'retrieveIntent'
     return ready(call, fake, {
       provider,
       ref: { ...ref, provider_payment_id },
       effects,
-      counts: ({ method, path }) => reads === (method === 'GET') && !path.includes('oauth2'),
+      counts: ({ method, path }) => isRead(call) === (method === 'GET') && !path.includes('oauth2'),
     })
   }
 }
@@ -172,21 +142,29 @@ function authorizeNet(call: CallName): OperationKind['start'] {
     const provider = await connect(t, fake.env, { timeoutMs })
     const capture_method = isManual(call) ? 'manual' : 'automatic'
     const { provider_intent_id: invoice, client_secret } = await provider.createIntent({ ...intent, capture_method })
-    const isPaid = isManual(call) || call === 'refund'
+    const isPaid = isManual(call) || needsCharge(call)
     const { transId = null } = isPaid ? fake.pay({ token: client_secret ?? '' }) : {}
     if (call === 'refund') fake.settle()
     // The currency of the account is read once.
-    if (isPaid) await provider.retrieveIntent?.(refTo(invoice))
+    if (isPaid) await provider.retrieveIntent(refTo(invoice))
     const voided = () => fake.transactions.filter(({ transactionStatus }) => transactionStatus === 'voided')
     const effects = {
       captureAuthorized: () => fake.ledger.charges.length,
       cancelIntent: () => voided().length,
       refund: () => fake.moneyOf(invoice).refunded_cents / 599,
     }
-    const changing = call === 'createIntent' ? 'getHostedPaymentPage' : 'createTransaction'
-    const sent = call === 'retrieveIntent' ? 'getUnsettledTransactionList' : changing
+    const sent: Partial<Record<CallName, string>> = {
+      createIntent: 'getHostedPaymentPage',
+      retrieveIntent: 'getUnsettledTransactionList',
+      findPaymentId: 'getTransactionDetails',
+    }
     const ref = refTo(invoice, { provider_payment_id: transId, capture_method })
-    return ready(call, fake, { provider, ref, effects, counts: ({ method }) => method === sent })
+    return ready(call, fake, {
+      provider,
+      ref,
+      effects,
+      counts: ({ method }) => method === (sent[call] ?? 'createTransaction'),
+    })
   }
 }
 
@@ -198,7 +176,7 @@ const operation = (
 ): OperationKind => ({
   name: `${provider} ${call}`,
   start: start(call),
-  effect: call === 'retrieveIntent' ? 0 : 1,
+  effect: isRead(call) ? 0 : 1,
   isRepeatable: true,
   readsFirst: false,
   ...more,
@@ -209,11 +187,13 @@ const readsFirst = { readsFirst: true }
 export const operations: readonly OperationKind[] = [
   operation('stripe', stripe, 'createIntent'),
   operation('stripe', stripe, 'retrieveIntent'),
+  operation('stripe', stripe, 'findPaymentId'),
   operation('stripe', stripe, 'captureAuthorized'),
   operation('stripe', stripe, 'cancelIntent'),
   operation('stripe', stripe, 'refund'),
   operation('paypal', paypal, 'createIntent'),
   operation('paypal', paypal, 'retrieveIntent'),
+  operation('paypal', paypal, 'findPaymentId'),
   operation('paypal', paypal, 'captureIntent'),
   operation('paypal', paypal, 'captureAuthorized', readsFirst),
   operation('paypal', paypal, 'cancelIntent', readsFirst),
@@ -221,6 +201,7 @@ export const operations: readonly OperationKind[] = [
   // A token charges nothing.
   operation('authorize-net', authorizeNet, 'createIntent', { effect: 0 }),
   operation('authorize-net', authorizeNet, 'retrieveIntent'),
+  operation('authorize-net', authorizeNet, 'findPaymentId'),
   operation('authorize-net', authorizeNet, 'captureAuthorized', readsFirst),
   operation('authorize-net', authorizeNet, 'cancelIntent', readsFirst),
   // There are no keys, and the gateway does not recognise a refund that it has made before.

@@ -3,55 +3,38 @@
 import { valueAt } from '../fakeServer.ts'
 import type { Captures } from './captures.ts'
 import { centsOf, issueOf, type Money, moneyIn } from './orderRequests.ts'
-import { errorResponse, type FakeResponse, respondWith } from './responses.ts'
-import { type Authorization, type Order, openOf, shownAuthorization, shownCapture } from './shownOrder.ts'
-
-export type Authorizations = {
-  show(id: string): FakeResponse
-  capture(id: string, json: unknown): FakeResponse
-  /** @param isWhole whether to return the authorization, as with `Prefer: return=representation` */
-  void(id: string, isWhole: boolean): FakeResponse
-}
+import { errorResponse, type FakeResponse, missing, respondWith } from './responses.ts'
+import { type Authorization, madeIn, type Order, openOf, shownAuthorization, shownCapture } from './shownOrder.ts'
 
 /** @param options `onVoid`: called for every voided authorization */
 export function createAuthorizations(options: {
   readonly orders: ReadonlyMap<string, Order>
   readonly captures: Captures
   readonly onVoid: (order: Order, authorization: Authorization) => void
-}): Authorizations {
+}) {
   const { orders, captures } = options
 
-  function authorizationOf(id: string) {
-    for (const order of orders.values())
-      for (const authorization of order.authorizations) if (authorization.id === id) return { order, authorization }
-    return undefined
-  }
-
   return {
-    show(id) {
-      const found = authorizationOf(id)
-      if (!found) return errorResponse(404, 'INVALID_RESOURCE_ID')
-      return respondWith(200, () => shownAuthorization(found.order, found.authorization))
-    },
-    capture(id, json) {
-      const found = authorizationOf(id)
-      if (!found) return errorResponse(404, 'INVALID_RESOURCE_ID')
-      const { order, authorization } = found
+    capture(id: string, json: unknown): FakeResponse {
+      const found = madeIn(orders, 'authorizations', id)
+      if (!found) return missing
+      const { order, made: authorization } = found
       const amount = moneyIn(json) ?? authorization.amount
       const issue = captureIssue(order, authorization, amount)
       if (issue) return errorResponse(422, issue)
-      const made = { amount, final_capture: valueAt(json, 'final_capture') === true, authorization_id: id }
-      const capture = captures.take(order, captures.nextOutcome(), made)
+      const given = { amount, final_capture: valueAt(json, 'final_capture') === true, authorization_id: id }
+      const capture = captures.take(order, captures.nextOutcome(), given)
       if (!('id' in capture)) return capture
       const captured = order.captures.filter((each) => each.authorization_id === id && each.status !== 'DECLINED')
       const sum = captured.reduce((cents, each) => cents + centsOf(each.amount), 0)
       if (sum > 0) authorization.status = sum < centsOf(authorization.amount) ? 'PARTIALLY_CAPTURED' : 'CAPTURED'
       return respondWith(201, () => shownCapture(order, capture))
     },
-    void(id, isWhole) {
-      const found = authorizationOf(id)
-      if (!found) return errorResponse(404, 'INVALID_RESOURCE_ID')
-      const { order, authorization } = found
+    /** @param isWhole whether to return the authorization, as with `Prefer: return=representation` */
+    void(id: string, isWhole: boolean): FakeResponse {
+      const found = madeIn(orders, 'authorizations', id)
+      if (!found) return missing
+      const { order, made: authorization } = found
       if (authorization.status === 'VOIDED') return errorResponse(422, 'PREVIOUSLY_VOIDED')
       if (authorization.status === 'CAPTURED') return errorResponse(422, 'PREVIOUSLY_CAPTURED')
       if (authorization.status === 'DENIED') return errorResponse(422, 'CANNOT_BE_VOIDED')

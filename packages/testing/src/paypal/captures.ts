@@ -16,33 +16,18 @@ export type CaptureOutcome =
   /** A saved method only: the payer has to approve. */
   | 'payer_action'
 
-export type Captures = {
-  /** Captures with an outcome. @returns the capture, or the error response */
-  take(
-    order: Order,
-    outcome: CaptureOutcome,
-    made: Pick<Capture, 'amount' | 'final_capture' | 'authorization_id'>,
-  ): Capture | FakeResponse
-  /** Authorizes the order's amount. @returns the authorization, or the error response */
-  authorize(order: Order, outcome: CaptureOutcome): Authorization | FakeResponse
-  nextOutcome(): CaptureOutcome
-  /** Outcomes of the next captures, one each; later captures are completed. */
-  nextCaptures(...outcomes: readonly CaptureOutcome[]): void
-  /** Completes a pending capture. */
-  complete(order: Order, capture: Capture): void
-  /** Whether an order with this invoice number was paid. */
-  isPaid(invoiceId: string | undefined): boolean
-}
+export type Captures = ReturnType<typeof createCaptures>
 
 /** @param options `onCapture` and `onAuthorization`: called for every one */
 export function createCaptures(options: {
   readonly ledger: ChargeLedger
   readonly onCapture: (order: Order, capture: Capture) => void
   readonly onAuthorization: (order: Order, authorization: Authorization) => void
-}): Captures {
+}) {
   const paidInvoices = new Set<string>()
   const outcomes: CaptureOutcome[] = []
 
+  /** Completes a pending capture. */
   function complete(order: Order, capture: Capture) {
     capture.status = 'COMPLETED'
     const { custom_id = null, invoice_id } = order.unit
@@ -53,7 +38,12 @@ export function createCaptures(options: {
   }
 
   return {
-    take(order, outcome, made) {
+    /** Captures with an outcome. @returns the capture, or the error response */
+    take(
+      order: Order,
+      outcome: CaptureOutcome,
+      made: Pick<Capture, 'amount' | 'final_capture' | 'authorization_id'>,
+    ): Capture | FakeResponse {
       if (typeof outcome === 'object') return errorResponse(422, outcome.rejected)
       const capture: Capture = { ...made, id: paypalId(), status: 'PENDING', create_time: new Date().toISOString() }
       order.captures.push(capture)
@@ -62,7 +52,8 @@ export function createCaptures(options: {
       options.onCapture(order, capture)
       return capture
     },
-    authorize(order, outcome) {
+    /** Authorizes the order's amount. @returns the authorization, or the error response */
+    authorize(order: Order, outcome: CaptureOutcome): Authorization | FakeResponse {
       if (typeof outcome === 'object') return errorResponse(422, outcome.rejected)
       const status = outcome === 'completed' ? 'CREATED' : outcome === 'pending' ? 'PENDING' : 'DENIED'
       const create_time = new Date().toISOString()
@@ -72,8 +63,10 @@ export function createCaptures(options: {
       return authorization
     },
     nextOutcome: () => outcomes.shift() ?? 'completed',
-    nextCaptures: (...next) => void outcomes.push(...next),
+    /** Outcomes of the next captures, one each; later captures are completed. */
+    nextCaptures: (...next: readonly CaptureOutcome[]) => void outcomes.push(...next),
     complete,
-    isPaid: (invoiceId) => invoiceId !== undefined && paidInvoices.has(invoiceId),
+    /** Whether an order with this invoice number was paid. */
+    isPaid: (invoiceId: string | undefined) => invoiceId !== undefined && paidInvoices.has(invoiceId),
   }
 }

@@ -1,20 +1,13 @@
 // The fake's product catalogue.
 
 import { valueAt } from '../fakeServer.ts'
-import { errorResponse, type FakeResponse, paypalId, respondWith, textIssue } from './responses.ts'
+import { errorResponse, type FakeResponse, missing, paypalId, respondWith, textIssue } from './responses.ts'
 
 export type PaypalProduct = {
   readonly id: string
   readonly name: string
   readonly description?: string
   readonly type: string
-}
-
-export type ProductStore = {
-  create(json: unknown): FakeResponse
-  show(id: string): FakeResponse
-  patch(id: string, json: unknown): FakeResponse
-  readonly products: ReadonlyMap<string, PaypalProduct>
 }
 
 const limits = {
@@ -25,10 +18,10 @@ const limits = {
 } as const
 const types = ['PHYSICAL', 'DIGITAL', 'SERVICE']
 
-export function createProductStore(): ProductStore {
+export function createProductStore() {
   const products = new Map<string, PaypalProduct>()
   return {
-    create(json) {
+    create(json: unknown): FakeResponse {
       for (const [field, limit] of Object.entries(limits)) {
         const issue = textIssue(valueAt(json, field), limit)
         if (issue) return errorResponse(400, issue, `/${field}`)
@@ -46,13 +39,13 @@ export function createProductStore(): ProductStore {
       products.set(id, { id, name: String(valueAt(json, 'name')), type, ...described })
       return respondWith(201, () => ({ ...products.get(id), create_time: '2026-09-01T10:00:00Z', links: [] }))
     },
-    show(id) {
+    show(id: string): FakeResponse {
       const product = products.get(id)
-      return product ? respondWith(200, () => ({ ...product, links: [] })) : errorResponse(404, 'INVALID_RESOURCE_ID')
+      return product ? respondWith(200, () => ({ ...product, links: [] })) : missing
     },
-    patch(id, json) {
+    patch(id: string, json: unknown): FakeResponse {
       const product = products.get(id)
-      if (!product) return errorResponse(404, 'INVALID_RESOURCE_ID')
+      if (!product) return missing
       // Name and type cannot be changed.
       if (valueAt(json, 0, 'path') !== '/description' || valueAt(json, 1) !== undefined)
         return errorResponse(400, 'INVALID_PATCH_PATH')
@@ -67,6 +60,6 @@ export function createProductStore(): ProductStore {
       products.set(id, op === 'remove' ? rest : { ...rest, description: String(description) })
       return respondWith(204, () => undefined)
     },
-    products,
+    products: products as ReadonlyMap<string, PaypalProduct>,
   }
 }

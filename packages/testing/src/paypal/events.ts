@@ -49,9 +49,9 @@ export function event(
   return { id, event_type, body: JSON.stringify(notification).replaceAll('/', '\\/') }
 }
 
-export function orderApproved(order: Order, apiBase: string, at?: string): PaypalEvent {
+export function orderApproved(order: Order, apiBase: string): PaypalEvent {
   const resource = representation(order, apiBase)
-  return event('CHECKOUT.ORDER.APPROVED', { resource_type: 'checkout-order', resource_version: '2.0', resource }, at)
+  return event('CHECKOUT.ORDER.APPROVED', { resource_type: 'checkout-order', resource_version: '2.0', resource })
 }
 
 export function orderCompleted(order: Order, apiBase: string): PaypalEvent {

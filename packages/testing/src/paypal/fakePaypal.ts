@@ -1,25 +1,13 @@
 // A fake PayPal over HTTP with in-memory state: OAuth, orders, vault, catalogue and signed notifications.
 import { createServer } from 'node:http'
 import type { Test } from 'tap'
-import {
-  createChargeLedger,
-  createFakeRateLimit,
-  createFaultPlan,
-  deliverEvents,
-  type FakeRateLimit,
-  type FaultPlan,
-  type LedgerCharge,
-  listen,
-  type SignedEvent,
-} from '../fakeServer.ts'
-import { type Balance, balanceOf } from './balances.ts'
-import type { CaptureOutcome } from './captures.ts'
-import { createProductStore, type ProductStore } from './catalog.ts'
+import { createChargeLedger, createFakeRateLimit, createFaultPlan, deliverEvents, listen } from '../fakeServer.ts'
+import { balanceOf } from './balances.ts'
+import { createProductStore } from './catalog.ts'
 import type { PaypalEvent } from './events.ts'
-import { createPayerActions, type PayerActions } from './payer.ts'
+import { createPayerActions } from './payer.ts'
 import { createPaymentStores } from './paymentStores.ts'
-import { createPlans, type Plans } from './plans.ts'
-import type { RefundOutcome } from './refunds.ts'
+import { createPlans } from './plans.ts'
 import {
   createIssuedTokens,
   createRequestIds,
@@ -28,56 +16,10 @@ import {
   readCall,
   respondToCall,
 } from './routes.ts'
-import type { Order } from './shownOrder.ts'
 import { createSignatures } from './signatures.ts'
-import { createFakeVault, type Vault } from './vault.ts'
+import { createFakeVault } from './vault.ts'
 
-export type FakePaypal = PayerActions & {
-  readonly apiBase: string
-  readonly clientId: string
-  readonly clientSecret: string
-  readonly webhookIds: readonly string[]
-  /** The environment that makes the apps use this fake. */
-  readonly env: Readonly<Record<string, string>>
-  /** All calls, in order. */
-  readonly calls: readonly PaypalCall[]
-  /** The calls to one path. */
-  callsTo(path: RegExp): readonly PaypalCall[]
-  /** All successful charges. */
-  readonly charges: readonly LedgerCharge[]
-  readonly orders: ReadonlyMap<string, Order>
-  /** All notifications, including those caused by API calls. */
-  readonly events: readonly PaypalEvent[]
-  /** For calls that change something. */
-  readonly faults: FaultPlan
-  readonly readFaults: FaultPlan
-  readonly tokenFaults: FaultPlan
-  readonly verificationFaults: FaultPlan
-  readonly vault: Pick<Vault, 'approveSetup' | 'tokens' | 'remove' | 'change' | 'loseCustomer'>
-  readonly catalog: FakeCatalog
-  nextCaptures(...outcomes: readonly CaptureOutcome[]): void
-  nextRefunds(...outcomes: readonly RefundOutcome[]): void
-  /** The next call that changes a payment gets a 422 with this issue, and does nothing. */
-  rejectNext(issue: string): void
-  /** The money of a payment of ours, in minor units. */
-  balanceOf(paymentId: string): Balance
-  /** Revokes all access tokens. */
-  expireTokens(): void
-  /** Forgets all request keys, as PayPal does after some time. */
-  forgetRequestIds(): void
-  signed(event: Pick<PaypalEvent, 'body'>, webhookId?: string): SignedEvent
-  /** Posts the notifications in the given order, `times` times. @returns the response statuses */
-  deliver(url: string, events: readonly PaypalEvent[], how?: { readonly times?: number }): Promise<readonly number[]>
-}
-
-export type FakeCatalog = Pick<ProductStore, 'products'> & {
-  readonly plans: Plans['all']
-  readonly addPlan: Plans['add']
-  readonly changePlan: Plans['change']
-  readonly distortList: Plans['distortList']
-  /** For catalogue calls only. */
-  readonly limit: Pick<FakeRateLimit, 'set' | 'rejected'>
-}
+export type FakePaypal = Awaited<ReturnType<typeof startFakePaypal>>
 
 export type FakePaypalOptions = {
   /** The app's webhooks; notifications can be signed for each. */
@@ -88,7 +30,7 @@ export type FakePaypalOptions = {
 }
 
 /** Starts a fake PayPal that ends with the test. The test fails if a payment was charged twice. */
-export async function startFakePaypal(t: Pick<Test, 'teardown'>, options: FakePaypalOptions = {}): Promise<FakePaypal> {
+export async function startFakePaypal(t: Pick<Test, 'teardown'>, options: FakePaypalOptions = {}) {
   const { webhookIds = ['8PT597110X687430L'], tokenLifetimeSeconds = 32_400, allowDouble = false } = options
   const clientId = 'AeExampleClientId'
   const clientSecret = 'EExampleClientSecret'
@@ -130,13 +72,15 @@ export async function startFakePaypal(t: Pick<Test, 'teardown'>, options: FakePa
     )
   })
   origin = await listen(t, server)
-  const { faults, readFaults, tokenFaults, verificationFaults, signatures } = parts
+  const { signatures } = parts
   return {
+    ...controlsOf(parts),
     ...createPayerActions({ ...stores, apiBase, recordEvent }),
     apiBase: origin,
     clientId,
     clientSecret,
     webhookIds,
+    /** The environment that makes the apps use this fake. */
     env: {
       PAYPAL_CLIENT_ID: clientId,
       PAYPAL_CLIENT_SECRET: clientSecret,
@@ -144,29 +88,47 @@ export async function startFakePaypal(t: Pick<Test, 'teardown'>, options: FakePa
       PAYPAL_API_BASE: origin,
       PAYPAL_MAX_PER_SECOND: '0',
     },
-    calls,
-    callsTo: (path) => calls.filter((call) => path.test(call.path)),
+    /** All calls, in order. */
+    calls: calls as readonly PaypalCall[],
+    /** The calls to one path. */
+    callsTo: (path: RegExp) => calls.filter((call) => path.test(call.path)),
+    /** All successful charges. */
     charges: ledger.charges,
-    orders: stores.orders.all,
-    events,
-    faults,
-    readFaults,
-    tokenFaults,
-    verificationFaults,
-    vault,
-    catalog: fakeCatalog(parts),
-    nextCaptures: stores.captures.nextCaptures,
-    rejectNext: (issue) => void parts.rejections.push(issue),
-    nextRefunds: stores.refunds.nextRefunds,
-    balanceOf: (paymentId) => balanceOf(stores.orders.all.values(), paymentId),
-    expireTokens: parts.tokens.expire,
-    forgetRequestIds: parts.requestIds.forget,
+    /** All notifications, including those caused by API calls. */
+    events: events as readonly PaypalEvent[],
     signed: signatures.sign,
-    deliver: (url, given, { times } = {}) => deliverEvents(url, { events: given, sign: signatures.sign, times }),
+    /** Posts the notifications in the given order, `times` times. @returns the response statuses */
+    deliver: (url: string, given: readonly PaypalEvent[], { times }: { readonly times?: number } = {}) =>
+      deliverEvents(url, { events: given, sign: signatures.sign, times }),
   }
 }
 
-function fakeCatalog({ catalog, catalogLimit, plans }: FakePaypalParts): FakeCatalog {
-  const { all, add, change, distortList } = plans
-  return { products: catalog.products, plans: all, addPlan: add, changePlan: change, distortList, limit: catalogLimit }
+function controlsOf(parts: FakePaypalParts) {
+  const { orders, captures, refunds, catalog, plans } = parts
+  return {
+    orders: orders.all,
+    /** For calls that change something. */
+    faults: parts.faults,
+    readFaults: parts.readFaults,
+    tokenFaults: parts.tokenFaults,
+    verificationFaults: parts.verificationFaults,
+    vault: parts.vault,
+    catalog: {
+      products: catalog.products,
+      plans: plans.all,
+      addPlan: plans.add,
+      changePlan: plans.change,
+      distortList: plans.distortList,
+      /** For catalogue calls only. */
+      limit: parts.catalogLimit,
+    },
+    nextCaptures: captures.nextCaptures,
+    nextRefunds: refunds.nextRefunds,
+    /** The next call that changes a payment gets a 422 with this issue, and does nothing. */
+    rejectNext: (issue: string) => void parts.rejections.push(issue),
+    /** The money of a payment of ours, in minor units. */
+    balanceOf: (paymentId: string) => balanceOf(orders.all.values(), paymentId),
+    expireTokens: parts.tokens.expire,
+    forgetRequestIds: parts.requestIds.forget,
+  }
 }

@@ -2,23 +2,10 @@
 
 import type { CaptureOutcome, Captures } from './captures.ts'
 import { type OrderSource, readOrderRequest } from './orderRequests.ts'
-import { errorResponse, type FakeResponse, paypalId, respondWith } from './responses.ts'
-import { type Capture, minimal, type Order, representation, shownCapture } from './shownOrder.ts'
+import { errorResponse, type FakeResponse, missing, paypalId, respondWith } from './responses.ts'
+import { madeIn, minimal, type Order, representation, shownCapture } from './shownOrder.ts'
 
-export type Orders = {
-  /** @param isWhole whether to return the whole order, as with `Prefer: return=representation` */
-  create(json: unknown, isWhole: boolean): FakeResponse
-  show(orderId: string): FakeResponse
-  showCapture(captureId: string): FakeResponse
-  /** @param action which of them the call asks for; only the order's own intent is accepted */
-  pay(orderId: string, action: 'capture' | 'authorize', isWhole: boolean): FakeResponse
-  /** @throws Error when there is none */
-  get(orderId: string): Order
-  /** @throws Error when there is none */
-  byCapture(captureId: string): { readonly order: Order; readonly capture: Capture }
-  readonly all: ReadonlyMap<string, Order>
-  remove(orderId: string): void
-}
+export type Orders = ReturnType<typeof createOrders>
 
 export type OrdersOptions = {
   readonly captures: Captures
@@ -27,7 +14,7 @@ export type OrdersOptions = {
   readonly vaultedKind: (vaultId: string) => string | undefined
 }
 
-export function createOrders(options: OrdersOptions): Orders {
+export function createOrders(options: OrdersOptions) {
   const all = new Map<string, Order>()
   const { captures } = options
   const shown = (order: Order, isWhole: boolean) => () => (isWhole ? representation : minimal)(order, options.apiBase())
@@ -46,7 +33,8 @@ export function createOrders(options: OrdersOptions): Orders {
   }
 
   return {
-    create(json, isWhole) {
+    /** @param isWhole whether to return the whole order, as with `Prefer: return=representation` */
+    create(json: unknown, isWhole: boolean): FakeResponse {
       const request = readOrderRequest(json, captures.isPaid)
       if ('rejected' in request) return request.rejected
       const { intent, unit, source } = request
@@ -62,38 +50,41 @@ export function createOrders(options: OrdersOptions): Orders {
       all.set(order.id, order)
       return respondWith(201, shown(order, isWhole))
     },
-    show(orderId) {
+    show(orderId: string): FakeResponse {
       const order = all.get(orderId)
-      return order ? respondWith(200, shown(order, true)) : errorResponse(404, 'INVALID_RESOURCE_ID')
+      return order ? respondWith(200, shown(order, true)) : missing
     },
-    showCapture(captureId) {
-      const order = [...all.values()].find(({ captures }) => captures.some(({ id }) => id === captureId))
-      const made = order?.captures.find(({ id }) => id === captureId)
-      if (!order || !made) return errorResponse(404, 'INVALID_RESOURCE_ID')
+    showCapture(captureId: string): FakeResponse {
+      const found = madeIn(all, 'captures', captureId)
+      if (!found) return missing
+      const { order, made } = found
       const supplementary_data = { related_ids: { order_id: order.id } }
       return respondWith(200, () => ({ ...shownCapture(order, made), supplementary_data }))
     },
-    pay(orderId, action, isWhole) {
+    /** @param action which of them the call asks for; only the order's own intent is accepted */
+    pay(orderId: string, action: 'capture' | 'authorize', isWhole: boolean): FakeResponse {
       const order = all.get(orderId)
-      if (!order) return errorResponse(404, 'INVALID_RESOURCE_ID')
+      if (!order) return missing
       if (action !== order.intent.toLowerCase()) return errorResponse(422, 'ACTION_DOES_NOT_MATCH_INTENT')
       if (order.status === 'COMPLETED')
         return errorResponse(422, action === 'capture' ? 'ORDER_ALREADY_CAPTURED' : 'ORDER_ALREADY_AUTHORIZED')
       if (order.status !== 'APPROVED') return errorResponse(422, 'ORDER_NOT_APPROVED')
       return settle(order, captures.nextOutcome()) ?? respondWith(201, shown(order, isWhole))
     },
-    get(orderId) {
+    /** @throws Error when there is none */
+    get(orderId: string): Order {
       const order = all.get(orderId)
       if (!order) throw new Error(`no order ${orderId}`)
       return order
     },
-    byCapture(captureId) {
-      for (const order of all.values())
-        for (const made of order.captures) if (made.id === captureId) return { order, capture: made }
-      throw new Error(`no capture ${captureId}`)
+    /** @throws Error when there is none */
+    byCapture(captureId: string) {
+      const found = madeIn(all, 'captures', captureId)
+      if (!found) throw new Error(`no capture ${captureId}`)
+      return { order: found.order, capture: found.made }
     },
-    all,
-    remove: (orderId) => void all.delete(orderId),
+    all: all as ReadonlyMap<string, Order>,
+    remove: (orderId: string) => void all.delete(orderId),
   }
 }
 

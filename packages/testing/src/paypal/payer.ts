@@ -17,31 +17,6 @@ import type { Refunds } from './refunds.ts'
 import { paypalId } from './responses.ts'
 import type { Authorization, Capture, Order, OrderStatus, Refund } from './shownOrder.ts'
 
-export type PayerActions = {
-  /** The payer approves the order at PayPal's page. @param at in PayPal's format; default: now */
-  approve(orderId: string, at?: string): PaypalEvent
-  /** PayPal reverses the approval of an uncaptured order. */
-  reverseApproval(orderId: string): PaypalEvent
-  /** A pending capture ends. */
-  settleCapture(captureId: string, end: 'completed' | 'denied'): PaypalEvent
-  /** The merchant refunds a capture in PayPal's dashboard. @param value default: all that is left */
-  refund(captureId: string, value?: string): PaypalEvent
-  /** PayPal reverses a capture, or what is left of it. */
-  reverse(captureId: string): PaypalEvent
-  /** A pending refund ends, or a completed one fails. */
-  settleRefund(refundId: string, end: 'completed' | 'failed' | 'cancelled', reason?: string): PaypalEvent
-  /** A pending authorization is approved or denied, or PayPal voids one, for example after 30 days. */
-  settleAuthorization(orderId: string, status: 'CREATED' | 'DENIED' | 'VOIDED'): PaypalEvent
-  /** Opens the capture's dispute, or changes it. @param outcome of a resolved dispute */
-  dispute(captureId: string, step?: 'CREATED' | 'UPDATED' | 'RESOLVED', status?: string, outcome?: string): PaypalEvent
-  /** Sets a status that no other action leads to. */
-  setOrderStatus(orderId: string, status: OrderStatus): void
-  /** Removes an order, as PayPal does when it is not approved in time. */
-  expireOrder(orderId: string): void
-  /** Captures an order once more, as PayPal never should. @returns the capture's id */
-  captureTwice(orderId: string): string
-}
-
 /** @param options `recordEvent`: called for every notification */
 export function createPayerActions(options: {
   readonly orders: Orders
@@ -49,21 +24,24 @@ export function createPayerActions(options: {
   readonly refunds: Refunds
   readonly apiBase: () => string
   readonly recordEvent: (event: PaypalEvent) => PaypalEvent
-}): PayerActions {
+}) {
   const { orders, captures, refunds, recordEvent, apiBase } = options
   const disputes = new Map<string, Dispute>()
   return {
-    approve(orderId, at) {
+    /** The payer approves the order at PayPal's page. */
+    approve(orderId: string) {
       const order = orders.get(orderId)
       order.status = 'APPROVED'
-      return recordEvent(orderApproved(order, apiBase(), at))
+      return recordEvent(orderApproved(order, apiBase()))
     },
-    reverseApproval(orderId) {
+    /** PayPal reverses the approval of an uncaptured order. */
+    reverseApproval(orderId: string) {
       const order = orders.get(orderId)
       order.status = 'VOIDED'
       return recordEvent(approvalReversed(order))
     },
-    settleCapture(captureId, end) {
+    /** A pending capture ends. */
+    settleCapture(captureId: string, end: 'completed' | 'denied') {
       const { order, capture } = orders.byCapture(captureId)
       if (end === 'completed') captures.complete(order, capture)
       else capture.status = 'DECLINED'
@@ -71,12 +49,16 @@ export function createPayerActions(options: {
         captureEvent(end === 'completed' ? 'PAYMENT.CAPTURE.COMPLETED' : 'PAYMENT.CAPTURE.DENIED', order, capture),
       )
     },
-    refund: (captureId, value) =>
+    /** The merchant refunds a capture in PayPal's dashboard. @param value default: all that is left */
+    refund: (captureId: string, value?: string) =>
       recordEvent(refundEvent('PAYMENT.CAPTURE.REFUNDED', refunds.giveBack(captureId, value))),
-    reverse: (captureId) => recordEvent(refundEvent('PAYMENT.CAPTURE.REVERSED', refunds.giveBack(captureId))),
-    settleRefund: (refundId, end, reason) =>
+    /** PayPal reverses a capture, or what is left of it. */
+    reverse: (captureId: string) => recordEvent(refundEvent('PAYMENT.CAPTURE.REVERSED', refunds.giveBack(captureId))),
+    /** A pending refund ends, or a completed one fails. */
+    settleRefund: (refundId: string, end: 'completed' | 'failed' | 'cancelled', reason?: string) =>
       recordEvent(refundEventOf(refunds.settle(refundId, refundEnds[end], reason))),
-    settleAuthorization(orderId, status) {
+    /** A pending authorization is approved or denied, or PayPal voids one, for example after 30 days. */
+    settleAuthorization(orderId: string, status: 'CREATED' | 'DENIED' | 'VOIDED') {
       const order = orders.get(orderId)
       const authorization = order.authorizations.at(-1)
       if (!authorization) throw new Error(`no authorization of ${orderId}`)
@@ -84,7 +66,13 @@ export function createPayerActions(options: {
       const type = status === 'CREATED' ? 'CREATED' : 'VOIDED'
       return recordEvent(authorizationEvent(`PAYMENT.AUTHORIZATION.${type}`, order, authorization))
     },
-    dispute(captureId, step = 'CREATED', status = step === 'RESOLVED' ? 'RESOLVED' : 'OPEN', outcome) {
+    /** Opens the capture's dispute, or changes it. @param outcome of a resolved dispute */
+    dispute(
+      captureId: string,
+      step: 'CREATED' | 'UPDATED' | 'RESOLVED' = 'CREATED',
+      status: string = step === 'RESOLVED' ? 'RESOLVED' : 'OPEN',
+      outcome?: string,
+    ) {
       const { order, capture } = orders.byCapture(captureId)
       const opened = { dispute_id: `PP-D-${disputes.size + 27803}`, create_time: new Date().toISOString() }
       const known = disputes.get(captureId) ?? { ...opened, order, capture, status }
@@ -93,11 +81,14 @@ export function createPayerActions(options: {
       disputes.set(captureId, dispute)
       return recordEvent(disputeEvent(`CUSTOMER.DISPUTE.${step}`, dispute))
     },
-    setOrderStatus(orderId, status) {
+    /** Sets a status that no other action leads to. */
+    setOrderStatus(orderId: string, status: OrderStatus) {
       orders.get(orderId).status = status
     },
-    expireOrder: (orderId) => orders.remove(orderId),
-    captureTwice(orderId) {
+    /** Removes an order, as PayPal does when it is not approved in time. */
+    expireOrder: (orderId: string) => orders.remove(orderId),
+    /** Captures an order once more, as PayPal never should. @returns the capture's id */
+    captureTwice(orderId: string) {
       const order = orders.get(orderId)
       const capture: Capture = {
         id: paypalId(),

@@ -1,19 +1,12 @@
 // The fake's orders, authorizations, captures and refunds, and the notifications about them.
 import type { ChargeLedger } from '../fakeServer.ts'
-import { type Authorizations, createAuthorizations } from './authorizations.ts'
-import { type Captures, createCaptures } from './captures.ts'
+import { createAuthorizations } from './authorizations.ts'
+import { createCaptures } from './captures.ts'
 import { authorizationEvent, type PaypalEvent } from './events.ts'
-import { createOrders, type Orders } from './orders.ts'
+import { createOrders } from './orders.ts'
 import { authorizationEvents, captureEvents, refundEventOf } from './payer.ts'
-import { createRefunds, type Refunds } from './refunds.ts'
+import { createRefunds } from './refunds.ts'
 import type { Vault } from './vault.ts'
-
-export type PaymentStores = {
-  readonly orders: Orders
-  readonly authorizations: Authorizations
-  readonly captures: Captures
-  readonly refunds: Refunds
-}
 
 /** @param options `recordEvent`: called for every notification */
 export function createPaymentStores(options: {
@@ -21,7 +14,7 @@ export function createPaymentStores(options: {
   readonly vault: Pick<Vault, 'tokens'>
   readonly apiBase: () => string
   readonly recordEvent: (event: PaypalEvent) => PaypalEvent
-}): PaymentStores {
+}) {
   const { ledger, vault, apiBase, recordEvent } = options
   const recordAll = (events: readonly PaypalEvent[]) => {
     for (const event of events) recordEvent(event)

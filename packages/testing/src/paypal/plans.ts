@@ -2,7 +2,7 @@
 
 import { valueAt } from '../fakeServer.ts'
 import { issueOf, type Money } from './orderRequests.ts'
-import { errorResponse, type FakeResponse, paypalId, respondWith, textIssue } from './responses.ts'
+import { errorResponse, type FakeResponse, missing, paypalId, respondWith, textIssue } from './responses.ts'
 
 export type Cycle = {
   readonly tenure_type: 'REGULAR' | 'TRIAL'
@@ -81,23 +81,6 @@ export type Plan = Omit<PlanRequest, 'status'> & {
   readonly create_time: string
 }
 
-export type Plans = {
-  /** @param isWhole whether to return the whole plan, as with `Prefer: return=representation` */
-  create(json: unknown, isWhole: boolean): FakeResponse
-  show(id: string): FakeResponse
-  list(query: URLSearchParams, isWhole: boolean): FakeResponse
-  patch(id: string, json: unknown): FakeResponse
-  activate(id: string): FakeResponse
-  deactivate(id: string): FakeResponse
-  readonly all: ReadonlyMap<string, Plan>
-  /** Creates a plan as the merchant. @throws Error when PayPal would reject it */
-  add(plan: object): Plan
-  /** Changes a plan as the merchant. */
-  change(id: string, changes: Partial<Omit<Plan, 'id'>>): void
-  /** Makes lists outdated or incomplete. */
-  distortList(how: ListDistortion): void
-}
-
 export type ListDistortion = {
   /** The list lacks plans that are created from now on. */
   readonly isBehind?: boolean
@@ -108,11 +91,10 @@ export type ListDistortion = {
 }
 
 /** @param hasProduct whether the catalogue has a product with this id */
-export function createPlans(hasProduct: (id: string) => boolean): Plans {
+export function createPlans(hasProduct: (id: string) => boolean) {
   const all = new Map<string, Plan>()
   let listed: ReadonlySet<string> | undefined
   let distortion: ListDistortion = {}
-  const missing = errorResponse(404, 'INVALID_RESOURCE_ID')
   const done = respondWith(204, () => undefined)
 
   function create(json: unknown): { readonly id: string } | { readonly rejected: FakeResponse } {
@@ -137,12 +119,13 @@ export function createPlans(hasProduct: (id: string) => boolean): Plans {
     return done
   }
   return {
-    create(json, isWhole) {
+    /** @param isWhole whether to return the whole plan, as with `Prefer: return=representation` */
+    create(json: unknown, isWhole: boolean): FakeResponse {
       const made = create(json)
       return 'rejected' in made ? made.rejected : respondWith(201, shown(made.id, isWhole))
     },
-    show: (id) => (all.has(id) ? respondWith(200, shown(id, true)) : missing),
-    list(query, isWhole) {
+    show: (id: string) => (all.has(id) ? respondWith(200, shown(id, true)) : missing),
+    list(query: URLSearchParams, isWhole: boolean): FakeResponse {
       const [page, pageSize] = [Number(query.get('page') ?? 1), Number(query.get('page_size') ?? 10)]
       if (!(page >= 1) || !(pageSize >= 1 && pageSize <= 20)) return errorResponse(400, 'INVALID_PARAMETER_VALUE')
       const ofProduct = query.get('product_id')
@@ -152,13 +135,9 @@ export function createPlans(hasProduct: (id: string) => boolean): Plans {
         (listed === undefined || listed.has(id)) && [null, product_id].includes(ofProduct)
       const plans = [...all.values()].filter(isRequested).toReversed()
       const show = isWhole && !distortion.isMinimal ? representation : minimal
-      const totals = query.get('total_required') === 'true'
-      return respondWith(200, () => ({
-        ...pageOf(plans.map(show), page, size),
-        ...(totals ? totalsOf(plans, size) : {}),
-      }))
+      return respondWith(200, () => pageOf(plans.map(show), page, size))
     },
-    patch(id, json) {
+    patch(id: string, json: unknown): FakeResponse {
       const plan = all.get(id)
       if (!plan) return missing
       if (plan.status === 'INACTIVE') return errorResponse(422, 'PLAN_STATUS_INACTIVE')
@@ -171,21 +150,24 @@ export function createPlans(hasProduct: (id: string) => boolean): Plans {
       all.set(id, { ...plan, [path.slice(1)]: value })
       return done
     },
-    activate: (id) => move(id, 'ACTIVE'),
-    deactivate: (id) => move(id, 'INACTIVE'),
-    all,
-    add(json) {
+    activate: (id: string) => move(id, 'ACTIVE'),
+    deactivate: (id: string) => move(id, 'INACTIVE'),
+    all: all as ReadonlyMap<string, Plan>,
+    /** Creates a plan as the merchant. @throws Error when PayPal would reject it */
+    add(json: object): Plan {
       const made = create(json)
       const plan = 'rejected' in made ? undefined : all.get(made.id)
       if (!plan) throw new Error(`PayPal rejects ${JSON.stringify(json)}`)
       return plan
     },
-    change(id, changes) {
+    /** Changes a plan as the merchant. */
+    change(id: string, changes: Partial<Omit<Plan, 'id'>>) {
       const plan = all.get(id)
       if (!plan) throw new Error(`no plan ${id}`)
       all.set(id, { ...plan, ...changes })
     },
-    distortList(how) {
+    /** Makes lists outdated or incomplete. */
+    distortList(how: ListDistortion) {
       distortion = how
       listed = how.isBehind ? new Set(all.keys()) : undefined
     },
@@ -199,10 +181,6 @@ function pageOf(plans: readonly object[], page: number, size: number) {
     plans: plans.slice(first, first + size),
     links: links.map((rel) => ({ href: 'https://api-m.paypal.com/v1/billing/plans', rel, method: 'GET' })),
   }
-}
-
-function totalsOf(plans: readonly Plan[], size: number) {
-  return { total_items: plans.length, total_pages: Math.ceil(plans.length / size) }
 }
 
 function minimal({ billing_cycles: _, ...plan }: Plan) {

@@ -2,8 +2,8 @@
 
 import { valueAt } from '../fakeServer.ts'
 import { centsOf, issueOf, type Money, moneyIn, moneyOf } from './orderRequests.ts'
-import { errorResponse, type FakeResponse, paypalId, respondWith, textAt } from './responses.ts'
-import { type Capture, type Order, type Refund, type RefundStatus, restOf, shownRefund } from './shownOrder.ts'
+import { errorResponse, type FakeResponse, missing, paypalId, respondWith, textAt } from './responses.ts'
+import { type Capture, madeIn, type Order, type Refund, type RefundStatus, restOf, shownRefund } from './shownOrder.ts'
 
 /** The outcome of a refund call. */
 export type RefundOutcome =
@@ -14,37 +14,15 @@ export type RefundOutcome =
   /** 422 with this issue; nothing is refunded. */
   | { readonly rejected: string }
 
-export type Refunds = {
-  show(id: string): FakeResponse
-  /** Refunds a capture by a call. */
-  refund(captureId: string, json: unknown): FakeResponse
-  /** Outcomes of the next refund calls, one each; later refunds are completed. */
-  nextRefunds(...outcomes: readonly RefundOutcome[]): void
-  /** Refunds or reverses what is asked for, or all that is left. @throws Error when that is more than is left */
-  giveBack(captureId: string, value?: string): Refund
-  /** A pending or completed refund ends. @throws Error when there is none */
-  settle(refundId: string, status: RefundStatus, reason?: string): Refund
-}
+export type Refunds = ReturnType<typeof createRefunds>
 
 /** @param options `onRefund`: called for every refund by a call */
 export function createRefunds(options: {
   readonly orders: ReadonlyMap<string, Order>
   readonly onRefund: (refund: Refund) => void
-}): Refunds {
+}) {
   const { orders } = options
   const outcomes: RefundOutcome[] = []
-
-  function captureOf(id: string) {
-    for (const order of orders.values())
-      for (const capture of order.captures) if (capture.id === id) return { order, capture }
-    return undefined
-  }
-
-  function refundOf(id: string) {
-    for (const order of orders.values())
-      for (const refund of order.refunds) if (refund.id === id) return { order, refund }
-    return undefined
-  }
 
   function addRefund(
     order: Order,
@@ -60,14 +38,11 @@ export function createRefunds(options: {
   }
 
   return {
-    show(id) {
-      const found = refundOf(id)
-      return found ? respondWith(200, () => shownRefund(found.refund)) : errorResponse(404, 'INVALID_RESOURCE_ID')
-    },
-    refund(captureId, json) {
-      const found = captureOf(captureId)
-      if (!found) return errorResponse(404, 'INVALID_RESOURCE_ID')
-      const { order, capture } = found
+    /** Refunds a capture by a call. */
+    refund(captureId: string, json: unknown): FakeResponse {
+      const found = madeIn(orders, 'captures', captureId)
+      if (!found) return missing
+      const { order, made: capture } = found
       const amount = moneyIn(json) ?? moneyOf(restOf(order, capture), capture.amount.currency_code)
       const issue = refundIssue(order, capture, amount)
       if (issue) return errorResponse(422, issue)
@@ -76,29 +51,31 @@ export function createRefunds(options: {
         return errorResponse(400, 'INVALID_STRING_LENGTH', '/custom_id')
       const outcome = outcomes.shift() ?? 'completed'
       if (typeof outcome === 'object') return errorResponse(422, outcome.rejected)
-      const made = addRefund(order, capture, { amount, status: statusOf[outcome], ...(custom_id && { custom_id }) })
-      options.onRefund(made)
-      return respondWith(201, () => shownRefund(made))
+      const refund = addRefund(order, capture, { amount, status: statusOf[outcome], ...(custom_id && { custom_id }) })
+      options.onRefund(refund)
+      return respondWith(201, () => shownRefund(refund))
     },
-    nextRefunds: (...next) => void outcomes.push(...next),
-    giveBack(captureId, value) {
-      const found = captureOf(captureId)
+    /** Outcomes of the next refund calls, one each; later refunds are completed. */
+    nextRefunds: (...next: readonly RefundOutcome[]) => void outcomes.push(...next),
+    /** Refunds or reverses what is asked for, or all that is left. @throws Error when that is more than is left */
+    giveBack(captureId: string, value?: string): Refund {
+      const found = madeIn(orders, 'captures', captureId)
       if (!found) throw new Error(`no capture ${captureId}`)
-      const { order, capture } = found
+      const { order, made: capture } = found
       const { currency_code } = capture.amount
       const amount = value === undefined ? moneyOf(restOf(order, capture), currency_code) : { currency_code, value }
       if (centsOf(amount) > restOf(order, capture)) throw new Error(`${captureId} has less than ${value} left`)
       return addRefund(order, capture, { amount, status: 'COMPLETED' })
     },
-    settle(refundId, status, reason) {
-      const found = refundOf(refundId)
-      const paid = captureOf(found?.refund.capture_id ?? '')
+    /** A pending or completed refund ends. @throws Error when there is none */
+    settle(refundId: string, status: RefundStatus, reason?: string): Refund {
+      const found = madeIn(orders, 'refunds', refundId)
+      const paid = madeIn(orders, 'captures', found?.made.capture_id ?? '')
       if (!found || !paid) throw new Error(`no refund ${refundId}`)
-      const { refund } = found
-      refund.status = status
-      if (reason !== undefined) refund.reason = reason
-      showRest(paid.order, paid.capture)
-      return refund
+      found.made.status = status
+      if (reason !== undefined) found.made.reason = reason
+      showRest(paid.order, paid.made)
+      return found.made
     },
   }
 }

@@ -11,6 +11,8 @@ export type FakeResponse = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+const debugId = 'f00dfacefeed1'
+
 export function respondWith(status: number, body: () => unknown): FakeResponse {
   return { status, body }
 }
@@ -33,6 +35,9 @@ export function errorResponse(status: number, issue: string, field?: string): Fa
     links: [{ href: `https://developer.paypal.com/api/rest/errors/#${issue}`, rel: 'information_link', method: 'GET' }],
   }))
 }
+
+/** There is no such object. */
+export const missing = errorResponse(404, 'INVALID_RESOURCE_ID')
 
 export const validationError = respondWith(400, () => ({
   name: 'VALIDATION_ERROR',
@@ -68,8 +73,6 @@ export function send(response: ServerResponse, { status, body, headers }: FakeRe
   response.writeHead(status, { 'content-type': 'application/json', 'paypal-debug-id': debugId, ...headers })
   response.end(content === undefined ? '' : JSON.stringify(content))
 }
-
-const debugId = 'f00dfacefeed1'
 
 /** The text at a path, if it matches. */
 export function textAt(value: unknown, pattern: RegExp, ...path: readonly (string | number)[]): string | undefined {

@@ -3,40 +3,32 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { type FakeRateLimit, type FaultPlan, valueAt } from '../fakeServer.ts'
-import type { Authorizations } from './authorizations.ts'
-import type { ProductStore } from './catalog.ts'
-import type { Orders } from './orders.ts'
-import type { Plans } from './plans.ts'
-import type { Refunds } from './refunds.ts'
+import type { createProductStore } from './catalog.ts'
+import type { createPaymentStores } from './paymentStores.ts'
+import type { createPlans } from './plans.ts'
 import {
   errorResponse,
   type FakeResponse,
   invalidClient,
   invalidToken,
+  missing,
   parseJson,
   rateLimited,
   respondWith,
   send,
 } from './responses.ts'
-import type { Signatures } from './signatures.ts'
+import type { createSignatures } from './signatures.ts'
 import type { Vault } from './vault.ts'
-
-export type IssuedTokens = {
-  issue(authorization: string | undefined, body: string): FakeResponse
-  isValid(authorization: string | undefined): boolean
-  /** Revokes all tokens. */
-  expire(): void
-}
 
 export function createIssuedTokens(options: {
   readonly clientId: string
   readonly clientSecret: string
   readonly lifetimeSeconds: number
-}): IssuedTokens {
+}) {
   const validUntil = new Map<string, number>()
   const expected = `Basic ${Buffer.from(`${options.clientId}:${options.clientSecret}`).toString('base64')}`
   return {
-    issue(authorization, body) {
+    issue(authorization: string | undefined, body: string): FakeResponse {
       if (authorization !== expected) return invalidClient
       if (new URLSearchParams(body).get('grant_type') !== 'client_credentials')
         return respondWith(400, () => ({ error: 'unsupported_grant_type', error_description: 'Grant Type is NULL' }))
@@ -51,36 +43,25 @@ export function createIssuedTokens(options: {
         nonce: '2026-09-01T10:00:00Z',
       }))
     },
-    isValid(authorization) {
+    isValid(authorization: string | undefined) {
       const token = authorization?.replace(/^Bearer /, '') ?? ''
       return performance.now() < (validUntil.get(token) ?? 0)
     },
+    /** Revokes all tokens. */
     expire: () => validUntil.clear(),
   }
 }
 
 /** `PayPal-Request-Id`: a repeated one returns the current state of what the first call created. */
-export type RequestIds = {
-  /**
-   * Executes a call, unless one with the same key has succeeded before.
-   * @param operation keys of different operations are independent
-   */
-  once(operation: string, key: string | undefined, act: () => FakeResponse): FakeResponse
-  /** Runs a call exclusively for its key: a parallel call with the same key is rejected. */
-  exclusively(
-    key: string | undefined,
-    play: () => Promise<void>,
-    reject: (response: FakeResponse) => void,
-  ): Promise<void>
-  /** Forgets all keys, as PayPal does after some time. */
-  forget(): void
-}
-
-export function createRequestIds(): RequestIds {
+export function createRequestIds() {
   const done = new Map<string, FakeResponse>()
   const working = new Set<string>()
   return {
-    once(operation, key, act) {
+    /**
+     * Executes a call, unless one with the same key has succeeded before.
+     * @param operation keys of different operations are independent
+     */
+    once(operation: string, key: string | undefined, act: () => FakeResponse): FakeResponse {
       if (key === undefined) return act()
       const id = `${operation} ${key}`
       const first = done.get(id)
@@ -89,7 +70,8 @@ export function createRequestIds(): RequestIds {
       if (made.status < 300) done.set(id, made)
       return made
     },
-    async exclusively(key, play, reject) {
+    /** Runs a call exclusively for its key: a parallel call with the same key is rejected. */
+    async exclusively(key: string | undefined, play: () => Promise<void>, reject: (response: FakeResponse) => void) {
       if (key === undefined) return play()
       if (working.has(key)) return reject(errorResponse(409, 'PREVIOUS_REQUEST_IN_PROGRESS'))
       working.add(key)
@@ -99,6 +81,7 @@ export function createRequestIds(): RequestIds {
         working.delete(key)
       }
     },
+    /** Forgets all keys, as PayPal does after some time. */
     forget: () => done.clear(),
   }
 }
@@ -115,21 +98,18 @@ export type PaypalCall = {
 }
 
 /** The parts of the fake. */
-export type FakePaypalParts = {
+export type FakePaypalParts = ReturnType<typeof createPaymentStores> & {
   readonly faults: FaultPlan
   readonly readFaults: FaultPlan
   readonly tokenFaults: FaultPlan
   readonly verificationFaults: FaultPlan
-  readonly orders: Orders
-  readonly authorizations: Authorizations
-  readonly refunds: Refunds
   readonly vault: Vault
-  readonly catalog: ProductStore
+  readonly catalog: ReturnType<typeof createProductStore>
   readonly catalogLimit: FakeRateLimit
-  readonly plans: Plans
-  readonly tokens: IssuedTokens
-  readonly requestIds: RequestIds
-  readonly signatures: Signatures
+  readonly plans: ReturnType<typeof createPlans>
+  readonly tokens: ReturnType<typeof createIssuedTokens>
+  readonly requestIds: ReturnType<typeof createRequestIds>
+  readonly signatures: ReturnType<typeof createSignatures>
   /** The issues that the next calls are rejected with, one each. */
   readonly rejections: string[]
 }
@@ -170,36 +150,22 @@ export function respondToCall(parts: FakePaypalParts, call: ReceivedCall, respon
 }
 
 const objects =
-  /^\/(v2\/checkout\/orders|v2\/payments\/(?:captures|authorizations|refunds)|v3\/vault\/(?:setup|payment)-tokens|v1\/catalogs\/products|v1\/billing\/plans)\/([^/]+)$/
+  /^\/(v2\/checkout\/orders|v2\/payments\/captures|v3\/vault\/(?:setup|payment)-tokens|v1\/catalogs\/products|v1\/billing\/plans)\/([^/]+)$/
 
-function readResource(
-  { orders, authorizations, refunds, vault, catalog, plans }: FakePaypalParts,
-  { path, isWhole }: ReceivedCall,
-): FakeResponse {
+function readResource({ orders, vault, catalog, plans }: FakePaypalParts, { path, isWhole }: ReceivedCall) {
   const { pathname, searchParams } = new URL(path, 'http://127.0.0.1')
   if (pathname === '/v1/billing/plans') return plans.list(searchParams, isWhole)
   if (pathname === '/v3/vault/payment-tokens') return vault.list(searchParams)
-  const [, kind, id = ''] = objects.exec(pathname) ?? []
-  switch (kind) {
-    case 'v2/checkout/orders':
-      return orders.show(id)
-    case 'v2/payments/captures':
-      return orders.showCapture(id)
-    case 'v2/payments/authorizations':
-      return authorizations.show(id)
-    case 'v2/payments/refunds':
-      return refunds.show(id)
-    case 'v3/vault/setup-tokens':
-      return vault.showSetup(id)
-    case 'v3/vault/payment-tokens':
-      return vault.show(id)
-    case 'v1/catalogs/products':
-      return catalog.show(id)
-    case 'v1/billing/plans':
-      return plans.show(id)
-    default:
-      return errorResponse(404, 'INVALID_RESOURCE_ID')
+  const [, kind = '', id = ''] = objects.exec(pathname) ?? []
+  const show: Readonly<Record<string, (id: string) => FakeResponse>> = {
+    'v2/checkout/orders': orders.show,
+    'v2/payments/captures': orders.showCapture,
+    'v3/vault/setup-tokens': vault.showSetup,
+    'v3/vault/payment-tokens': vault.show,
+    'v1/catalogs/products': catalog.show,
+    'v1/billing/plans': plans.show,
   }
+  return show[kind]?.(id) ?? missing
 }
 
 const paymentAction =
@@ -218,7 +184,7 @@ function changeResource(parts: FakePaypalParts, call: ReceivedCall): FakeRespons
   if (json === undefined) return errorResponse(400, 'MALFORMED_REQUEST_JSON')
   if (method === 'PATCH' && productId !== undefined) return catalog.patch(productId, json)
   if (method === 'PATCH' && planId !== undefined) return plans.patch(planId, json)
-  if (method !== 'POST') return errorResponse(404, 'INVALID_RESOURCE_ID')
+  if (method !== 'POST') return missing
   const issue = path.startsWith('/v2/') ? parts.rejections.shift() : undefined
   if (issue) return errorResponse(422, issue)
   if (path === '/v2/checkout/orders') {
@@ -237,18 +203,12 @@ function changePayment(
   json: unknown,
 ) {
   const [, kind = '', id = '', action = ''] = paymentAction.exec(path) ?? []
-  switch (`${kind} ${action}`) {
-    case 'checkout/orders capture':
-      return orders.pay(id, 'capture', isWhole)
-    case 'checkout/orders authorize':
-      return orders.pay(id, 'authorize', isWhole)
-    case 'payments/authorizations capture':
-      return authorizations.capture(id, json)
-    case 'payments/authorizations void':
-      return authorizations.void(id, isWhole)
-    case 'payments/captures refund':
-      return refunds.refund(id, json)
-    default:
-      return errorResponse(404, 'INVALID_RESOURCE_ID')
+  const act: Readonly<Record<string, () => FakeResponse>> = {
+    'checkout/orders capture': () => orders.pay(id, 'capture', isWhole),
+    'checkout/orders authorize': () => orders.pay(id, 'authorize', isWhole),
+    'payments/authorizations capture': () => authorizations.capture(id, json),
+    'payments/authorizations void': () => authorizations.void(id, isWhole),
+    'payments/captures refund': () => refunds.refund(id, json),
   }
+  return act[`${kind} ${action}`]?.() ?? missing
 }

@@ -56,6 +56,19 @@ export type Order = {
   status: OrderStatus
 }
 
+/** What was made of an order by this id, with its order. */
+export function madeIn<Kind extends 'authorizations' | 'captures' | 'refunds'>(
+  orders: ReadonlyMap<string, Order>,
+  kind: Kind,
+  id: string,
+): { readonly order: Order; readonly made: Order[Kind][number] } | undefined {
+  for (const order of orders.values()) {
+    const made = order[kind].find((each) => each.id === id)
+    if (made) return { order, made }
+  }
+  return undefined
+}
+
 const link = (rel: string, href: string, method: string) => ({ href, rel, method })
 
 /** The whole order as PayPal shows it. */

@@ -36,13 +36,6 @@ function rawMember(json: Buffer, name: string): Buffer | undefined {
   return found.length === 1 ? found[0] : undefined
 }
 
-export type Signatures = {
-  /** @param webhookId default: the app's first webhook */
-  sign(event: Pick<PaypalEvent, 'body'>, webhookId?: string): SignedEvent
-  /** `POST /v1/notifications/verify-webhook-signature`. @param body the bytes of the request */
-  verify(body: Buffer): FakeResponse
-}
-
 /** The required format of each member of a verification request. */
 const members: Readonly<Record<string, RegExp>> = {
   auth_algo: /^[a-zA-Z0-9]{1,100}$/,
@@ -58,11 +51,12 @@ const certificateUrl = 'https://api.paypal.com/v1/notifications/certs/CERT-360ca
 // One key pair for all fakes of a process, because generating one is slow.
 const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
-export function createSignatures(webhookIds: readonly string[]): Signatures {
+export function createSignatures(webhookIds: readonly string[]) {
   const signedText = (id: string, time: string, webhookId: string, event: Buffer) =>
     `${id}|${time}|${webhookId}|${crc32(event)}`
   return {
-    sign({ body }, webhookId = webhookIds[0] ?? '') {
+    /** @param webhookId default: the app's first webhook */
+    sign({ body }: Pick<PaypalEvent, 'body'>, webhookId = webhookIds[0] ?? ''): SignedEvent {
       const id = randomUUID()
       const time = new Date().toISOString()
       const text = signedText(id, time, webhookId, Buffer.from(body))
@@ -78,7 +72,8 @@ export function createSignatures(webhookIds: readonly string[]): Signatures {
         },
       }
     },
-    verify(body) {
+    /** `POST /v1/notifications/verify-webhook-signature`. @param body the bytes of the request */
+    verify(body: Buffer): FakeResponse {
       const request = parseJson(body.toString('utf8'))
       const fields = Object.entries(members).map(([name, pattern]) => [name, textAt(request, pattern, name)] as const)
       // The event's bytes are taken from the request, so that a re-serialised event does not match.

@@ -6,30 +6,13 @@ import { errorResponse, type FakeResponse, paypalId, respondWith, textAt } from 
 
 const maxPageSize = 5
 
-export type Vault = {
-  /** The payer approves saving a method. @returns the client's setup token */
-  approveSetup(source: PaymentSource): string
-  showSetup(token: string): FakeResponse
-  attach(json: unknown): FakeResponse
-  show(token: string): FakeResponse
-  /** A page of a customer's payment tokens. */
-  list(search: URLSearchParams): FakeResponse
-  detach(token: string): FakeResponse
-  /** The payment tokens by id. */
-  readonly tokens: ReadonlyMap<string, PaymentToken>
-  /** The payer removes a method at PayPal, which sends `VAULT.PAYMENT-TOKEN.DELETED`. */
-  remove(token: string): PaypalEvent
-  /** The bank replaces a card; PayPal sends no notification. */
-  change(token: string, source: PaymentSource): void
-  /** PayPal loses a customer. The error response is a guess, because PayPal does not document it. */
-  loseCustomer(id: string): void
-}
+export type Vault = ReturnType<typeof createFakeVault>
 
 /** @param options `recordEvent`: called for every notification */
 export function createFakeVault(options: {
   readonly apiBase: () => string
   readonly recordEvent: (event: PaypalEvent) => PaypalEvent
-}): Vault {
+}) {
   const { apiBase, recordEvent } = options
   const setups = new Map<string, PaymentSource>()
   const tokens = new Map<string, PaymentToken>()
@@ -40,17 +23,18 @@ export function createFakeVault(options: {
   ]
   const remove = (token: string) => (tokens.delete(token) ? recordEvent(tokenDeleted(token)) : undefined)
   return {
-    approveSetup(source) {
+    /** The payer approves saving a method. @returns the client's setup token */
+    approveSetup(source: PaymentSource): string {
       const id = paypalId()
       setups.set(id, source)
       return id
     },
-    showSetup(token) {
+    showSetup(token: string): FakeResponse {
       const payment_source = setups.get(token)
       if (!payment_source) return errorResponse(404, 'TOKEN_NOT_FOUND')
       return respondWith(200, () => ({ id: token, status: 'APPROVED', payment_source, links: [] }))
     },
-    attach(json) {
+    attach(json: unknown): FakeResponse {
       const setup = textAt(json, /^.+$/, 'payment_source', 'token', 'id')
       const isSetup = valueAt(json, 'payment_source', 'token', 'type') === 'SETUP_TOKEN'
       const customer = customerOf(valueAt(json, 'customer'))
@@ -66,11 +50,12 @@ export function createFakeVault(options: {
       recordEvent(tokenCreated(token, apiBase()))
       return respondWith(201, () => ({ ...token, links: links(id) }))
     },
-    show(token) {
+    show(token: string): FakeResponse {
       const found = tokens.get(token)
       return found ? respondWith(200, () => ({ ...found, links: links(token) })) : errorResponse(404, 'TOKEN_NOT_FOUND')
     },
-    list(search) {
+    /** A page of a customer's payment tokens. */
+    list(search: URLSearchParams): FakeResponse {
       const [customer, size, page] = [
         search.get('customer_id'),
         ...['page_size', 'page'].map((name) => search.get(name)),
@@ -86,19 +71,24 @@ export function createFakeVault(options: {
       const payment_tokens = own.slice(start, start + pageSize).map((token) => ({ ...token, links: links(token.id) }))
       return respondWith(200, () => ({ customer: { id: customer }, payment_tokens, links: [] }))
     },
-    detach: (token) => (remove(token) ? respondWith(204, () => undefined) : errorResponse(404, 'TOKEN_NOT_FOUND')),
-    tokens,
-    remove(token) {
+    detach: (token: string) =>
+      remove(token) ? respondWith(204, () => undefined) : errorResponse(404, 'TOKEN_NOT_FOUND'),
+    /** The payment tokens by id. */
+    tokens: tokens as ReadonlyMap<string, PaymentToken>,
+    /** The payer removes a method at PayPal, which sends `VAULT.PAYMENT-TOKEN.DELETED`. */
+    remove(token: string): PaypalEvent {
       const event = remove(token)
       if (event) return event
       throw new Error(`There is no payment token ${token}`)
     },
-    change(token, payment_source) {
+    /** The bank replaces a card; PayPal sends no notification. */
+    change(token: string, payment_source: PaymentSource) {
       const found = tokens.get(token)
       if (!found) throw new Error(`There is no payment token ${token}`)
       tokens.set(token, { ...found, payment_source })
     },
-    loseCustomer: (id) => void lostCustomers.add(id),
+    /** PayPal loses a customer. The error response is a guess, because PayPal does not document it. */
+    loseCustomer: (id: string) => void lostCustomers.add(id),
   }
 }
 

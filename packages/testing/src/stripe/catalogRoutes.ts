@@ -1,49 +1,40 @@
 // The fake Stripe's routes for products and prices.
 
-import type { StripePrice, StripeProduct } from './bodies.ts'
-import { addPrice, addProduct, changePrice, changeProduct } from './catalog.ts'
+import type { NewPrice, NewProduct, StripePrice } from './bodies.ts'
+import { addPrice, addProduct, changePrice, changeProduct, type PriceChange, type ProductChange } from './catalog.ts'
 import { invalid, noSuch } from './errors.ts'
-import { checkPrice, flagIn, numberIn, textIn, textsIn, type Values, valuesIn } from './params.ts'
-import type { Route, RouteCall, StripeState } from './state.ts'
+import { checkPrice, flagIn, numberIn, textIn, type Values, valuesIn } from './params.ts'
+import { found, pageOf, type Route, type RouteCall, route } from './state.ts'
 
 const intervals = new Set(['day', 'week', 'month', 'year'])
 const maxTrialDays = 730
 
 export const catalogRoutes: readonly Route[] = [
-  {
-    method: 'POST',
-    pattern: /^\/v1\/products$/,
-    params: { id: 'text', name: ['required', 'text'], description: 'text', active: 'boolean', metadata: 'texts' },
-    act: createProduct,
-  },
-  {
-    method: 'GET',
-    pattern: /^\/v1\/products\/([\w-]+)$/,
-    params: {},
-    act: ({ state, id }) => productAt(state, id),
-  },
-  {
-    method: 'POST',
-    pattern: /^\/v1\/products\/([\w-]+)$/,
-    params: {
+  route(
+    'POST products',
+    { id: 'text', name: ['required', 'text'], description: 'text', active: 'boolean', metadata: 'texts' },
+    ({ state, values, key }) => addProduct(state, values as NewProduct, key),
+  ),
+  route(
+    'POST products/:id',
+    {
       name: 'text',
       description: 'clearable',
       active: 'boolean',
       default_price: 'clearable',
       metadata: 'texts',
     },
-    act: updateProduct,
-  },
-  {
-    method: 'GET',
-    pattern: /^\/v1\/prices$/,
-    params: { product: 'text', active: 'boolean', limit: 'integer', starting_after: 'text' },
-    act: listPrices,
-  },
-  {
-    method: 'POST',
-    pattern: /^\/v1\/prices$/,
-    params: {
+    ({ state, id, values, key }) =>
+      changeProduct(state, {
+        product: found(state.products, 'product', id, 'id'),
+        change: values as ProductChange,
+        key,
+      }),
+  ),
+  route('GET prices', { product: 'text', active: 'boolean', limit: 'integer', starting_after: 'text' }, listPrices),
+  route(
+    'POST prices',
+    {
       currency: ['required', 'text'],
       unit_amount: ['required', 'integer'],
       product: ['required', 'text'],
@@ -52,59 +43,23 @@ export const catalogRoutes: readonly Route[] = [
       active: 'boolean',
       nickname: 'text',
     },
-    act: createPrice,
-  },
-  {
-    method: 'GET',
-    pattern: /^\/v1\/prices\/(\w+)$/,
-    params: {},
-    act: ({ state, id }) => priceAt(state, id),
-  },
-  {
-    method: 'POST',
-    pattern: /^\/v1\/prices\/(\w+)$/,
-    // Fields that define the price cannot be changed.
-    params: { active: 'boolean', metadata: 'texts', nickname: 'clearable' },
-    act: updatePrice,
-  },
+    createPrice,
+  ),
+  // Fields that define the price cannot be changed.
+  route(
+    'POST prices/:id',
+    { active: 'boolean', metadata: 'texts', nickname: 'clearable' },
+    ({ state, id, values, key }) =>
+      changePrice(state, { price: found(state.prices, 'price', id), change: values as PriceChange, key }),
+  ),
 ]
-
-function createProduct({ state, values, key }: RouteCall): StripeProduct {
-  const product = {
-    id: textIn(values, 'id'),
-    name: textIn(values, 'name') ?? '',
-    description: textIn(values, 'description'),
-    active: flagIn(values, 'active'),
-    metadata: textsIn(values, 'metadata'),
-  }
-  return addProduct(state, product, key)
-}
-
-function updateProduct({ state, id, values, key }: RouteCall): StripeProduct {
-  const change = {
-    name: textIn(values, 'name'),
-    description: textIn(values, 'description'),
-    active: flagIn(values, 'active'),
-    default_price: textIn(values, 'default_price'),
-    metadata: textsIn(values, 'metadata'),
-  }
-  return changeProduct(state, { product: productAt(state, id), change, key })
-}
 
 function createPrice({ state, values, key }: RouteCall): StripePrice {
   const currency = (textIn(values, 'currency') ?? '').toLowerCase()
   const unit_amount = numberIn(values, 'unit_amount') ?? 0
   checkPrice(unit_amount, currency)
-  const price = {
-    product: textIn(values, 'product') ?? '',
-    currency,
-    unit_amount,
-    recurring: recurringIn(values),
-    metadata: textsIn(values, 'metadata'),
-    active: flagIn(values, 'active'),
-    nickname: textIn(values, 'nickname'),
-  }
-  return addPrice(state, price, key)
+  const price = { ...(values as Partial<NewPrice>), product: textIn(values, 'product') ?? '', currency, unit_amount }
+  return addPrice(state, { ...price, recurring: recurringIn(values) }, key)
 }
 
 function recurringIn(values: Values) {
@@ -123,44 +78,10 @@ function recurringIn(values: Values) {
   return { interval, interval_count: numberIn(recurring, 'interval_count'), trial_period_days }
 }
 
-function updatePrice({ state, id, values, key }: RouteCall): StripePrice {
-  const change = {
-    active: flagIn(values, 'active'),
-    metadata: textsIn(values, 'metadata'),
-    nickname: textIn(values, 'nickname'),
-  }
-  return changePrice(state, { price: priceAt(state, id), change, key })
-}
-
-/** Newest first. */
 function listPrices({ state, values }: RouteCall) {
   const [product, active] = [textIn(values, 'product'), flagIn(values, 'active')]
-  const [limit, after] = [numberIn(values, 'limit') ?? 10, textIn(values, 'starting_after')]
-  if (limit < 1 || limit > 100)
-    throw invalid('parameter_invalid_integer', 'This value must be between 1 and 100.', 'limit')
   if (product !== null && !state.products.has(product)) throw noSuch('product', product, 'product', 400)
-  if (after !== null && !state.prices.has(after)) throw noSuch('price', after, 'starting_after', 400)
-  const all = [...state.prices.values()].reverse()
-  const from = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1
-  const matching = all
-    .slice(from)
-    .filter((price) => (product === null || price.product === product) && (active === null || price.active === active))
-  return {
-    object: 'list',
-    data: matching.slice(0, limit),
-    has_more: matching.length > limit,
-    url: '/v1/prices',
-  }
-}
-
-function productAt(state: StripeState, id: string): StripeProduct {
-  const product = state.products.get(id)
-  if (!product) throw noSuch('product', id, 'id', 404)
-  return product
-}
-
-function priceAt(state: StripeState, id: string): StripePrice {
-  const price = state.prices.get(id)
-  if (!price) throw noSuch('price', id, 'price', 404)
-  return price
+  const matches = (price: StripePrice) =>
+    (product === null || price.product === product) && (active === null || price.active === active)
+  return pageOf(state.prices, 'price', { values, matches })
 }

@@ -1,21 +1,20 @@
 // The fake Stripe's routes for payment intents.
 
 import { invalid, noSuch, StripeApiError } from './errors.ts'
-import { checkCharge, expansionsIn, numberIn, textIn, textsIn, type Values } from './params.ts'
-import { cancel as cancelNow, capture as captureNow, declined, pay } from './payer.ts'
-import { intentBody, type StripeIntent } from './paymentBodies.ts'
+import { checkCharge, expansionsIn, numberIn, textIn, type Values } from './params.ts'
+import { cancel as cancelNow, capture as captureNow, declined } from './payer.ts'
+import { intentBody, type NewIntent, type StripeIntent } from './paymentBodies.ts'
 import { withRefunds } from './refundRoutes.ts'
-import type { Route, RouteCall, StripeState } from './state.ts'
+import { found, type Route, type RouteCall, route, type StripeState } from './state.ts'
 import { usableMethod } from './vaultRoutes.ts'
 
 /** The test method that is declined when an intent is created. Stripe itself declines it at confirmation. */
 const declinedMethod = 'pm_card_chargeDeclined'
 
 export const intentRoutes: readonly Route[] = [
-  {
-    method: 'POST',
-    pattern: /^\/v1\/payment_intents$/,
-    params: {
+  route(
+    'POST payment_intents',
+    {
       amount: ['required', 'integer'],
       currency: ['required', 'text'],
       automatic_payment_methods: { enabled: ['required', 'boolean'], allow_redirects: 'text' },
@@ -27,38 +26,12 @@ export const intentRoutes: readonly Route[] = [
       receipt_email: 'text',
       statement_descriptor_suffix: 'text',
     },
-    act: create,
-  },
-  {
-    method: 'GET',
-    pattern: /^\/v1\/payment_intents\/search$/,
-    params: { query: ['required', 'text'], limit: 'integer', page: 'text' },
-    act: search,
-  },
-  {
-    method: 'GET',
-    pattern: /^\/v1\/payment_intents\/(\w+)$/,
-    params: { expand: 'texts' },
-    act: retrieve,
-  },
-  {
-    method: 'POST',
-    pattern: /^\/v1\/payment_intents\/(\w+)\/cancel$/,
-    params: { cancellation_reason: 'text' },
-    act: cancel,
-  },
-  {
-    method: 'POST',
-    pattern: /^\/v1\/payment_intents\/(\w+)\/capture$/,
-    params: { amount_to_capture: 'integer' },
-    act: capture,
-  },
-  {
-    method: 'POST',
-    pattern: /^\/v1\/payment_intents\/(\w+)\/confirm$/,
-    params: { payment_method: 'text', return_url: 'text' },
-    act: confirm,
-  },
+    create,
+  ),
+  route('GET payment_intents/search', { query: ['required', 'text'], limit: 'integer', page: 'text' }, search),
+  route('GET payment_intents/:id', { expand: 'texts' }, retrieve),
+  route('POST payment_intents/:id/cancel', { cancellation_reason: 'text' }, cancel),
+  route('POST payment_intents/:id/capture', { amount_to_capture: 'integer' }, capture),
 ]
 
 function create({ state, values, key }: RouteCall): StripeIntent {
@@ -70,18 +43,10 @@ function create({ state, values, key }: RouteCall): StripeIntent {
   const requested = textIn(values, 'payment_method')
   if (requested === declinedMethod) throw new StripeApiError(402, { ...declined })
   const method = requested === null ? null : usableMethod(state, requested, customer)
+  const capture_method = captureMethod(values)
+  const payment_method = method?.id ?? null
   const intent = intentBody(
-    {
-      amount,
-      currency,
-      customer,
-      description: textIn(values, 'description'),
-      metadata: textsIn(values, 'metadata'),
-      payment_method: method?.id ?? null,
-      receipt_email: textIn(values, 'receipt_email'),
-      capture_method: captureMethod(values),
-      statement_descriptor_suffix: textIn(values, 'statement_descriptor_suffix'),
-    },
+    { ...(values as Partial<NewIntent>), amount, currency, payment_method, capture_method },
     state.seconds(),
   )
   state.intents.set(intent.id, intent)
@@ -108,12 +73,12 @@ function retrieve({ state, id, values }: RouteCall): object {
   return { ...intent, latest_charge }
 }
 
-function search({ state, values, isSearchable }: RouteCall) {
+function search({ state, values }: RouteCall) {
   const query = textIn(values, 'query') ?? ''
   const [, name, value] = /^metadata\['(\w+)'\]:'([^'"]*)'$/.exec(query) ?? []
   if (name === undefined) throw invalid(undefined, `We were unable to parse your search query: ${query}`, 'query')
   const matching = [...state.intents.values()].filter(
-    ({ id, metadata }) => metadata[name] === value && isSearchable(id),
+    ({ id, metadata }) => metadata[name] === value && (state.searchable?.has(id) ?? true),
   )
   const [from, limit] = [Number(textIn(values, 'page') ?? '0'), numberIn(values, 'limit') ?? 10]
   const until = from + limit
@@ -128,41 +93,20 @@ function search({ state, values, isSearchable }: RouteCall) {
 
 function cancel({ state, id, values, key }: RouteCall): StripeIntent {
   const intent = intentAt(state, id)
-  assertStatusNot(intent, ['succeeded', 'canceled', 'processing'])
+  if (['succeeded', 'canceled', 'processing'].includes(intent.status)) throw unexpectedState(intent)
   cancelNow(state, intent, { reason: textIn(values, 'cancellation_reason'), key })
   return intent
 }
 
 function capture({ state, id, values, key }: RouteCall): StripeIntent {
   const intent = intentAt(state, id)
-  assertStatus(intent, ['requires_capture'])
+  if (intent.status !== 'requires_capture') throw unexpectedState(intent)
   const amount = numberIn(values, 'amount_to_capture') ?? intent.amount_capturable
   if (amount < 1) throw invalid('parameter_invalid_integer', 'Invalid positive integer', 'amount_to_capture')
   if (amount > intent.amount_capturable)
     throw invalid('amount_too_large', 'The amount is greater than the capturable one.', 'amount_to_capture')
   captureNow(state, intent, { amount, key })
   return intent
-}
-
-/** Confirms an intent as the payer's form does. */
-function confirm({ state, id, values }: RouteCall): StripeIntent {
-  const intent = intentAt(state, id)
-  assertStatusNot(intent, ['succeeded', 'canceled', 'processing', 'requires_capture'])
-  const method = textIn(values, 'payment_method')
-  if (method !== null) intent.payment_method = method
-  if (intent.payment_method === null)
-    throw invalid('payment_intent_unexpected_state', 'You cannot confirm this PaymentIntent without a method.')
-  pay(state, id, intent.payment_method === declinedMethod ? 'failed' : 'succeeded')
-  if (intent.last_payment_error) throw new StripeApiError(402, { ...intent.last_payment_error, payment_intent: intent })
-  return intent
-}
-
-function assertStatusNot(intent: StripeIntent, statuses: readonly StripeIntent['status'][]): void {
-  if (statuses.includes(intent.status)) throw unexpectedState(intent)
-}
-
-function assertStatus(intent: StripeIntent, statuses: readonly StripeIntent['status'][]): void {
-  if (!statuses.includes(intent.status)) throw unexpectedState(intent)
 }
 
 function unexpectedState(intent: StripeIntent): StripeApiError {
@@ -174,8 +118,4 @@ function unexpectedState(intent: StripeIntent): StripeApiError {
   })
 }
 
-function intentAt(state: StripeState, id: string): StripeIntent {
-  const intent = state.intents.get(id)
-  if (!intent) throw noSuch('payment_intent', id, 'intent', 404)
-  return intent
-}
+const intentAt = (state: StripeState, id: string) => found(state.intents, 'payment_intent', id, 'intent')

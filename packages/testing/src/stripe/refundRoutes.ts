@@ -3,49 +3,22 @@ import { invalid, noSuch } from './errors.ts'
 import { expansionsIn, numberIn, textIn, textsIn, type Values } from './params.ts'
 import type { StripeCharge, StripeRefund } from './paymentBodies.ts'
 import { addRefund, refundsOf } from './reversals.ts'
-import type { Route, RouteCall, StripeState } from './state.ts'
+import { found, pageOf, type Route, type RouteCall, route, type StripeState } from './state.ts'
 
 export const refundRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    pattern: /^\/v1\/charges\/(\w+)$/,
-    params: { expand: 'texts' },
-    act({ state, id, values }) {
-      const charge = found(state.charges, 'charge', id)
-      return expansionsIn(values, ['refunds']).length > 0 ? withRefunds(state, charge) : charge
-    },
-  },
-  {
-    method: 'POST',
-    pattern: /^\/v1\/refunds$/,
-    params: { amount: 'integer', charge: 'text', metadata: 'texts', payment_intent: 'text', reason: 'text' },
-    act: create,
-  },
-  {
-    method: 'GET',
-    pattern: /^\/v1\/refunds$/,
-    params: { charge: 'text', limit: 'integer', payment_intent: 'text', starting_after: 'text' },
-    act: list,
-  },
-  {
-    method: 'GET',
-    pattern: /^\/v1\/refunds\/(\w+)$/,
-    params: {},
-    act: ({ state, id }) => found(state.refunds, 'refund', id),
-  },
-  {
-    method: 'GET',
-    pattern: /^\/v1\/disputes\/(\w+)$/,
-    params: {},
-    act: ({ state, id }) => found(state.disputes, 'dispute', id),
-  },
+  route('GET charges/:id', { expand: 'texts' }, ({ state, id, values }) => {
+    const charge = found(state.charges, 'charge', id)
+    return expansionsIn(values, ['refunds']).length > 0 ? withRefunds(state, charge) : charge
+  }),
+  route(
+    'POST refunds',
+    { amount: 'integer', charge: 'text', metadata: 'texts', payment_intent: 'text', reason: 'text' },
+    create,
+  ),
+  route('GET refunds', { charge: 'text', limit: 'integer', payment_intent: 'text', starting_after: 'text' }, list),
+  route('GET refunds/:id', {}, ({ state, id }) => found(state.refunds, 'refund', id)),
+  route('GET disputes/:id', {}, ({ state, id }) => found(state.disputes, 'dispute', id)),
 ]
-
-function found<Kept>(kept: ReadonlyMap<string, Kept>, what: string, id: string): Kept {
-  const object = kept.get(id)
-  if (object === undefined) throw noSuch(what, id, what, 404)
-  return object
-}
 
 /** An expanded list holds the newest ones. */
 const expandedSize = 10
@@ -91,14 +64,7 @@ function refundable(state: StripeState, values: Values): StripeCharge {
 
 function list({ state, values }: RouteCall): object {
   const [charge, intent] = [textIn(values, 'charge'), textIn(values, 'payment_intent')]
-  const all = [...state.refunds.values()]
-    .reverse()
-    .filter(
-      (each) => (charge ?? each.charge) === each.charge && (intent ?? each.payment_intent) === each.payment_intent,
-    )
-  const after = textIn(values, 'starting_after')
-  const from = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1
-  if (after !== null && from === 0) throw noSuch('refund', after, 'starting_after', 400)
-  const until = from + (numberIn(values, 'limit') ?? 10)
-  return { object: 'list', data: all.slice(from, until), has_more: until < all.length, url: '/v1/refunds' }
+  const matches = (each: StripeRefund) =>
+    (charge ?? each.charge) === each.charge && (intent ?? each.payment_intent) === each.payment_intent
+  return pageOf(state.refunds, 'refund', { values, matches })
 }

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { createFakeRateLimit, createFaultPlan, type FakeRateLimit, type FaultPlan } from '../fakeServer.ts'
+import { createFakeRateLimit, createFaultPlan } from '../fakeServer.ts'
 import { apiVersion, stripeId } from './bodies.ts'
 import { catalogRoutes } from './catalogRoutes.ts'
 import { invalid, StripeApiError, type StripeErrorBody, tooManyRequests } from './errors.ts'
@@ -20,26 +20,17 @@ export type StripeOutcome = {
   readonly replayed?: boolean
 }
 
-export type IdempotencyKeys = {
-  /**
-   * The stored outcome of a key, for exactly the same request.
-   * @throws StripeApiError when the key belongs to another request, or its first request is in progress
-   */
-  find(key: string, request: string): StripeOutcome | undefined
-  /** Until `release`, other requests with this key get a 409. */
-  lock(key: string, request: string): void
-  release(key: string): void
-  /** Stores an outcome, which may be an error. */
-  keep(key: string, request: string, outcome: StripeOutcome): void
-}
-
 const keptMs = 24 * 60 * 60 * 1000
 
-function createIdempotencyKeys(now: () => Date): IdempotencyKeys {
+function createIdempotencyKeys(now: () => Date) {
   const kept = new Map<string, { readonly request: string; readonly outcome: StripeOutcome; readonly at: number }>()
   const locked = new Map<string, string>()
   return {
-    find(key, request) {
+    /**
+     * The stored outcome of a key, for exactly the same request.
+     * @throws StripeApiError when the key belongs to another request, or its first request is in progress
+     */
+    find(key: string, request: string): StripeOutcome | undefined {
       const entry = kept.get(key)
       const isKept = entry !== undefined && now().getTime() - entry.at < keptMs
       const first = locked.get(key) ?? (isKept ? entry.request : request)
@@ -56,9 +47,12 @@ function createIdempotencyKeys(now: () => Date): IdempotencyKeys {
         })
       return isKept ? { ...entry.outcome, replayed: true } : undefined
     },
-    lock: (key, request) => void locked.set(key, request),
-    release: (key) => void locked.delete(key),
-    keep: (key, request, outcome) => void kept.set(key, { request, outcome, at: now().getTime() }),
+    /** Until `release`, other requests with this key get a 409. */
+    lock: (key: string, request: string) => void locked.set(key, request),
+    release: (key: string) => void locked.delete(key),
+    /** Stores an outcome, which may be an error. */
+    keep: (key: string, request: string, outcome: StripeOutcome) =>
+      void kept.set(key, { request, outcome, at: now().getTime() }),
   }
 }
 
@@ -79,40 +73,19 @@ export type PlannedError = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type StripeControls = {
-  readonly calls: readonly StripeCall[]
-  readonly faults: FaultPlan
-  readonly readFaults: FaultPlan
-  readonly rateLimit: FakeRateLimit
-  failNext(...errors: readonly PlannedError[]): void
-  failInside(how: { readonly commits: boolean } | null): void
-  delaySearch(): void
-  catchUpSearch(): void
-}
-
 const paths = [...intentRoutes, ...refundRoutes, ...vaultRoutes, ...catalogRoutes]
 
-export function createStripeServer({
-  state,
-  secretKey,
-  now,
-}: {
-  readonly state: StripeState
-  readonly secretKey: string
-  readonly now: () => Date
-}): StripeControls & { readonly listener: RequestListener } {
+export function createStripeServer(state: StripeState, secretKey: string, now: () => Date) {
   const calls: StripeCall[] = []
   const [faults, readFaults] = [createFaultPlan(), createFaultPlan()]
   const keys = createIdempotencyKeys(now)
   const plannedErrors: StripeApiError[] = []
   const rateLimit = createFakeRateLimit()
   const internalErrors: { readonly commits: boolean }[] = []
-  let searchable: ReadonlySet<string> | null = null
 
   const perform = (path: Route, call: Received, id: string): StripeOutcome => {
     const values = checkParams(readForm(call.form), path.params)
-    const isSearchable = (intentId: string) => searchable === null || searchable.has(intentId)
-    const act = () => outcomeOf(() => path.act({ state, id, values, key: call.key, isSearchable }))
+    const act = () => outcomeOf(() => path.act({ state, id, values, key: call.key }))
     const broken = path.method !== 'GET' ? internalErrors.shift() : undefined
     if (!broken) return act()
     if (broken.commits) act()
@@ -159,26 +132,26 @@ export function createStripeServer({
       send(errorOutcome(error))
     }
   }
+  const listener: RequestListener = (request, response) =>
+    void text(request).then(
+      (body) => serve(request, response, body),
+      // The caller was killed during the request.
+      () => response.destroy(),
+    )
   return {
-    calls,
+    listener,
+    /** All received calls, including rejected ones. */
+    calls: calls as readonly StripeCall[],
+    /** For calls that change something. */
     faults,
     readFaults,
-    listener: (request, response) =>
-      void text(request).then(
-        (body) => serve(request, response, body),
-        // The caller was killed during the request.
-        () => response.destroy(),
-      ),
+    /** Calls above the rate get a 429 and are not executed. */
     rateLimit,
-    failNext: (...all) =>
+    /** Errors for the next calls, which are not executed and not stored under their keys. */
+    failNext: (...all: readonly PlannedError[]) =>
       void plannedErrors.push(...all.map(({ status, error, headers }) => new StripeApiError(status, error, headers))),
-    failInside: (how) => void (how ? internalErrors.push(how) : internalErrors.splice(0)),
-    delaySearch() {
-      searchable = new Set(state.intents.keys())
-    },
-    catchUpSearch() {
-      searchable = null
-    },
+    /** The next changing call fails inside Stripe: its 500 is stored under its key, as Stripe does. */
+    failInside: (how: { readonly commits: boolean }) => void internalErrors.push(how),
   }
 }
 

@@ -1,11 +1,14 @@
 // The fake Stripe's state, its event log, and the type of its routes.
 import type { ChargeLedger } from '../fakeServer.ts'
 import type { StripeCustomer, StripeMethod, StripePrice, StripeProduct } from './bodies.ts'
+import { invalid, noSuch } from './errors.ts'
 import { type StripeEvent, stripeEvent } from './events.ts'
-import type { Spec, Values } from './params.ts'
+import { numberIn, type Spec, textIn, type Values } from './params.ts'
 import type { StripeCharge, StripeDispute, StripeIntent, StripeRefund, StripeRefundStatus } from './paymentBodies.ts'
 
 export type StripeState = {
+  /** The ids of the intents that searches find; `null` for all. */
+  searchable: ReadonlySet<string> | null
   readonly intents: Map<string, StripeIntent>
   readonly charges: Map<string, StripeCharge>
   /** Oldest first. */
@@ -38,6 +41,7 @@ export function createStripeState(ledger: ChargeLedger, now: () => Date): Stripe
   const events: StripeEvent[] = []
   const seconds = () => Math.floor(now().getTime() / 1000)
   return {
+    searchable: null,
     intents: new Map(),
     charges: new Map(),
     refunds: new Map(),
@@ -68,8 +72,37 @@ export function existing<Kept>(kept: ReadonlyMap<string, Kept>, id: string): Kep
   return found
 }
 
+/** Finds the object of a path. @throws StripeApiError */
+export function found<Kept>(kept: ReadonlyMap<string, Kept>, what: string, id: string, param = what): Kept {
+  const object = kept.get(id)
+  if (object === undefined) throw noSuch(what, id, param, 404)
+  return object
+}
+
+/** A page of the matching objects, newest first. @throws StripeApiError */
+export function pageOf<Kept extends { readonly id: string }>(
+  kept: ReadonlyMap<string, Kept>,
+  what: string,
+  { values, matches }: { readonly values: Values; readonly matches: (each: Kept) => boolean },
+) {
+  const [limit, after] = [numberIn(values, 'limit') ?? 10, textIn(values, 'starting_after')]
+  if (limit < 1 || limit > 100)
+    throw invalid('parameter_invalid_integer', 'This value must be between 1 and 100.', 'limit')
+  if (after !== null && !kept.has(after)) throw noSuch(what, after, 'starting_after', 400)
+  const all = [...kept.values()].reverse()
+  const from = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1
+  const matching = all.slice(from).filter(matches)
+  return { object: 'list', data: matching.slice(0, limit), has_more: matching.length > limit, url: `/v1/${what}s` }
+}
+
+/** @param call such as `POST payment_intents/:id/cancel` */
+export function route(call: string, params: Spec, act: Route['act']): Route {
+  const [method = '', path = ''] = call.split(' ')
+  return { method, pattern: new RegExp(`^/v1/${path.replace(':id', '([\\w-]+)')}$`), params, act }
+}
+
 export type Route = {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: string
   /** Its first group is the id in the path. */
   readonly pattern: RegExp
   readonly params: Spec
@@ -82,6 +115,4 @@ export type RouteCall = {
   readonly id: string
   readonly values: Values
   readonly key: string | null
-  /** Whether searches find the intent. */
-  readonly isSearchable: (intentId: string) => boolean
 }

@@ -4,7 +4,7 @@ import { type Card, type CardChange, customerBody, methodBody, type StripeMethod
 import { invalid, noSuch } from './errors.ts'
 import type { StripeEvent } from './events.ts'
 import { textIn } from './params.ts'
-import { existing, type Route, type RouteCall, type StripeState } from './state.ts'
+import { existing, found, type Route, type RouteCall, route, type StripeState } from './state.ts'
 
 /** The shared test methods and tokens; each use creates a new method. */
 const testCards: ReadonlyMap<string, Card> = new Map([
@@ -16,68 +16,28 @@ const testMethod = (id: string) => (id.startsWith('pm_card_') ? testCards.get(id
 const testToken = (id: string) => (id.startsWith('tok_') ? testCards.get(id.slice('tok_'.length)) : undefined)
 
 export const vaultRoutes: readonly Route[] = [
-  {
-    method: 'POST',
-    pattern: /^\/v1\/customers$/,
-    params: { email: 'text', name: 'text', metadata: 'texts' },
-    act: createCustomer,
-  },
-  {
-    method: 'GET',
-    pattern: /^\/v1\/customers\/(\w+)$/,
-    params: {},
-    act({ state, id }) {
-      const customer = state.customers.get(id)
-      if (!customer) throw noSuch('customer', id, 'customer', 404)
-      return customer
-    },
-  },
-  {
-    method: 'DELETE',
-    pattern: /^\/v1\/customers\/(\w+)$/,
-    params: {},
-    act({ state, id, key }) {
-      if (!state.customers.has(id)) throw noSuch('customer', id, 'id', 404)
-      deleteCustomer(state, id, key)
-      return { id, object: 'customer', deleted: true }
-    },
-  },
-  {
-    method: 'POST',
-    pattern: /^\/v1\/payment_methods$/,
-    params: { type: ['required', 'text'], card: { token: ['required', 'text'] } },
-    act: createMethod,
-  },
-  {
-    method: 'GET',
-    pattern: /^\/v1\/payment_methods\/(\w+)$/,
-    params: {},
-    act: ({ state, id }) => methodAt(state, id),
-  },
-  {
-    method: 'POST',
-    pattern: /^\/v1\/payment_methods\/(\w+)\/attach$/,
-    params: { customer: ['required', 'text'] },
-    act: attach,
-  },
-  {
-    method: 'POST',
-    pattern: /^\/v1\/payment_methods\/(\w+)\/detach$/,
-    params: {},
-    act: detach,
-  },
-  {
-    method: 'POST',
-    pattern: /^\/v1\/setup_intents$/,
-    params: {
+  route('POST customers', { email: 'text', name: 'text', metadata: 'texts' }, createCustomer),
+  route('GET customers/:id', {}, ({ state, id }) => found(state.customers, 'customer', id)),
+  route('DELETE customers/:id', {}, ({ state, id, key }) => {
+    found(state.customers, 'customer', id, 'id')
+    deleteCustomer(state, id, key)
+    return { id, object: 'customer', deleted: true }
+  }),
+  route('POST payment_methods', { type: ['required', 'text'], card: { token: ['required', 'text'] } }, createMethod),
+  route('GET payment_methods/:id', {}, ({ state, id }) => methodAt(state, id)),
+  route('POST payment_methods/:id/attach', { customer: ['required', 'text'] }, attach),
+  route('POST payment_methods/:id/detach', {}, detach),
+  route(
+    'POST setup_intents',
+    {
       automatic_payment_methods: { enabled: ['required', 'boolean'], allow_redirects: 'text' },
       customer: 'text',
       metadata: 'texts',
       payment_method: 'text',
       usage: 'text',
     },
-    act: createSetupIntent,
-  },
+    createSetupIntent,
+  ),
 ]
 
 function createCustomer({ state, values, key }: RouteCall) {
@@ -191,8 +151,5 @@ export function usableMethod(state: StripeState, id: string, customer: string | 
 
 function methodAt(state: StripeState, id: string): StripeMethod {
   const test = testMethod(id)
-  if (test) return addMethod(state, test)
-  const method = state.methods.get(id)
-  if (!method) throw noSuch('PaymentMethod', id, 'payment_method', 404)
-  return method
+  return test ? addMethod(state, test) : found(state.methods, 'PaymentMethod', id, 'payment_method')
 }

@@ -15,11 +15,6 @@ import { crashAfter } from '../testing/workflowHarness.ts'
 const { fake, provider, unqueryable, workflow, store, keys, typesOf, ...methods } = await methodNotificationHarness(t)
 const { add, save, remove, rename, historyOf, stateOf, receive } = methods
 
-t.beforeEach(() => {
-  fake.requests.length = 0
-  fake.retrieve = async () => visa
-})
-
 const renewed = { ...visa, last_four: '0005', expiry_year: '2034' }
 const kinds = ['attached', 'updated', 'detached']
 const appliedEvents = ['ProviderEventReceived', 'ProviderEventAppliedToMethod']

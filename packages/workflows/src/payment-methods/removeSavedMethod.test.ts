@@ -8,11 +8,6 @@ import { crashAfter, metadata } from '../testing/workflowHarness.ts'
 
 const { workflow, store, vault, idOf, newToken, typesOf, save, change, remove, stateOf } = await savedMethodHarness(t)
 
-t.beforeEach(() => {
-  vault.hooks.meanwhile = async () => undefined
-  vault.calls.length = 0
-})
-
 const streamOf = (token: string) => paymentMethodStream(idOf(token))
 
 /** Changes the expiry date, as a notification does. */

@@ -7,11 +7,6 @@ import { crashAfter, crashes } from '../testing/workflowHarness.ts'
 const { workflow, vault, idOf, newToken, typesOf, save, change, remove, stateOf, defaultOf } =
   await savedMethodHarness(t)
 
-t.beforeEach(() => {
-  vault.hooks.meanwhile = async () => undefined
-  vault.calls.length = 0
-})
-
 const streamOf = (token: string) => paymentMethodStream(idOf(token))
 
 t.test("a user's removed method cannot be saved by another user or guest, even with the same e-mail", async (t) => {

@@ -10,13 +10,6 @@ import { reconcilePayment } from './reconcilePayment.ts'
 const { provider, fake } = createFakeProvider(t, { captures: true })
 const { workflow, open, notify, notifyAt, typesOf } = await workflowHarness(t, provider)
 
-t.beforeEach(() => {
-  fake.calls.length = 0
-  fake.failures.clear()
-  fake.meanwhile = undefined
-  fake.declines = false
-})
-
 /** Opens a payment that the payer has approved. */
 async function approved(): Promise<{ id: string; intent: FakeIntent }> {
   const { payment_id: id } = await open()

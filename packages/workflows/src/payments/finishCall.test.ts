@@ -7,19 +7,12 @@ import { crashAfter, metadata, workflowHarness } from '../testing/workflowHarnes
 import { reconcilePayment } from './reconcilePayment.ts'
 
 const { provider, fake } = createFakeProvider(t)
-const { workflow, providers, time, open, typesOf, eventsOf, advance: later } = await workflowHarness(t, provider)
+const { workflow, providers, open, typesOf, eventsOf, advance: later } = await workflowHarness(t, provider)
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
 
-t.beforeEach(() => {
-  fake.calls.length = 0
-  fake.intents.clear()
-  fake.failures.clear()
-  fake.meanwhile = undefined
-  providers.set(provider.id, provider)
-  time.now = () => new Date()
-})
+t.beforeEach(() => fake.intents.clear())
 
 /** Opens a payment whose create call has an unknown outcome. */
 async function paymentWithLostResponse(t: Test, { done }: { readonly done: boolean }): Promise<string> {

@@ -9,15 +9,7 @@ import { reconcilePayment } from './reconcilePayment.ts'
 import { createRefresh } from './refreshPayment.ts'
 
 const { provider, fake } = createFakeProvider(t, { captures: true })
-const { workflow, providers, time, open, typesOf, advance: later } = await workflowHarness(t, provider)
-
-t.beforeEach(() => {
-  fake.calls.length = 0
-  fake.failures.clear()
-  fake.meanwhile = undefined
-  providers.set(provider.id, provider)
-  time.now = () => new Date()
-})
+const { workflow, providers, open, typesOf, advance: later } = await workflowHarness(t, provider)
 
 const cancel = (payment_id: string, reason: string | null = null, on = workflow) =>
   cancelPayment(on, { payment_id, metadata, reason })
@@ -174,17 +166,6 @@ t.test('a payment expires only when nobody has paid it', async (t) => {
   t.match(await expire(paid), { state: { status: 'succeeded' } })
 })
 
-t.test('concurrent refreshes share one query, and a later one within five seconds asks nothing', async (t) => {
-  const { payment_id } = await open()
-  fake.charge(fake.onlyOf(payment_id))
-  fake.calls.length = 0
-  const refresh = createRefresh(workflow)
-  const [first] = await Promise.all([refresh(payment_id, metadata), refresh(payment_id, metadata)])
-  t.match(first, { state: { status: 'succeeded' } })
-  await refresh(payment_id, metadata)
-  t.equal(fake.calls.length, 1)
-})
-
 t.test('a refresh replaces an intent whose page has expired', async (t) => {
   const { payment_id } = await open()
   const old = fake.onlyOf(payment_id)
@@ -193,12 +174,4 @@ t.test('a refresh replaces an intent whose page has expired', async (t) => {
   const { state } = await createRefresh(workflow)(payment_id, metadata)
   t.match(state, { status: 'pending', create: { attempt: 2 }, provider_intent_id: fake.onlyOf(payment_id).id })
   t.match(fake.calls.at(-1), `create ${payment_id}-2`)
-})
-
-t.test('a refresh of a payment whose provider does not respond is an error', async (t) => {
-  const { payment_id } = await open()
-  fake.failures.set('retrieve', [{ kind: 'unavailable' }])
-  await t.rejects(createRefresh(workflow)(payment_id, metadata), { code: 'provider_unavailable' })
-  fake.failures.set('retrieve', [{ kind: 'unknown' }])
-  await t.rejects(createRefresh(workflow)(payment_id, metadata), { code: 'provider_outcome_unknown' })
 })

@@ -7,13 +7,6 @@ import { reconcilePayment } from './reconcilePayment.ts'
 const { provider, fake } = createFakeProvider(t, { allowDouble: true })
 const { workflow, providers, open, notify, typesOf } = await workflowHarness(t, provider)
 
-t.beforeEach(() => {
-  fake.calls.length = 0
-  fake.failures.clear()
-  fake.meanwhile = undefined
-  providers.set(provider.id, provider)
-})
-
 async function opened(): Promise<{ id: string; intent: FakeIntent }> {
   const { payment_id: id } = await open()
   const intent = fake.onlyOf(id)

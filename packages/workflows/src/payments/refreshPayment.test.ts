@@ -10,11 +10,6 @@ const clock = { ms: 0 }
 const refreshPayment = createRefresh(workflow, () => clock.ms)
 const questions = () => fake.calls.filter((call) => call.startsWith('retrieve'))
 
-t.beforeEach(() => {
-  fake.calls.length = 0
-  fake.failures.clear()
-})
-
 t.test('concurrent callers share one query, and after 5 s the provider is asked again', async (t) => {
   const { payment_id: id } = await open()
   const refresh = async () => (await refreshPayment(id, metadata)).state?.status

@@ -11,13 +11,6 @@ import { refundPayment } from './refundPayment.ts'
 const { provider, fake } = createFakeProvider(t)
 const { workflow, time, open, notify, typesOf, advance: later } = await workflowHarness(t, provider)
 
-t.beforeEach(() => {
-  fake.calls.length = 0
-  fake.failures.clear()
-  fake.meanwhile = undefined
-  time.now = () => new Date()
-})
-
 async function paidPayment() {
   const { payment_id } = await open()
   const intent = fake.onlyOf(payment_id)

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { type CatalogFailure, syncHarness } from '../testing/syncHarness.ts'
+import type { ProviderFailure } from '../testing/fakeProvider.ts'
+import { syncHarness } from '../testing/syncHarness.ts'
 import { crashAfter } from '../testing/workflowHarness.ts'
 import { syncTimeoutMs } from './syncProduct.ts'
 
@@ -24,7 +25,7 @@ t.test('one rejected product does not stop the sync of the others', async (t) =>
   t.same((await sync(ids)).report.summary, { created: 1, updated: 0, skipped: 4, failed: 0 })
 })
 
-const failures: readonly (readonly [string, CatalogFailure, string])[] = [
+const failures: readonly (readonly [string, ProviderFailure, string])[] = [
   ['is rejected', { kind: 'rejected' }, 'provider_rejected'],
   ['is declined', { kind: 'declined' }, 'provider_rejected'],
   ['is rejected for its currency', { kind: 'currency' }, 'currency_not_supported'],
@@ -47,10 +48,7 @@ for (const verb of ['put', 'create', 'archive'])
       t.match(await syncOne(id, { ...options, dryRun: true }), { status: verb === 'archive' ? 'updated' : 'created' })
       t.match(await syncOne(id, options), { status: verb === 'archive' ? 'updated' : 'created' })
       t.match(await syncOne(id, options), { status: 'skipped' })
-      t.same(
-        fake.activeOf(id).map(({ worth }) => worth),
-        [verb === 'archive' ? '1500 EUR once' : '1200 EUR once'],
-      )
+      t.same(fake.worthOf(id), [verb === 'archive' ? '1500 EUR once' : '1200 EUR once'])
       t.equal(fake.prices.filter(({ product_id }) => product_id === id).length, verb === 'archive' ? 2 : 1)
     })
 

@@ -55,8 +55,15 @@ export type FakeProviderOptions = {
 
 const webhookSecret = 'fake-secret'
 
+/** Each test begins without recorded calls and planned failures. */
 export function createFakeProvider(t: Test, options: FakeProviderOptions = {}) {
   const fake = createState(t, options)
+  t.beforeEach(() => {
+    fake.calls.length = 0
+    fake.failures.clear()
+    fake.meanwhile = undefined
+    fake.declines = false
+  })
   return { fake, provider: providerOn(fake, options) }
 }
 
@@ -70,14 +77,10 @@ function createState(t: Test, { allowDouble = false }: FakeProviderOptions) {
     intents,
     ledger,
     byKey: new Map<string, FakeIntent>(),
-    /** Every call, as `create <key>`, `retrieve <intent>`, `find <payment>`, `cancel <intent>`, `capture <key>`. */
-    calls: [] as string[],
+    /** The calls are `create <key>`, `retrieve <intent>`, `find <payment>`, `cancel <intent>`, `capture <key>`. */
+    ...createSteps(),
     /** The arguments of each retrieveIntent call. */
     requests: [] as IntentRef[],
-    /** Failures of the next calls, by verb. */
-    failures: new Map<string, (ProviderFailure | undefined)[]>(),
-    /** Runs after a call took effect, before it returns. */
-    meanwhile: undefined as ((call: string) => Promise<unknown>) | undefined,
     /** Whether captures are declined. */
     declines: false,
     of: intentsOf,
@@ -218,13 +221,34 @@ function refundReport({ id: provider_intent_id }: FakeIntent, refund: FakeRefund
   return { ...about, provider_time, provider_event_id: null }
 }
 
-async function perform<Result>(state: FakeProviderState, call: string, act: () => Result): Promise<Result> {
-  state.calls.push(call)
+type Hook = ((call: string) => Promise<unknown>) | undefined
+
+/** The calls of a fake, and what happens during the next ones. */
+export const createSteps = () => ({
+  /** Every call, as `<verb> <object>`. */
+  calls: [] as string[],
+  /** Failures of the next calls, by verb. */
+  failures: new Map<string, (ProviderFailure | undefined)[]>(),
+  /** The failure of every call. */
+  always: undefined as ProviderFailure | undefined,
+  /** Runs before a call takes effect. */
+  before: undefined as Hook,
+  /** Runs after a call took effect, before it returns. */
+  meanwhile: undefined as Hook,
+})
+
+export async function perform<Result>(
+  steps: ReturnType<typeof createSteps>,
+  call: string,
+  act: () => Result,
+): Promise<Result> {
+  steps.calls.push(call)
   const [verb = ''] = call.split(' ')
-  const fault = state.failures.get(verb)?.shift()
+  const fault = steps.failures.get(verb)?.shift() ?? steps.always
   if (fault && !fault.done) throw providerError(verb, fault)
+  await steps.before?.(call)
   const result = act()
-  await state.meanwhile?.(call)
+  await steps.meanwhile?.(call)
   if (fault) throw providerError(verb, fault)
   return result
 }

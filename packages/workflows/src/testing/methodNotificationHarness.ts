@@ -43,6 +43,10 @@ export type SentNotification = { readonly by: Provider; readonly provider_event_
 
 export async function methodNotificationHarness(t: Test) {
   const { fake, provider, unqueryable } = createMethodProviders()
+  t.beforeEach(() => {
+    fake.requests.length = 0
+    fake.retrieve = async () => visa
+  })
   const { workflow, store, keys, providers, typesOf } = await workflowHarness(t, provider)
   providers.set(unqueryable.id, unqueryable)
 

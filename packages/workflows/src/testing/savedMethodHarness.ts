@@ -45,6 +45,10 @@ const defaultOptions = {
 
 export async function savedMethodHarness(t: Test) {
   const { provider, vault } = createFakeVault()
+  t.beforeEach(() => {
+    vault.hooks.meanwhile = async () => undefined
+    vault.calls.length = 0
+  })
   const { workflow, store, ...log } = await workflowHarness(t, provider)
 
   type Target = { readonly by: Caller; readonly token: string; readonly on?: Workflow }

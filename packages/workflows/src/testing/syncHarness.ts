@@ -14,11 +14,12 @@ import {
 } from '@paylog/domain/products/product'
 import { productStream } from '@paylog/event-store/streamName'
 import type { CatalogProduct, ProviderProduct, PutProduct } from '@paylog/providers/productCatalog'
-import { type Provider, ProviderError, type ProviderErrorKind } from '@paylog/providers/provider'
+import { type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
 import { type SyncProducts, syncProducts } from '../product-sync/syncProducts.ts'
+import { createSteps, perform } from './fakeProvider.ts'
 import { metadata, workflowHarness } from './workflowHarness.ts'
 
 type FakeProduct = Pick<CatalogProduct, 'name' | 'description' | 'product_type'>
@@ -30,9 +31,6 @@ export type FakePrice = {
   readonly worth: string
   active: boolean
 }
-
-/** How a step fails; with `done` the catalogue executes it all the same. */
-export type CatalogFailure = { readonly kind: ProviderErrorKind; readonly done?: boolean }
 
 export type FakeCatalog = ReturnType<typeof createCatalogState>
 
@@ -54,6 +52,7 @@ export function createFakeCatalog(): { readonly provider: Provider; readonly fak
 
 function createCatalogState() {
   const prices: FakePrice[] = []
+  const activeOf = (product_id: string) => prices.filter((price) => price.product_id === product_id && price.active)
   return {
     products: new Map<string, FakeProduct>(),
     prices,
@@ -61,21 +60,14 @@ function createCatalogState() {
     keepsPrices: true,
     /** Ids of products that the catalogue rejects. */
     rejected: new Set<string>(),
-    /** Every step, as `put <product>`, `create <key>`, `adopt <price>`, `archive <price>`. */
-    calls: [] as string[],
+    /** The calls are `put <product>`, `create <key>`, `adopt <price>`, `archive <price>`. */
+    ...createSteps(),
     /** The arguments of each putProduct call. */
     requests: [] as PutProduct[],
     /** Fields that the catalogue does not change. */
     kept_fields: [] as ProviderProduct['kept_fields'][number][],
-    /** Failures of the next steps, by verb. */
-    failures: new Map<string, (CatalogFailure | undefined)[]>(),
-    /** The failure of every step. */
-    always: undefined as CatalogFailure | undefined,
-    /** Runs before a step takes effect. */
-    before: undefined as ((call: string) => Promise<unknown>) | undefined,
-    /** Runs after a step took effect, before it returns. */
-    meanwhile: undefined as ((call: string) => Promise<unknown>) | undefined,
-    activeOf: (product_id: string) => prices.filter((price) => price.product_id === product_id && price.active),
+    activeOf,
+    worthOf: (product_id: string) => activeOf(product_id).map(({ worth }) => worth),
   }
 }
 
@@ -117,22 +109,6 @@ async function putPrice(fake: FakeCatalog, key: string, { product_id, price }: C
         other.active = false
       })
   return mine
-}
-
-async function perform<Result>(fake: FakeCatalog, call: string, act: () => Result): Promise<Result> {
-  fake.calls.push(call)
-  const [verb = ''] = call.split(' ')
-  const fault = fake.failures.get(verb)?.shift() ?? fake.always
-  if (fault && !fault.done) throw providerError(verb, fault)
-  await fake.before?.(call)
-  const result = act()
-  await fake.meanwhile?.(call)
-  if (fault) throw providerError(verb, fault)
-  return result
-}
-
-function providerError(verb: string, { kind }: CatalogFailure): ProviderError {
-  return new ProviderError(kind, `${verb}_${kind}`, 'Message for the caller')
 }
 
 const mug: NewProduct = { name: 'A mug', product_type: 'physical', currency: 'EUR', total_cents: 1200 }

@@ -16,6 +16,7 @@ import type { FakeIntent } from './fakeProvider.ts'
 
 export const metadata = { correlationId: 'test', causationId: 'test', actor: 'worker' }
 
+/** Each test begins with the provider enabled and the current time. */
 export async function workflowHarness(t: Test, provider: Provider) {
   const log = await startEventStore(t)
   const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
@@ -23,6 +24,10 @@ export async function workflowHarness(t: Test, provider: Provider) {
   const time = { now: () => new Date() }
   const providers = new Map([[provider.id, provider]])
   const workflow: Workflow = { store, providers, now: () => time.now() }
+  t.beforeEach(() => {
+    providers.set(provider.id, provider)
+    time.now = () => new Date()
+  })
   return {
     workflow,
     store,

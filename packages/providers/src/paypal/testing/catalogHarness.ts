@@ -43,6 +43,13 @@ export async function catalogHarness(
   return { fake, catalog: catalogAt(t, fake, { timeoutMs, patienceMs }) }
 }
 
+/** A harness with the membership and its plan. */
+export async function withMembership(t: Test) {
+  const { fake, catalog } = await catalogHarness(t)
+  const known = await putTestProduct(catalog, membership)
+  return { fake, catalog, known, ours: fake.catalog.plans.get(known.provider_price_id ?? '') }
+}
+
 /** Another catalogue on the same fake, like that of a second process. @param options `retries` of lost responses */
 export function catalogAt(
   t: Test,

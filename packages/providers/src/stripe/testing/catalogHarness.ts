@@ -1,10 +1,8 @@
 // Test support: Stripe's catalogue on a fake Stripe.
 import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
-import { createPace, type Pace } from '../../pacing.ts'
-import type { CatalogPrice, CatalogProduct, ProductCatalog, ProviderProduct, PutProduct } from '../../productCatalog.ts'
-import { createStripeApi } from '../api.ts'
-import { createCatalog } from '../catalog.ts'
+import type { CatalogPrice, CatalogProduct, ProviderProduct, PutProduct } from '../../productCatalog.ts'
+import { connect } from '../../testing/providerHarness.ts'
 
 export const product_id = '018f0000-0000-7000-8000-00000000000a'
 
@@ -22,27 +20,19 @@ export const monthly: CatalogPrice = { ...price, recurring: { interval: 'month',
 
 export const firstPut: PutProduct = { idempotency_key: 'first', product, price: 'put', known: null }
 
-type Options = { readonly timeoutMs?: number; readonly now?: () => Date; readonly pace?: Pace }
-
-/** Without a rate limit by default. */
-const unlimitedPace = () => createPace({ perSecond: 0 })
-
 export async function catalogHarness(
   t: Test,
-  { timeoutMs = 5000, now = () => new Date(), pace = unlimitedPace() }: Options = {},
-): Promise<{ readonly fake: FakeStripe; readonly catalog: ProductCatalog }> {
-  const fake = await startFakeStripe(t, { now })
-  return { fake, catalog: catalogAt(t, fake.origin, { timeoutMs, pace }) }
+  { perSecond = 0, timeoutMs }: { readonly perSecond?: number; readonly timeoutMs?: number | undefined } = {},
+) {
+  const fake = await startFakeStripe(t)
+  const { catalog } = await connect(t, { ...fake.env, STRIPE_MAX_PER_SECOND: `${perSecond}` }, { timeoutMs })
+  return { fake, catalog }
 }
 
-export function catalogAt(
-  t: Test,
-  apiBase: string,
-  { timeoutMs = 5000, pace = unlimitedPace() }: Omit<Options, 'now'> = {},
-): ProductCatalog {
-  const api = createStripeApi({ secretKey: 'sk_test_example', apiBase, timeoutMs, pace })
-  t.teardown(() => api.close())
-  return createCatalog(api)
+/** A harness with the product and its price. */
+export async function withProduct(t: Test) {
+  const { fake, catalog } = await catalogHarness(t)
+  return { fake, catalog, known: await catalog.putProduct(firstPut) }
 }
 
 /** Asserts that there is one product with one active price of ours, and that this is the default. */

@@ -2,10 +2,11 @@
 
 import { createServer, type RequestListener } from 'node:http'
 import { listen } from '@paylog/testing/fakeServer'
-import { type FakeStripe, startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
-import type { CreateIntent, IntentRef, Provider, RefundCharge } from '../../provider.ts'
-import { connectStripe } from '../../testing/providerHarness.ts'
+import type { CreateIntent, RefundCharge } from '../../provider.ts'
+import { connect } from '../../testing/providerHarness.ts'
+import { createRequest, refTo, refundOf } from '../../testing/requests.ts'
 import { readNotification } from '../notifications.ts'
 
 /** Unix seconds, and the same time in ISO 8601. */
@@ -24,65 +25,30 @@ export const readBody = (body: unknown) => readNotification(Buffer.from(JSON.str
 export const readEvent = (type: string, object: object, previous?: object) =>
   readBody(eventFixture(type, object, previous))
 
-export const payment_id = '018f0000-0000-7000-8000-000000000001'
-
-export const createIntentRequest: CreateIntent = {
-  payment_id,
-  idempotency_key: payment_id,
-  amount_cents: 2599,
-  currency: 'EUR',
-  description: null,
-  capture_method: 'automatic',
-  return_url: null,
-  cancel_url: null,
-  statement_descriptor: null,
-  provider_method_id: null,
-  provider_customer_id: null,
-}
-
-type StripeCapability =
-  | 'retrieveIntent'
-  | 'findIntents'
-  | 'captureAuthorized'
-  | 'refund'
-  | 'completeNotification'
-  | 'createSetupIntent'
-  | 'methods'
-/** Stripe has these optional capabilities. */
-export type ConnectedStripe = Provider & { readonly [Name in StripeCapability]: NonNullable<Provider[Name]> }
-
 type Options = { readonly timeoutMs?: number; readonly secretKey?: string; readonly now?: () => Date }
 
-export async function stripeHarness(
-  t: Test,
-  { timeoutMs = 5000, secretKey = 'sk_test_example', now = () => new Date() }: Options = {},
-): Promise<{ readonly fake: FakeStripe; readonly stripe: ConnectedStripe }> {
-  const fake = await startFakeStripe(t, { now })
-  return { fake, stripe: stripeAt(t, fake.origin, { timeoutMs, secretKey }) }
+export async function stripeHarness(t: Test, { timeoutMs, ...options }: Options = {}) {
+  const fake = await startFakeStripe(t, options)
+  return { fake, stripe: await connect(t, fake.env, { timeoutMs }) }
 }
 
-/** The adapter connected to a server with any listener. */
-export async function stripeWithListener(
-  t: Test,
-  listener: RequestListener,
-  options: Options = {},
-): Promise<ConnectedStripe> {
-  return stripeAt(t, await listen(t, createServer(listener)), options)
+/** The adapter connected to a server with any listener. Without time for a second attempt by default. */
+export async function stripeWithListener(t: Test, listener: RequestListener, { timeoutMs = 440 } = {}) {
+  const account = { STRIPE_SECRET_KEY: 'sk_test_example', STRIPE_WEBHOOK_SECRET: 'whsec_example' }
+  const server = { STRIPE_API_BASE: await listen(t, createServer(listener)), STRIPE_MAX_PER_SECOND: '0' }
+  return connect(t, { ...account, ...server }, { timeoutMs })
 }
 
-export function stripeAt(
-  t: Test,
-  apiBase: string,
-  { timeoutMs = 5000, secretKey = 'sk_test_example' }: Options = {},
-): ConnectedStripe {
-  const stripe = connectStripe(t, { origin: apiBase, secretKey, webhookSecret: 'whsec_example' }, { timeoutMs })
-  const { retrieveIntent, findIntents, captureAuthorized, refund, completeNotification } = stripe
-  const { createSetupIntent, methods } = stripe
-  if (!retrieveIntent || !findIntents || !captureAuthorized || !refund || !completeNotification)
-    throw new Error('Stripe lacks a capability of payments')
-  if (!createSetupIntent || !methods) throw new Error('Stripe lacks a capability of methods')
-  const ofPayments = { retrieveIntent, findIntents, captureAuthorized, refund, completeNotification }
-  return { ...stripe, ...ofPayments, createSetupIntent, methods }
+/** The adapter connected to a server that always sends the latest response. A body that is no text is sent as JSON. */
+export async function stripeResponding(t: Test, ...first: readonly [body?: unknown, status?: number]) {
+  let [body, status = 200] = first
+  const stripe = await stripeWithListener(t, (_request, response) => {
+    response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+  const respond = (next: unknown, nextStatus = 200) => {
+    ;[body, status] = [next, nextStatus]
+  }
+  return { stripe, respond }
 }
 
 /** A harness with an existing customer. */
@@ -95,38 +61,20 @@ export async function withCustomer(t: Test) {
   return { fake, stripe, methods, person, provider_customer_id }
 }
 
-/** The reference that a payment holds to an intent. */
-export function refOf(provider_intent_id: string): IntentRef {
-  return {
-    payment_id,
-    provider_intent_id,
-    provider_payment_id: null,
-    currency: 'EUR',
-    capture_method: 'automatic',
-    created_at: '2026-01-01T12:00:00.000Z',
-  }
-}
-
-export const refund_id = '018f0000-0000-7000-8000-0000000000f1'
-
 /** A refund of a part of the payment's charge. */
-export function refundRequest(provider_intent_id: string, request: Partial<RefundCharge> = {}): RefundCharge {
-  return {
-    ...refOf(provider_intent_id),
-    idempotency_key: refund_id,
-    refund_id,
-    amount_cents: 599,
-    is_whole: false,
-    reason: 'requested_by_customer',
-    requested_at: '2026-01-01T12:00:00.000Z',
-    is_repeated: false,
-    ...request,
-  }
-}
+export const refundRequest = (provider_intent_id: string, more: Partial<RefundCharge> = {}) =>
+  refundOf(refTo(provider_intent_id), { reason: 'requested_by_customer', ...more })
 
 /** A harness with an intent of the payment, and its charge once it is paid. */
 export async function withIntent(t: Test, request: Partial<CreateIntent> = {}, options: Options = {}) {
   const { fake, stripe } = await stripeHarness(t, options)
-  const { provider_intent_id: id } = await stripe.createIntent({ ...createIntentRequest, ...request })
+  const { provider_intent_id: id } = await stripe.createIntent({ ...createRequest, ...request })
   return { fake, stripe, id, chargeId: () => fake.intent(id).latest_charge ?? '' }
+}
+
+/** A harness with an intent that the payer has paid, or authorized. */
+export async function withPaid(...given: Parameters<typeof withIntent>) {
+  const harness = await withIntent(...given)
+  harness.fake.pay(harness.id, 'succeeded')
+  return harness
 }
