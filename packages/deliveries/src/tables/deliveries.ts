@@ -1,7 +1,7 @@
 // The work list of one worker: what it records, claims, finishes and releases.
 import { batched } from '@paylog/runtime/postgres/batched'
 import type { Pool } from 'pg'
-import { readCheckpoint } from '../subscriptions/checkpoint.ts'
+import { readCheckpoint, webhookSubscription } from '../subscriptions/checkpoint.ts'
 import { type ClaimRequest, claimDue, claimTests, releaseClaims } from './claims.ts'
 import { type MappedBatch, type NewClaims, recordDeliveries } from './recordDeliveries.ts'
 import { type AttemptResult, recordResults } from './results.ts'
@@ -21,7 +21,7 @@ export const planSettings = '-c enable_seqscan=off -c enable_bitmapscan=off'
 export function createDeliveries(pool: Pool, worker: string) {
   return {
     /** The position up to which the log is mapped; `undefined` before the first batch. */
-    checkpoint: (name: string) => readCheckpoint(pool, name),
+    checkpoint: () => readCheckpoint(pool, webhookSubscription),
 
     /** See `recordDeliveries`. */
     record: (batch: MappedBatch, leaseOf: NewClaims['leaseOf'] = () => undefined) =>
