@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { LogCheckpoint } from '@paylog/domain/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { outboundMessages } from '@paylog/webhooks/outbound'
+import { endpointSettings } from '@paylog/webhooks/testing/eventFixtures'
 import t from 'tap'
 import { beginning } from '../send/lanes.ts'
 import { batchOf } from '../testing/paymentFixture.ts'
@@ -11,12 +12,7 @@ import { createDeliveries } from './deliveries.ts'
 import type { AttemptResult } from './results.ts'
 
 const leaseMs = 15_000
-const endpoints = {
-  WEBHOOK_1_ENABLED: 'true',
-  WEBHOOK_1_URL: 'http://127.0.0.1:9',
-  WEBHOOK_2_ENABLED: 'true',
-  WEBHOOK_2_URL: 'http://127.0.0.1:9',
-}
+const endpoints = { ...endpointSettings(1, 'canonical'), ...endpointSettings(2, 'canonical') }
 const harness = await createWorkerHarness(t, 'postgres', endpoints)
 const workers = [createDeliveries(harness.pool, randomUUID()), createDeliveries(harness.pool, randomUUID())] as const
 const ids = (claimed: readonly ClaimedDelivery[]) => claimed.map(({ id }) => id)
