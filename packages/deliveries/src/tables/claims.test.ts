@@ -7,7 +7,7 @@ import t from 'tap'
 import { beginning } from '../send/lanes.ts'
 import { batchOf } from '../testing/paymentFixture.ts'
 import { createWorkerHarness } from '../testing/workerHarness.ts'
-import { type ClaimedDelivery, claimSql } from './claims.ts'
+import { type ClaimedDelivery, dueDeliveries } from './claims.ts'
 import { createDeliveries } from './deliveries.ts'
 import type { AttemptResult } from './results.ts'
 
@@ -187,7 +187,7 @@ t.test('new deliveries are claimed as they are recorded, but only the first one 
 
 t.test('claims find due deliveries by index, in a small table and in a large one', async (t) => {
   const plan = async () => {
-    const { rows } = await harness.pool.query<{ 'QUERY PLAN': string }>(`explain ${claimSql}`, [
+    const { rows } = await harness.pool.query<{ 'QUERY PLAN': string }>(`explain ${dueDeliveries.text}`, [
       ['1'],
       [10],
       [leaseMs],

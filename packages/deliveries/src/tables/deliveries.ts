@@ -2,7 +2,7 @@
 import { batched } from '@paylog/runtime/postgres/batched'
 import type { Pool } from 'pg'
 import { readCheckpoint, webhookSubscription } from '../subscriptions/checkpoint.ts'
-import { type ClaimRequest, claimDue, claimTests, releaseClaims } from './claims.ts'
+import { type ClaimRequest, claim, dueDeliveries, dueTests, releaseClaims } from './claims.ts'
 import { type MappedBatch, type NewClaims, recordDeliveries } from './recordDeliveries.ts'
 import { type AttemptResult, recordResults } from './results.ts'
 
@@ -27,11 +27,11 @@ export function createDeliveries(pool: Pool, worker: string) {
     record: (batch: MappedBatch, leaseOf: NewClaims['leaseOf'] = () => undefined) =>
       recordDeliveries(pool, batch, { worker, leaseOf }),
 
-    /** See `claimDue`. */
-    claim: (requests: readonly ClaimRequest[], at: Date) => claimDue(pool, worker, requests, at),
+    /** See `dueDeliveries`. */
+    claim: (requests: readonly ClaimRequest[], at: Date) => claim(pool, dueDeliveries, worker, requests, at),
 
-    /** See `claimTests`. */
-    claimTests: (requests: readonly ClaimRequest[], at: Date) => claimTests(pool, worker, requests, at),
+    /** See `dueTests`. */
+    claimTests: (requests: readonly ClaimRequest[], at: Date) => claim(pool, dueTests, worker, requests, at),
 
     /** See `releaseClaims`. */
     release: (ids: readonly string[]) => releaseClaims(pool, worker, ids),
