@@ -3,17 +3,12 @@ import { concurrencyPerEndpoint } from '@paylog/deliveries/send/lanes'
 import { batchOf } from '@paylog/deliveries/testing/paymentFixture'
 import { createWorkerHarness } from '@paylog/deliveries/testing/workerHarness'
 import { createLog } from '@paylog/runtime/telemetry/log'
+import { endpointSettings } from '@paylog/webhooks/testing/eventFixtures'
 import t, { type Test } from 'tap'
 import { startHeartbeat } from './heartbeat.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
-const env = {
-  WEBHOOK_1_ENABLED: 'true',
-  WEBHOOK_1_URL: 'http://127.0.0.1:1/',
-  WEBHOOK_1_TIMEOUT: '10s',
-  WEBHOOK_2_ENABLED: 'true',
-  WEBHOOK_2_URL: 'http://127.0.0.1:1/',
-}
+const env = { ...endpointSettings(1, 'canonical', { TIMEOUT: '10s' }), ...endpointSettings(2, 'canonical') }
 
 /** Records `count` deliveries for each endpoint, `seconds` ago and unsent. */
 async function waiting(t: Test, { count, seconds }: { count: number; seconds: number }) {

@@ -1,13 +1,11 @@
 // The worker's configuration.
-import { loadConfig, readVariableFiles } from '@paylog/config/environment'
-import { port, text } from '@paylog/config/kinds'
+import { ageMs, ageMsOr, port, text } from '@paylog/config/kinds'
 import { deliveryVariables } from '@paylog/deliveries/variables'
 import { masterKeyVariables } from '@paylog/privacy/masterKeys'
-import { type DecodedEndpoints, decodeEndpoints, isWebhookVariable } from '@paylog/webhooks/endpoints/endpoints'
+import { loadWithEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import { providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { reconcileProblems, reconcileVariables } from '@paylog/workflows/reconcileVariables'
-import { type StaticDecode, Type } from 'typebox'
-import { retentionVariables } from './retention/variables.ts'
+import { Type } from 'typebox'
 
 const WorkerVariables = Type.Object({
   HOST: text('127.0.0.1'),
@@ -15,17 +13,14 @@ const WorkerVariables = Type.Object({
   ...deliveryVariables,
   ...masterKeyVariables,
   ...reconcileVariables,
-  ...retentionVariables,
+  /** How long provider bodies and client secrets are kept. */
+  RETENTION_PROVIDER_BODIES: ageMs('400d'),
+  RETENTION_CLIENT_SECRETS: ageMsOr('end', 'end'),
   ...providerVariables,
 })
 
-export type WorkerConfig = Readonly<StaticDecode<typeof WorkerVariables>> &
-  Pick<DecodedEndpoints, 'endpoints' | 'warnings'>
+export type WorkerConfig = ReturnType<typeof loadWorkerConfig>
 
 /** @throws ConfigError naming every bad variable, those of the endpoints and of the providers included */
-export function loadWorkerConfig(env: NodeJS.ProcessEnv): WorkerConfig {
-  const given = readVariableFiles(env, (name) => name in WorkerVariables.properties || isWebhookVariable(name))
-  const { endpoints, problems, warnings } = decodeEndpoints(given.env)
-  const further = [...given.problems, ...problems, ...reconcileProblems(given.env), ...providerProblems(given.env)]
-  return { ...loadConfig(WorkerVariables, given.env, further), endpoints, warnings }
-}
+export const loadWorkerConfig = (env: NodeJS.ProcessEnv) =>
+  loadWithEndpoints(WorkerVariables, env, (given) => [...reconcileProblems(given), ...providerProblems(given)])

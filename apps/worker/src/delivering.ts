@@ -7,11 +7,11 @@ import { createEndpointAgent } from '@paylog/deliveries/send/endpointAgent'
 import { createSender } from '@paylog/deliveries/send/sender'
 import type { Deliveries } from '@paylog/deliveries/tables/deliveries'
 import { createPartitions } from '@paylog/deliveries/tables/partitions'
+import type { AttemptResult } from '@paylog/deliveries/tables/results'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { Pool } from 'pg'
-import { createAttemptCounter } from './attemptMetrics.ts'
 import type { WorkerConfig } from './config.ts'
 
 /** Sends what is due until the app stops. @throws when the tables are missing */
@@ -45,4 +45,24 @@ export async function startDelivering(options: {
   lifecycle.add('deliveries', deliverer.close, deliverer.underWay)
   deliverer.start(stopping)
   return { deliverer, wakeUps }
+}
+
+/** Counts the results of attempts. @returns a function to call with every recorded result */
+function createAttemptCounter(metrics: Metrics): (result: AttemptResult) => void {
+  const count = metrics.counter({
+    name: 'webhook_attempts_total',
+    help: 'Recorded webhook attempts, by result: succeeded, or the failure class',
+    labelNames: ['result'],
+  })
+  const countEnd = metrics.counter({
+    name: 'webhook_deliveries_finished_total',
+    help: 'Finished deliveries: succeeded, or failed after the last retry',
+    labelNames: ['status'],
+  })
+  // Start at zero, or Prometheus would miss the first increase.
+  for (const status of ['succeeded', 'failed']) countEnd({ status }, 0)
+  return ({ error, nextAttemptAt }) => {
+    count({ result: error ?? 'succeeded' })
+    if (nextAttemptAt === null) countEnd({ status: error === null ? 'succeeded' : 'failed' })
+  }
 }

@@ -3,10 +3,8 @@ import { createWorkerHarness, onQueue, queueKinds, type WorkerHarness } from '@p
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Redis } from 'ioredis'
-import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 
-const secret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
 const endpointVariables = (url: string, more: Readonly<Record<string, string>> = {}) => ({
   WEBHOOK_1_ENABLED: 'true',
   WEBHOOK_1_URL: url,
@@ -39,9 +37,9 @@ async function forgetQueue({ store, pool }: WorkerHarness): Promise<void> {
 t.jobs = queueKinds.length
 for (const kind of queueKinds) {
   t.test(`on ${kind}`, { ...onQueue(kind), buffered: true }, async (t) => {
-    t.test('a delivery arrives with its signature and the stored body', async (t) => {
+    t.test('deliveries that another process records arrive', async (t) => {
       const endpoint = await startFakeEndpoint(t)
-      const harness = await createWorkerHarness(t, kind, endpointVariables(endpoint.url, { WEBHOOK_1_SECRET: secret }))
+      const harness = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
       await harness.dispatcher.start()
       await harness.work()
       for (let round = 0; round < 3; round++) {
@@ -51,18 +49,6 @@ for (const kind of queueKinds) {
       }
       const [webhook] = endpoint.received
       t.match(JSON.parse(webhook?.body ?? ''), { event: 'payment.succeeded', data: { amount: 2200, currency: 'USD' } })
-      t.match(webhook?.headers, { 'content-type': 'application/json', 'user-agent': /^paylog/ })
-      const {
-        'webhook-id': id,
-        'webhook-timestamp': timestamp,
-        'webhook-signature': signature,
-      } = webhook?.headers ?? {}
-      const headers = {
-        'webhook-id': `${id}`,
-        'webhook-timestamp': `${timestamp}`,
-        'webhook-signature': `${signature}`,
-      }
-      t.ok(new Webhook(secret).verify(webhook?.body ?? '', headers))
       t.match(await finished(harness, webhook?.id ?? ''), { status: 'succeeded', attempts: 1, next_attempt_at: null })
       t.match(await harness.attempts(webhook?.id ?? ''), [
         { attempt: 1, http_status: 200, error: null, response_body: 'ok' },

@@ -6,11 +6,6 @@ import type { Pool } from 'pg'
 /** After five seconds without one, others take what the worker has claimed. */
 const heartbeatMs = 1_000
 
-export type Heartbeat = {
-  /** Updates the heartbeat until the signal aborts, then removes the worker. */
-  run(signal: AbortSignal): Promise<void>
-}
-
 /**
  * Registers a worker and its endpoints. During a rolling deployment the endpoints of the last started worker win.
  * @param worker its id
@@ -21,13 +16,14 @@ export async function startHeartbeat(options: {
   readonly worker: string
   readonly endpoints: readonly string[]
   readonly log: Logger
-}): Promise<Heartbeat> {
+}) {
   const { pool, worker, endpoints, log } = options
   const heartbeat = { name: 'heartbeat', text: heartbeatSql, values: [worker] }
   await pool.query(configuredSql, [endpoints])
   await pool.query(heartbeat)
   return {
-    async run(signal) {
+    /** Updates the heartbeat until the signal aborts, then removes the worker. */
+    async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         await sleep(heartbeatMs, undefined, { signal }).catch(() => undefined)
         if (signal.aborted) break

@@ -68,7 +68,7 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
     ...{ pool, databaseUrl, store, deliveries, deliverer, wakeUps, endpoints, projects, erasures },
     ...{ now, onDispatched, signal, log },
   })
-  supervise('webhooks subscription', webhooks.dispatching)
+  supervise('webhooks subscription', webhooks.reading)
 
   const names = endpoints.map(({ name }) => name)
   const heartbeat = await startHeartbeat({ pool, worker, endpoints: names, log })

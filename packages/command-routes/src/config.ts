@@ -2,7 +2,7 @@
 import { ageMs, bool, durationMs, isOrigin, listOf, oneOf, url } from '@paylog/config/kinds'
 import { identityVariables } from '@paylog/identity/identity'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
-import { loadWithEndpoints, type WithEndpoints } from '@paylog/webhooks/endpoints/loadWithEndpoints'
+import { loadWithEndpoints, type WithEndpoints, withoutSigningSecrets } from '@paylog/webhooks/endpoints/endpoints'
 import { providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { type StaticDecode, type TObject, Type } from 'typebox'
 
@@ -30,4 +30,4 @@ export type CommandConfig = Readonly<StaticDecode<typeof CommandConfig>> & WithE
  * @throws ConfigError naming every bad variable, and every missing credential of a partly configured provider
  */
 export const loadCommandConfig = <Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv) =>
-  loadWithEndpoints(schema, env, providerProblems)
+  loadWithEndpoints(schema, withoutSigningSecrets(env), providerProblems)

@@ -4,14 +4,13 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { ConfigError, loadConfig, readVariableFiles, withOverrides } from './environment.ts'
-import { ageMs, bool, commaList, durationListMs, durationMs, integer, oneOf, port, text, url } from './kinds.ts'
+import { ageMs, bool, commaList, durationMs, integer, oneOf, port, text, url } from './kinds.ts'
 
 const schema = Type.Object({
   PORT: port(8080),
   MAX: integer(1, 10, 5),
   ENABLED: bool(true),
   TIMEOUT: durationMs('5s'),
-  SCHEDULE: durationListMs(['5s', '10s']),
   ORIGINS: commaList([]),
   MODE: oneOf(['raw', 'canonical'], 'raw'),
   API: Type.Optional(url(['http', 'https'])),
@@ -34,7 +33,6 @@ t.test('unset and empty variables get their defaults, and optional ones are left
     MAX: 5,
     ENABLED: true,
     TIMEOUT: 5_000,
-    SCHEDULE: [5_000, 10_000],
     ORIGINS: [],
     MODE: 'raw',
     KEY: 'k',
@@ -47,13 +45,13 @@ t.test('variables that are set are decoded to their types', async (t) => {
     PORT: '0',
     MAX: '10',
     ENABLED: 'false',
-    SCHEDULE: '500ms, 2m,1h,7',
+    TIMEOUT: '2m',
     ORIGINS: ' a , ,b',
     MODE: 'canonical',
     API: 'https://api.example.com',
   })
-  t.match(config, { KEY: ' k ', PORT: 0, MAX: 10, ENABLED: false, MODE: 'canonical', API: 'https://api.example.com' })
-  t.strictSame(config.SCHEDULE, [500, 120_000, 3_600_000, 7])
+  const own = { KEY: ' k ', PORT: 0, MAX: 10, ENABLED: false, TIMEOUT: 120_000, MODE: 'canonical' }
+  t.match(config, { ...own, API: 'https://api.example.com' })
   t.strictSame(config.ORIGINS, ['a', 'b'])
 })
 
@@ -63,11 +61,10 @@ t.test('a bad configuration is reported in one line that names every bad variabl
     MAX: '11',
     ENABLED: 'secret-yes',
     TIMEOUT: '5 secret',
-    SCHEDULE: '5s,secret',
     MODE: 'secret',
     API: 'ftp://secret',
   })
-  for (const name of ['PORT', 'MAX', 'ENABLED', 'TIMEOUT', 'SCHEDULE', 'MODE', 'API', 'KEY is required']) {
+  for (const name of ['PORT', 'MAX', 'ENABLED', 'TIMEOUT', 'MODE', 'API', 'KEY is required']) {
     t.ok(message.includes(name), `names ${name}`)
   }
   t.notMatch(message, /secret|\n/)
@@ -89,7 +86,7 @@ t.test('malformed ports, booleans, durations and URLs are rejected', async (t) =
 t.test('the decoded configuration is frozen', async (t) => {
   const config = loadConfig(schema, { KEY: 'k' })
   t.ok(Object.isFrozen(config))
-  t.ok(Object.isFrozen(config.SCHEDULE))
+  t.ok(Object.isFrozen(config.ORIGINS))
 })
 
 t.test('an age may be longer than a timer can be, up to 3650 days', async (t) => {

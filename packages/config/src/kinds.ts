@@ -117,11 +117,6 @@ export function linesOf(line: RegExp, expected: string) {
   })
 }
 
-/** Comma-separated durations. */
-export function durationListMs(defaultValue?: readonly (string | number)[]) {
-  return variable(defaultValue?.join(','), (value) => splitAtCommas(value).map(boundedDurationMs))
-}
-
 // setTimeout takes 32 bits; a longer delay would fire immediately.
 const maxDurationMs = 2 ** 31 - 1
 const maxAgeMs = 3_650 * 24 * 3_600_000

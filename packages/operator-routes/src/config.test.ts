@@ -1,8 +1,7 @@
 import { testMasterKey } from '@paylog/testing/dataKeys'
-import { loadWithEndpoints } from '@paylog/webhooks/endpoints/loadWithEndpoints'
 import t from 'tap'
 import { Type } from 'typebox'
-import { operatorVariables } from './config.ts'
+import { loadOperatorConfig, operatorVariables } from './config.ts'
 
 const required = {
   DATABASE_URL: 'postgres://127.0.0.1/paylog',
@@ -11,7 +10,7 @@ const required = {
   AUTH_URL: 'http://127.0.0.1',
 }
 const load = (env: Readonly<Record<string, string>> = {}) =>
-  loadWithEndpoints(Type.Object(operatorVariables), { ...required, ...env })
+  loadOperatorConfig(Type.Object(operatorVariables), { ...required, ...env })
 
 t.test('HEALTH_URLS are names with the URLs of processes, and none by default', async (t) => {
   t.same(load().HEALTH_URLS, [])

@@ -4,7 +4,7 @@ import { deliveryVariables } from '@paylog/deliveries/variables'
 import { identityVariables } from '@paylog/identity/identity'
 import { masterKeyVariables } from '@paylog/privacy/masterKeys'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
-import { loadWithEndpoints, type WithEndpoints } from '@paylog/webhooks/endpoints/loadWithEndpoints'
+import { loadWithEndpoints, type WithEndpoints, withoutSigningSecrets } from '@paylog/webhooks/endpoints/endpoints'
 import { providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { type StaticDecode, type TObject, Type } from 'typebox'
 
@@ -35,7 +35,7 @@ export type OperatorConfig = Readonly<StaticDecode<typeof OperatorConfig>> & Wit
  * @throws ConfigError naming every bad variable, and every missing credential of a partly configured provider
  */
 export const loadOperatorConfig = <Schema extends TObject>(schema: Schema, env: NodeJS.ProcessEnv) =>
-  loadWithEndpoints(schema, env, providerProblems)
+  loadWithEndpoints(schema, withoutSigningSecrets(env), providerProblems)
 
 /** `name=url`, the URL without a path. */
 function isNamedUrl(word: string): boolean {

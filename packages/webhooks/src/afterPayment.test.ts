@@ -25,57 +25,38 @@ const bodyOf = (name: string, status: string, facts: string) =>
   `"amount":2200,"currency":"USD","status":${status},"user":{"id":"u1","type":"customer","email":"ann@example.com"},` +
   `"project":{"id":"shop"},${facts}}}`
 
-t.test('payment.refunded is the canonical payload with the refund [10.4-refunded]', async (t) => {
-  t.strictSame(
-    messagesOf(refundRecorded()).map(({ body, user_id }) => [body, user_id]),
-    [
-      [
-        bodyOf(
-          'payment.refunded',
-          '"succeeded"',
-          `"refund":{"id":"${refund.refund_id}","amount":700,"status":"succeeded","reason":"requested_by_customer"}`,
-        ),
-        'u1',
-      ],
-    ],
+const table = [
+  [
+    refundRecorded(),
+    'payment.refunded',
+    '"succeeded"',
+    `"refund":{"id":"${refund.refund_id}","amount":700,"status":"succeeded","reason":"requested_by_customer"}`,
+    'u1',
+  ],
+  [
+    disputeRecorded(),
+    'payment.disputed',
+    '"succeeded"',
+    `"dispute":{"id":"${dispute.dispute_id}","amount":2200,"status":"open","reason":"product_not_received",` +
+      '"evidence_due_by":"2026-01-12T23:59:59.000Z"}',
+    null,
+  ],
+  [
+    conflicted({ attention: 'money_after_cancellation' }),
+    'payment.attention',
+    '"canceled"',
+    '"attention":{"code":"money_after_cancellation","message":"Money arrived after the payment was canceled"}',
+    null,
+  ],
+] as const
+for (const [event, name, status, facts, user] of table)
+  t.test(
+    `${name} is the canonical payload with its facts, and only a refund is for the payer [10.4-refunded 10.4-disputed 10.4-attention]`,
+    async (t) => {
+      const sent = messagesOf(event).map(({ body, user_id }) => [body, user_id])
+      t.strictSame(sent, [[bodyOf(name, status, facts), user]])
+    },
   )
-})
-
-t.test('payment.disputed is the canonical payload with the dispute, for administrators [10.4-disputed]', async (t) => {
-  t.strictSame(
-    messagesOf(disputeRecorded()).map(({ body, user_id }) => [body, user_id]),
-    [
-      [
-        bodyOf(
-          'payment.disputed',
-          '"succeeded"',
-          `"dispute":{"id":"${dispute.dispute_id}","amount":2200,"status":"open","reason":"product_not_received",` +
-            '"evidence_due_by":"2026-01-12T23:59:59.000Z"}',
-        ),
-        null,
-      ],
-    ],
-  )
-})
-
-t.test(
-  'payment.attention is the canonical payload with code and text, for administrators [10.4-attention]',
-  async (t) => {
-    t.strictSame(
-      messagesOf(conflicted({ attention: 'money_after_cancellation' })).map(({ body, user_id }) => [body, user_id]),
-      [
-        [
-          bodyOf(
-            'payment.attention',
-            '"canceled"',
-            '"attention":{"code":"money_after_cancellation","message":"Money arrived after the payment was canceled"}',
-          ),
-          null,
-        ],
-      ],
-    )
-  },
-)
 
 t.test('a refund is sent when it succeeds, and when it fails after that [10.4-refunded]', async (t) => {
   const table = [

@@ -8,6 +8,7 @@ import {
   payment_id,
   simulated,
   tested,
+  unchangedSubscription,
   unmatched,
 } from './testing/eventFixtures.ts'
 
@@ -52,20 +53,19 @@ t.test(
 t.test(
   'subscription messages append subscription_id, customer_id and current_period_end [10.4-subscriptions]',
   async (t) => {
-    const subscription = {
-      subscription_id: 'sub_1',
-      current_period_end: '2026-02-02T00:00:00.000Z',
-      status_changed: false,
-      is_first_invoice: false,
-    }
     t.strictSame(
       bodiesOf(
-        unmatched({ generic_type: 'invoice.payment_succeeded', object_id: 'in_1', status: 'paid', subscription }),
+        unmatched({
+          generic_type: 'invoice.payment_succeeded',
+          object_id: 'in_1',
+          status: 'paid',
+          subscription: unchangedSubscription,
+        }),
       ),
       [
         `{"event":"membership.extended",${theirs},"data":{"payment_id":"in_1","amount":2200,"currency":"USD",` +
           '"status":"paid","user":{"id":"cus_1","type":"customer","email":"bo@example.com"},"project":{"id":"shop"},' +
-          '"subscription_id":"sub_1","customer_id":"cus_1","current_period_end":"2026-02-02T00:00:00.000Z"}}',
+          '"subscription_id":"sub_1","customer_id":"cus_1","current_period_end":"2026-02-02T03:04:05.000Z"}}',
       ],
     )
   },

@@ -4,7 +4,7 @@ import t from 'tap'
 import { chatServices } from './chat/chatServices.ts'
 import { eventModes } from './endpoints/endpointVariables.ts'
 import { outboundMessages } from './outbound.ts'
-import { endpointSettings, endpointsFrom } from './testing/eventFixtures.ts'
+import { endpointSettings, endpointsFrom, recorded } from './testing/eventFixtures.ts'
 
 const chatEndpoints = chatServices.map((format) => ['both', format] as const)
 const endpoints = endpointsFrom(
@@ -40,15 +40,10 @@ t.test(
   async (t) => {
     const delivered = new Set<string>()
     for (const { name, event, metadata } of goldenSamples()) {
-      const source = {
-        ...event,
-        id: '0190a000-0000-7000-8000-0000000000ff',
-        stream: 'golden-1',
-        revision: 1n,
-        metadata,
-        sealed: {},
-      }
-      const messages = outboundMessages(source, endpoints, { projectId: 'shop', projectIds: [] })
+      const messages = outboundMessages({ ...recorded(event), metadata }, endpoints, {
+        projectId: 'shop',
+        projectIds: [],
+      })
       for (const { body } of messages) t.type(JSON.parse(body), 'object', name)
       if (messages.length > 0) delivered.add(event.type)
     }

@@ -9,6 +9,7 @@ import {
   received,
   simulated,
   tested,
+  unchangedSubscription,
   unmatched,
 } from './testing/eventFixtures.ts'
 
@@ -106,12 +107,7 @@ t.test(
 )
 
 t.test('only legacy messages about payments and invoices have a payment_id', async (t) => {
-  const subscription = {
-    subscription_id: 'sub_1',
-    current_period_end: null,
-    status_changed: false,
-    is_first_invoice: false,
-  }
+  const subscription = { ...unchangedSubscription, current_period_end: null }
   const idOf = (generic_type: string, object_id: string) => {
     const { body, payment_id } = onlyMessage(unmatched({ generic_type, object_id, subscription }))
     t.equal(JSON.parse(body).data.payment_id, payment_id)

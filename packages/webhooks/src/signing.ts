@@ -31,17 +31,16 @@ export type SignedMessage = {
   readonly isTest?: boolean
 }
 
+/** The headers of every request to an endpoint, besides those of its message. */
+export const contentHeaders = { 'content-type': 'application/json', 'user-agent': 'paylog-webhooks/1' } as const
+
 /** The headers that are the same in every attempt: id, sequence and, of a test, `webhook-test`. */
 export function messageHeaders({
   id,
   sequence,
-  isTest = false,
+  isTest,
 }: Pick<SignedMessage, 'id' | 'sequence' | 'isTest'>): Record<string, string> {
-  return {
-    'webhook-id': id,
-    'webhook-sequence': sequence.toString(),
-    ...(isTest ? { 'webhook-test': 'true' } : {}),
-  }
+  return { 'webhook-id': id, 'webhook-sequence': sequence.toString(), ...(isTest ? { 'webhook-test': 'true' } : {}) }
 }
 
 /** The headers of an attempt: id, timestamp, sequence and, with at least one secret, signatures. */

@@ -53,44 +53,22 @@ const table = {
     charge.dispute.created                    | -                              | needs_response          | -         | -`,
   paypal: `
     PAYMENT.CAPTURE.COMPLETED                 | payment_intent.succeeded       | completed               | -         | payment.succeeded
-    CHECKOUT.ORDER.COMPLETED                  | -                              | completed               | -         | -
-    PAYMENT.CAPTURE.DENIED                    | payment_intent.failed          | declined                | -         | payment.failed
     PAYMENT.AUTHORIZATION.VOIDED              | payment_intent.canceled        | voided                  | -         | payment.failed
-    CHECKOUT.PAYMENT-APPROVAL.REVERSED        | payment_intent.canceled        | -                       | -         | payment.failed
-    CHECKOUT.ORDER.APPROVED                   | payment_intent.processing      | approved                | -         | -
-    PAYMENT.CAPTURE.PENDING                   | payment_intent.processing      | pending                 | -         | -
     PAYMENT.CAPTURE.REFUNDED                  | -                              | completed               | -         | -
-    CUSTOMER.DISPUTE.CREATED                  | -                              | open                    | -         | -
-    VAULT.PAYMENT-TOKEN.CREATED               | payment_method.attached        | -                       | -         | -
     BILLING.SUBSCRIPTION.CREATED              | subscription.created           | approval_pending        | unchanged | subscription.created membership.pending
-    BILLING.SUBSCRIPTION.ACTIVATED            | subscription.updated           | active                  | changed   | subscription.updated membership.activated
-    BILLING.SUBSCRIPTION.RE-ACTIVATED         | subscription.updated           | active                  | changed   | subscription.updated membership.activated
     BILLING.SUBSCRIPTION.SUSPENDED            | subscription.updated           | suspended               | changed   | subscription.updated membership.pending
     BILLING.SUBSCRIPTION.UPDATED              | subscription.updated           | active                  | unchanged | subscription.updated
     BILLING.SUBSCRIPTION.UPDATED              | subscription.updated           | approved                | changed   | subscription.updated
     BILLING.SUBSCRIPTION.CANCELLED            | subscription.deleted           | cancelled               | changed   | subscription.cancelled membership.cancelled
     BILLING.SUBSCRIPTION.EXPIRED              | subscription.deleted           | expired                 | changed   | subscription.cancelled membership.cancelled
-    PAYMENT.SALE.COMPLETED                    | invoice.payment_succeeded      | completed               | unchanged | membership.extended
     BILLING.SUBSCRIPTION.PAYMENT.FAILED       | invoice.payment_failed         | active                  | unchanged | membership.pending`,
   'authorize-net': `
     net.authorize.payment.authcapture.created | payment_intent.succeeded       | -                       | -         | payment.succeeded
     net.authorize.payment.authcapture.created | invoice.payment_succeeded      | -                       | unchanged | membership.extended
-    net.authorize.payment.fraud.declined      | payment_intent.failed          | -                       | -         | payment.failed
-    net.authorize.payment.void.created        | payment_intent.canceled        | -                       | -         | payment.failed
-    net.authorize.payment.fraud.held          | payment_intent.processing      | -                       | -         | -
     net.authorize.payment.refund.created      | -                              | -                       | -         | -
-    net.authorize.customer.subscription.created    | subscription.created        | active     | unchanged | subscription.created membership.activated
-    net.authorize.customer.subscription.updated    | subscription.updated        | active     | unchanged | subscription.updated
-    net.authorize.customer.subscription.suspended  | subscription.updated        | suspended  | changed   | subscription.updated membership.pending
-    net.authorize.customer.subscription.cancelled  | subscription.deleted        | canceled   | changed   | subscription.cancelled membership.cancelled
     net.authorize.customer.subscription.terminated | subscription.deleted        | terminated | changed   | subscription.cancelled membership.cancelled
-    net.authorize.customer.subscription.expired    | subscription.deleted        | expired    | changed   | subscription.cancelled membership.cancelled
     net.authorize.customer.subscription.expiring   | subscription.trial_will_end | active     | unchanged | subscription.updated
-    net.authorize.customer.subscription.failed     | invoice.payment_failed      | active     | unchanged | membership.pending
-    net.authorize.customer.created                 | customer.created            | -          | -         | customer.created
-    net.authorize.customer.updated                 | customer.updated            | -          | -         | customer.updated
-    net.authorize.customer.deleted                 | customer.deleted            | -          | -         | customer.updated
-    net.authorize.customer.paymentProfile.created  | payment_method.attached     | -          | -         | -`,
+    net.authorize.customer.subscription.failed     | invoice.payment_failed      | active     | unchanged | membership.pending`,
   sandbox: `
     subscription.updated                      | subscription.updated           | active                  | unchanged | subscription.updated
     constructor                               | constructor                    | active                  | -         | -

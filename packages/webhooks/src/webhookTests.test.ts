@@ -8,17 +8,13 @@ import {
   messagesTo,
   simulated,
   tested,
+  unchangedSubscription,
   unmatched,
 } from './testing/eventFixtures.ts'
 
 const canonical = (event: RecordedDomainEvent) => messagesTo(event, endpointSettings(1, 'canonical'))
 const bodiesOf = (event: RecordedDomainEvent) => canonical(event).map(({ body }) => JSON.parse(body))
-const subscription = {
-  subscription_id: 'sub_1',
-  current_period_end: '2026-02-02T00:00:00.000Z',
-  status_changed: true,
-  is_first_invoice: false,
-}
+const subscription = { ...unchangedSubscription, status_changed: true }
 const named = (canonical_name: string, more: object = {}) => ({ ...canonicalOnly, canonical_name, ...more })
 
 t.test('a requested canonical event is one message of that name, owned by the user who requested it', async (t) => {
@@ -47,7 +43,7 @@ t.test(
 
 t.test('a requested canonical message has the fields of a foreign notification', async (t) => {
   const dataOf = (name: string, more: object = {}) => bodiesOf(simulated(named(name, more)))[0]?.data
-  const about = { subscription_id: 'sub_1', current_period_end: '2026-02-02T00:00:00.000Z', customer_id: 'cus_1' }
+  const about = { subscription_id: 'sub_1', current_period_end: '2026-02-02T03:04:05.000Z', customer_id: 'cus_1' }
   const paid = { payment_id: 'pi_1', amount: 2200, currency: 'USD', status: 'succeeded' }
   const unknownDispute = { reason: null, evidence_due_by: null }
   const table = [

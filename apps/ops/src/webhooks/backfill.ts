@@ -1,14 +1,8 @@
 // `webhooks backfill`: creates the deliveries that an endpoint never got.
-import { loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { type BackfillResult, backfill } from '@paylog/deliveries/operations/backfill'
 import { deliveryVariables } from '@paylog/deliveries/variables'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
-import {
-  decodeEndpoints,
-  isWebhookVariable,
-  type WebhookEndpoint,
-  withoutSigningSecrets,
-} from '@paylog/webhooks/endpoints/endpoints'
+import { loadWithEndpoints, type WebhookEndpoint, withoutSigningSecrets } from '@paylog/webhooks/endpoints/endpoints'
 import { Type } from 'typebox'
 import { OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
@@ -80,10 +74,8 @@ export const webhooksBackfill = defineCommand({
 
 /** @throws ConfigError; OpsError for an endpoint that is not configured */
 function readConfig(environment: NodeJS.ProcessEnv, node: string) {
-  const given = readVariableFiles(withoutSigningSecrets(environment), isWebhookVariable)
-  const { endpoints, problems } = decodeEndpoints(given.env)
-  const config = loadConfig(Config, given.env, [...given.problems, ...problems])
-  return { config, endpoint: configuredEndpoint(endpoints, node) }
+  const config = loadWithEndpoints(Config, withoutSigningSecrets(environment))
+  return { config, endpoint: configuredEndpoint(config.endpoints, node) }
 }
 
 function configuredEndpoint(nodes: readonly WebhookEndpoint[], name: string): WebhookEndpoint {

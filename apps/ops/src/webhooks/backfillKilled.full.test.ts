@@ -58,9 +58,9 @@ t.test('an interrupted backfill reports what it has created', async (t) => {
       [ids[300]],
     )
     const running = harness.start(['backfill', '--node', '1', '--from', '0', '--json'], raw)
-    await waitFor(async () => (await harness.rows('1')).length === 200, { what: 'the first slice', ...longTimeout })
+    await waitFor(async () => (await harness.rows('1')).length === 300, { what: 'three slices', ...longTimeout })
     await waitFor(async () => (await harness.pool.query(blockedSql)).rowCount === 1, {
-      what: 'the second slice to wait',
+      what: 'the fourth slice to wait',
     })
     running.signal('SIGINT')
     await waitFor(() => running.errors().includes('Stopping'), { what: 'the message about the signal' })

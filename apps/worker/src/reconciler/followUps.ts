@@ -2,6 +2,7 @@
 
 import {
   type CheckpointMove,
+  followUpsSubscription,
   moveCheckpointSql,
   moveParameters,
   readCheckpoint,
@@ -10,7 +11,6 @@ import {
 import { toPostgresText } from '@paylog/deliveries/tables/recordDeliveries'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { Pool } from 'pg'
-import { changeSecretsSql, type SecretChanges } from './openSecrets.ts'
 import type { CheckTimes, ReconcilePlan } from './plan.ts'
 
 /** One entry of the list, leased to the worker that took it. */
@@ -42,7 +42,7 @@ type Row = Omit<FollowUp, 'times'> & {
 /** @param leaseMs how long a lease lasts unless renewed, by the clock of the database */
 export function createFollowUps(pool: Pool, { leaseMs }: { readonly leaseMs: number }) {
   return {
-    checkpoint: (name: string) => readCheckpoint(pool, name),
+    checkpoint: () => readCheckpoint(pool, followUpsSubscription),
 
     record: (batch: Parameters<typeof recordPlans>[1]) => recordPlans(pool, batch),
 
@@ -129,6 +129,37 @@ set lease = null, leased_until = null,
     expire_at = case when version = $3 then $8::timestamptz else expire_at end
 where subject = $1 and lease = $2`
 
+/**
+ * How events change the list of the client secrets of payments that have not ended: as long as there is one of a day, retention
+ * keeps the key of this day. No payment is in both.
+ */
+type SecretChanges = {
+  readonly opened: readonly { readonly subject: string; readonly key_id: string }[]
+  /** The streams of payments that have ended. */
+  readonly ended: readonly string[]
+}
+
+/** @param events in log order */
+export function secretChangesOf(events: readonly Recorded[]): SecretChanges {
+  const opened = new Map<string, Set<string>>()
+  const ended = new Set<string>()
+  for (const { type, stream, sealed } of events) {
+    if (type === 'PaymentSucceeded' || type === 'PaymentCanceled') {
+      ended.add(stream)
+      opened.delete(stream)
+    }
+    // The key of the day is the last one: the first one is the subject's.
+    const dayKey = sealed.secret?.at(-1)
+    // A setup intent is not followed: its secret is kept for two days.
+    if (type !== 'ProviderIntentCreated' || dayKey === undefined || ended.has(stream)) continue
+    opened.set(stream, (opened.get(stream) ?? new Set()).add(dayKey))
+  }
+  return {
+    opened: [...opened].flatMap(([subject, keys]) => [...keys].map((key_id) => ({ subject, key_id }))),
+    ended: [...ended],
+  }
+}
+
 /** An event and its plan. */
 export type PlannedEvent = { readonly event: Recorded; readonly plan: ReconcilePlan }
 
@@ -210,5 +241,11 @@ with moved as (${moveCheckpointSql}
   where num_nonnulls(finish_at, ask_at, watch_at, expire_at) > 0 and subject not in (select subject from updated)
 ), ended as (
   delete from webhooks.follow_ups f using planned p where f.subject = p.subject and ${timesAfter} = 0
-), ${changeSecretsSql({ opened: '$9', ended: '$10' })}
+), opened_secrets as (
+  insert into webhooks.open_secrets (subject, key_id)
+  select s.subject, s.key_id from moved, json_to_recordset($9::json) as s (subject text, key_id uuid)
+  on conflict do nothing
+), ended_secrets as (
+  delete from webhooks.open_secrets s using moved where s.subject = any($10::text[])
+)
 select (select count(*)::int from moved) as moved`

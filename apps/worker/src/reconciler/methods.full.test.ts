@@ -111,17 +111,6 @@ const intentsOf = (payment: string) => fake.intents().filter(({ metadata }) => m
 const finished = (payment: string) =>
   waitFor(async () => (await harness.payment(payment)).create.outcome === 'done', { what: 'the intent' })
 
-t.test('a payment whose process died before the provider call is created with its method', async (t) => {
-  await harness.startWorker(t, stripe)
-  const { id: payment_method_id, provider_method } = await save()
-  const id = await harness.initiate(stripe, { payment_method_id, provider_method })
-  harness.forward(31 * second)
-  await finished(id)
-  const { provider_customer_id: customer, provider_method_id: method } = provider_method
-  t.same(creations(id), [[id, customer, method]])
-  t.match(intentsOf(id), [{ customer, payment_method: method }])
-})
-
 t.test('a create call without a response is repeated with the same method for the same intent', async (t) => {
   await harness.startWorker(t, stripe)
   const { id: payment_method_id, provider_method } = await save()

@@ -50,17 +50,6 @@ t.test('a create call interrupted by a crash is repeated with its idempotency ke
   t.match(await entryOf(id), { finish: null, ask: null })
 })
 
-t.test('the intent of a payment that was paid before its create call ended is recorded', async (t) => {
-  const provider = createFakeProvider(t)
-  await harness.startWorker(t, provider)
-  const id = await harness.initiate(provider)
-  provider.after = async () => provider.set(`intent-0-${id}`, 'succeeded')
-  await harness.notify(id, { status: 'succeeded' })
-  harness.forward(31 * second)
-  await created(id)
-  t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'PaymentSucceeded', 'ProviderIntentCreated'])
-})
-
 t.test(
   'an unknown outcome is resolved by repeating the call, and the payment is charged once [10.2-charged-once]',
   async (t) => {
@@ -84,18 +73,6 @@ t.test(
     t.equal(provider.charges.length, 1)
   },
 )
-
-t.test('a repeated call that does not reach the provider leaves the outcome unknown', async (t) => {
-  const provider = createFakeProvider(t)
-  await harness.startWorker(t, provider)
-  provider.after = fails('unknown')
-  const id = await harness.open(provider)
-  provider.before = fails('unavailable')
-  harness.forward(11 * second)
-  await waitFor(() => provider.calls.length >= 2, { what: 'the second call' })
-  t.match(await looked(id), { finish: Date })
-  t.match(await harness.payment(id), { status: 'pending', create: { outcome: 'unknown' } })
-})
 
 t.test('an approved payment is captured immediately and only once, with several workers', async (t) => {
   const provider = createFakeProvider(t)
@@ -129,35 +106,6 @@ t.test('an approval recorded by a notification wakes the reconciler at once', as
   }
   t.comment(`captured after ${tookMs.join(', ')} ms`)
   t.ok(tookMs.reduce((sum, ms) => sum + ms) < 6_000, 'faster than polling every second')
-})
-
-t.test('a declined capture is not repeated', async (t) => {
-  const provider = createFakeProvider(t)
-  provider.captured = 'failed'
-  await harness.startWorker(t, provider)
-  const id = await harness.open(provider)
-  provider.set(await harness.intentOf(id), 'approved')
-  await harness.notify(id, { status: 'processing' })
-  await waitFor(async () => (await statusOf(id)) === 'failed', { what: 'the decline' })
-  t.match(await looked(id), { finish: null, ask: null, watch: Date })
-  t.equal(provider.calls.filter((call) => call.startsWith('capture')).length, 1)
-})
-
-t.test('a capture without a response is repeated with the same key', async (t) => {
-  const provider = createFakeProvider(t)
-  await harness.startWorker(t, provider)
-  const id = await harness.open(provider)
-  provider.set(await harness.intentOf(id), 'approved')
-  provider.after = async () => {
-    if (provider.calls.at(-1)?.startsWith('capture')) await fails('unknown')()
-  }
-  await harness.notify(id, { status: 'processing' })
-  await waitFor(() => provider.charges.length === 1, { what: 'the lost response' })
-  t.ok(Math.abs(fromNow((await looked(id)).ask) - 10) <= 1)
-  provider.after = passes
-  harness.forward(11 * second)
-  await succeeded(id)
-  t.equal(provider.charges.length, 1)
 })
 
 t.test('conflicting reports with the same time are resolved by querying the provider', async (t) => {
@@ -239,18 +187,6 @@ t.test('a provider that does not respond delays no other provider', async (t) =>
   await waitFor(() => new Set(silent.calls.filter((call) => call.startsWith('create'))).size === 20, {
     what: 'the others',
   })
-})
-
-t.test('without retrieveIntent a payment needs no follow-up once its intent exists', async (t) => {
-  const withoutRetrieval = createFakeProvider(t, { retrieveIntent: null })
-  await harness.startWorker(t, withoutRetrieval)
-  const open = await harness.initiate(withoutRetrieval)
-  const pending = await harness.open(withoutRetrieval)
-  t.equal(await entryOf(pending), undefined)
-  harness.forward(31 * second)
-  await created(open)
-  await offTheList(open)
-  t.equal(withoutRetrieval.calls.length, 2)
 })
 
 t.test('a follow-up of a disabled provider waits until the provider is enabled', async (t) => {

@@ -2,21 +2,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { followUpsSubscription } from '@paylog/deliveries/subscriptions/checkpoint'
-import {
-  createReaderCheck,
-  type LogReader,
-  runExclusiveSubscription,
-  startingReader,
-} from '@paylog/deliveries/subscriptions/exclusiveSubscription'
+import { type LogReader, startReader } from '@paylog/deliveries/subscriptions/exclusiveSubscription'
 import type { LogCheckpoint } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
-import type { CheckDetails } from '@paylog/runtime/process/health'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import { createFollowUpHandler, type FollowUpHandler } from './followUpHandler.ts'
-import { createFollowUps, type FollowUp, type FollowUps } from './followUps.ts'
-import { secretChangesOf } from './openSecrets.ts'
+import { createFollowUps, type FollowUp, type FollowUps, secretChangesOf } from './followUps.ts'
 import { type PlanRules, planOf } from './plan.ts'
 
 /** @param deps `dueNow` is called when a follow-up is due at once */
@@ -30,7 +23,7 @@ export function createReconcilePlanner(deps: {
   let position: LogCheckpoint | undefined
   return {
     async start() {
-      position = await followUps.checkpoint(followUpsSubscription)
+      position = await followUps.checkpoint()
       return position
     },
     async handle({ events, position: to }) {
@@ -156,8 +149,8 @@ const leaseRenewMs = 10_000
 
 /**
  * Starts the planner and the reconciler. Fails at once when the tables are missing.
- * @returns `reading` and `reconciling` end after the signal aborts; `reading` rejects when the log cannot be read,
- *   `reconciling` when follow-ups were abandoned; `readerCheck` is for readiness
+ * @returns of the planner as from `startReader`; `reconciling` ends after the signal aborts, and rejects when follow-ups were
+ *   abandoned
  */
 export async function startReconciler(options: {
   readonly pool: Pool
@@ -170,11 +163,7 @@ export async function startReconciler(options: {
   /** Aborts when a stop no longer waits for follow-ups in progress. */
   readonly givingUp: AbortSignal
   readonly log: Logger
-}): Promise<{
-  readonly reading: Promise<void>
-  readonly reconciling: Promise<void>
-  readonly readerCheck: () => Promise<CheckDetails>
-}> {
+}): Promise<ReturnType<typeof startReader> & { readonly reconciling: Promise<void> }> {
   const { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, givingUp, log } = options
   const followUps = createFollowUps(pool, { leaseMs })
   for (const waiting of await followUps.waiting([...providers.keys()]))
@@ -182,16 +171,10 @@ export async function startReconciler(options: {
   const work = createFollowUpHandler({ workflow: { store, providers, now }, reconcileAfterMs, log })
   const reconciler = createReconciler({ followUps, providers, work, renewMs: leaseRenewMs, now, log })
   const rules = { providers, reconcileAfterMs }
-  const reader = createReconcilePlanner({ followUps, rules, now, dueNow: reconciler.wake })
-  const subscription = { name: followUpsSubscription, lock: followUpsSubscription, ...reader }
-  const state = startingReader()
-  const checkpoint = () => followUps.checkpoint(followUpsSubscription)
+  const planner = createReconcilePlanner({ followUps, rules, now, dueNow: reconciler.wake })
   const reconciling = reconciler.run(signal, givingUp)
   // It may reject before the shutdown awaits it.
   reconciling.catch(() => undefined)
-  return {
-    reading: runExclusiveSubscription({ ...subscription, store, databaseUrl, state, signal, log }),
-    reconciling,
-    readerCheck: createReaderCheck({ state, store, checkpoint, now }),
-  }
+  const subscription = { name: followUpsSubscription, lock: followUpsSubscription, ...planner }
+  return { ...startReader({ ...subscription, pool, databaseUrl, store, now, signal, log }), reconciling }
 }

@@ -1,15 +1,12 @@
 import { positionAt } from '@paylog/testing/positionAt'
+import { endpointSettings } from '@paylog/webhooks/testing/eventFixtures'
 import t from 'tap'
 import type { MappedBatch } from '../tables/recordDeliveries.ts'
 import { notificationReceived } from '../testing/paymentFixture.ts'
 import { createWorkerHarness, noErasures, type WorkerHarness } from '../testing/workerHarness.ts'
 import { createDispatcher } from './dispatcher.ts'
 
-const rawEndpoint = {
-  WEBHOOK_1_ENABLED: 'true',
-  WEBHOOK_1_URL: 'http://127.0.0.1:9',
-  WEBHOOK_1_EVENT_MODE: 'raw',
-}
+const rawEndpoint = endpointSettings(1, 'raw')
 const mebibyte = 1024 * 1024
 const large = (commit: bigint) => notificationReceived(commit, JSON.stringify('x'.repeat(3 * mebibyte)))
 
@@ -68,12 +65,8 @@ t.test(
 )
 
 t.test('the dispatcher records an event larger than a slice in a separate slice', async (t) => {
-  const endpoints = [2, 3, 4].map((n) => ({
-    [`WEBHOOK_${n}_ENABLED`]: 'true',
-    [`WEBHOOK_${n}_URL`]: 'http://127.0.0.1:9',
-    [`WEBHOOK_${n}_EVENT_MODE`]: 'raw',
-  }))
-  const harness = await createWorkerHarness(t, 'postgres', Object.assign({}, rawEndpoint, ...endpoints))
+  const four = Object.assign({}, ...[1, 2, 3, 4].map((n) => endpointSettings(n, 'raw')))
+  const harness = await createWorkerHarness(t, 'postgres', four)
   const { batches, dispatcher } = recordingDispatcher(harness)
   await dispatcher.start()
   const events = [notificationReceived(2n, '{}'), large(4n), notificationReceived(6n, '{}')]

@@ -19,10 +19,11 @@ import { type Erasures, isErasure } from './erasures.ts'
 /** Limits the text in one statement. A single larger event is still written whole. */
 const maxSliceCharacters = 8 * 1024 * 1024
 
-type DispatchSlice = {
+export type MessageSlice = {
   readonly events: readonly Recorded[]
   readonly messages: readonly Outbound[]
   readonly to: LogCheckpoint
+  /** When the oldest event was recorded. */
   readonly since: Date
 }
 
@@ -44,7 +45,7 @@ export function createDispatcher(deps: {
   const { deliveries, deliverer, wakeUps, endpoints, projects, erasures, now, onDispatched } = deps
   let position: LogCheckpoint | undefined
 
-  async function record({ events, messages, to, since }: DispatchSlice): Promise<void> {
+  async function record({ events, messages, to, since }: MessageSlice): Promise<void> {
     const { leaseOf, take } = deliverer.reserve(messages)
     let recorded: readonly NewDelivery[] = []
     try {
@@ -63,12 +64,12 @@ export function createDispatcher(deps: {
 
   async function recordAll(batch: EventBatch): Promise<void> {
     const map = (event: Recorded) => dispatchSpan(event, () => outboundMessages(event, endpoints, projects))
-    for (const slice of dispatchSlicesOf(batch, map)) await record(slice)
+    for (const slice of slicesOf(batch, map)) await record(slice)
   }
 
   return {
     async start() {
-      position = await deliveries.checkpoint(webhookSubscription)
+      position = await deliveries.checkpoint()
       return position
     },
     async handle(batch) {
@@ -91,7 +92,7 @@ export function createDispatcher(deps: {
  * Maps a batch in slices, so that neither memory nor a statement holds all bodies of the batch. A slice ends at the
  * position of its last event, the last slice at the position of the batch.
  */
-function* dispatchSlicesOf(batch: EventBatch, map: (event: Recorded) => readonly Outbound[]): Generator<DispatchSlice> {
+export function* slicesOf(batch: EventBatch, map: (event: Recorded) => readonly Outbound[]): Generator<MessageSlice> {
   let events: Recorded[] = []
   let messages: Outbound[] = []
   let characters = 0

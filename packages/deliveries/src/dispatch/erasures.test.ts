@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
+import { endpointSettings } from '@paylog/webhooks/testing/eventFixtures'
 import t from 'tap'
 import { backfill } from '../operations/backfill.ts'
 import { enableEndpoint, redeliver } from '../operations/redelivery.ts'
@@ -10,11 +11,6 @@ import { createErasureHarness, projects } from '../testing/erasureHarness.ts'
 
 const eventStore = await startEventStore(t)
 
-const endpoint = (index: number, url: string, mode: 'raw' | 'canonical') => ({
-  [`WEBHOOK_${index}_ENABLED`]: 'true',
-  [`WEBHOOK_${index}_URL`]: url,
-  [`WEBHOOK_${index}_EVENT_MODE`]: mode,
-})
 const ann = 'ann@example.com'
 const bob = 'bob@example.com'
 const emailIn = (body: string | undefined) => JSON.parse(body ?? 'null')?.data.user.email
@@ -29,10 +25,10 @@ t.test('an erasure empties finished and held deliveries, and what is sent later 
   const harness = await createErasureHarness(
     t,
     {
-      ...endpoint(1, echo.url, 'canonical'),
-      ...endpoint(2, echo.url, 'raw'),
-      ...endpoint(3, gone.url, 'canonical'),
-      ...endpoint(4, rawGone.url, 'raw'),
+      ...endpointSettings(1, 'canonical', { URL: echo.url }),
+      ...endpointSettings(2, 'raw', { URL: echo.url }),
+      ...endpointSettings(3, 'canonical', { URL: gone.url }),
+      ...endpointSettings(4, 'raw', { URL: rawGone.url }),
     },
     eventStore,
   )
@@ -83,7 +79,7 @@ t.test('an erasure empties finished and held deliveries, and what is sent later 
 
 t.test('events around an erasure in one batch lead to deliveries without the person, also after a crash', async (t) => {
   const shop = await startFakeEndpoint(t)
-  const harness = await createErasureHarness(t, endpoint(1, shop.url, 'canonical'), eventStore)
+  const harness = await createErasureHarness(t, endpointSettings(1, 'canonical', { URL: shop.url }), eventStore)
   await harness.pay('ann', ann)
   await harness.recordErasure('ann')
   // Sealed before the worker destroys the key, and decoded with it in the same batch.
@@ -115,7 +111,7 @@ t.test(
       else response.end('ok')
     })
     const harness = await createErasureHarness(t, {
-      ...endpoint(1, shop.url, 'canonical'),
+      ...endpointSettings(1, 'canonical', { URL: shop.url }),
       WEBHOOK_1_RETRY_SCHEDULE: '100ms',
     })
     await harness.pay('ann', ann)
@@ -144,7 +140,7 @@ t.test(
 
 t.test('erasures that the worker is told to skip are applied all the same', async (t) => {
   const shop = await startFakeEndpoint(t)
-  const harness = await createErasureHarness(t, endpoint(1, shop.url, 'canonical'), eventStore)
+  const harness = await createErasureHarness(t, endpointSettings(1, 'canonical', { URL: shop.url }), eventStore)
   const { pool, store } = harness
   await harness.pay('ann', ann)
   await harness.pay('bob', bob)
@@ -160,8 +156,8 @@ t.test('erasures that the worker is told to skip are applied all the same', asyn
 t.test('a backfill brings back nothing that was erased, whatever its process still knows', async (t) => {
   const shop = await startFakeEndpoint(t)
   const harness = await createErasureHarness(t, {
-    ...endpoint(1, shop.url, 'canonical'),
-    ...endpoint(2, shop.url, 'raw'),
+    ...endpointSettings(1, 'canonical', { URL: shop.url }),
+    ...endpointSettings(2, 'raw', { URL: shop.url }),
   })
   const { pool, store, keys, endpoints } = harness
   const options = {

@@ -1,5 +1,4 @@
 // Creates deliveries from the log that an endpoint never got, with the ids that the worker would give them.
-
 import type { LogPosition } from '@paylog/domain/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -8,6 +7,7 @@ import type { Projects } from '@paylog/webhooks/canonical'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { type Outbound, outboundMessages } from '@paylog/webhooks/outbound'
 import type { Pool } from 'pg'
+import { type MessageSlice, slicesOf } from '../dispatch/dispatcher.ts'
 import { createErasedBodies } from '../send/bodies.ts'
 import { streamPrefixes } from '../subscriptions/exclusiveSubscription.ts'
 import { firstDay, insertNewSql, isMissing, newRows } from '../tables/recordDeliveries.ts'
@@ -40,10 +40,6 @@ export type BackfillResult = {
 
 /** Webhook tests are sent once, and never again. */
 const prefixes = streamPrefixes.filter((prefix) => prefix !== 'webhookTest-')
-/** Limits the deliveries and the text in one statement. A single larger event is still written whole. */
-const sliceMessages = 200
-const maxSliceCharacters = 4 * 1024 * 1024
-
 /**
  * Maps the log for one endpoint with the current configuration and creates the missing deliveries. Existing ones stay as
  * they are, so it can be stopped at any time and run again.
@@ -51,71 +47,35 @@ const maxSliceCharacters = 4 * 1024 * 1024
  * @throws UnreadableEventError, DomainError `event_store_unavailable`, database errors
  */
 export async function backfill(
-  { pool, store }: { readonly pool: Pool; readonly store: EventStore },
+  {
+    pool,
+    store,
+  }: { readonly pool: Pool; readonly store: Pick<EventStore, 'checkpointBefore' | 'readBatches' | 'readRawPage'> },
   options: BackfillOptions,
 ): Promise<BackfillResult> {
   const { endpoint, projects, notBefore, isDryRun, now, signal, onProgress } = options
   const buildErased = createErasedBodies({ store, projects })
   const build = (message: Outbound) => buildErased(endpoint, message)
   const from = options.from && (await store.checkpointBefore(options.from))
+  const isTooOld = ({ created }: Recorded) => notBefore !== undefined && created < notBefore
+  const map = (event: Recorded) => (isTooOld(event) ? [] : outboundMessages(event, [endpoint], projects))
   let done: BackfillResult = { events: 0, tooOld: 0, missing: 0, present: 0, position: undefined }
-  for await (const slice of backfillSlices(store, { from, notBefore, signal }, (event) =>
-    outboundMessages(event, [endpoint], projects),
-  )) {
-    const { events, tooOld, position } = slice
-    const { missing, present } = await (isDryRun
-      ? countMissing(pool, slice, build)
-      : insertMissing(pool, slice, { build, at: now() }))
-    done = {
-      events: done.events + events,
-      tooOld: done.tooOld + tooOld,
-      missing: done.missing + missing,
-      present: done.present + present,
-      position,
+  for await (const batch of store.readBatches({ prefixes, from }))
+    for (const slice of slicesOf(batch, map)) {
+      if (signal.aborted) return done
+      const { missing, present } = await (isDryRun
+        ? countMissing(pool, slice, build)
+        : insertMissing(pool, slice, { build, at: now() }))
+      done = {
+        events: done.events + slice.events.length,
+        tooOld: done.tooOld + slice.events.filter(isTooOld).length,
+        missing: done.missing + missing,
+        present: done.present + present,
+        position: slice.events.at(-1)?.position ?? done.position,
+      }
+      onProgress(done)
     }
-    onProgress(done)
-  }
   return done
-}
-
-type BackfillSlice = {
-  readonly events: number
-  readonly tooOld: number
-  readonly messages: readonly Outbound[]
-  /** When the oldest event was recorded. */
-  readonly since: Date
-  readonly position: LogPosition
-}
-
-/** Yields a slice at least this often, even without messages, so that progress can be shown. */
-const sliceEvents = 500
-
-async function* backfillSlices(
-  store: EventStore,
-  { from, notBefore, signal }: { from: LogPosition | undefined } & Pick<BackfillOptions, 'notBefore' | 'signal'>,
-  map: (event: Recorded) => readonly Outbound[],
-): AsyncGenerator<BackfillSlice> {
-  let messages: Outbound[] = []
-  let [events, tooOld, characters] = [0, 0, 0]
-  let position: LogPosition | undefined
-  let since: Date | undefined
-  for await (const event of store.readLog({ prefixes, from })) {
-    if (signal.aborted) break
-    const isTooOld = notBefore !== undefined && event.created < notBefore
-    const mapped = isTooOld ? [] : map(event)
-    messages.push(...mapped)
-    events++
-    if (isTooOld) tooOld++
-    characters += mapped.reduce((sum, { body }) => sum + body.length, 0)
-    position = event.position
-    if (since === undefined || event.created < since) since = event.created
-    if (events < sliceEvents && messages.length < sliceMessages && characters < maxSliceCharacters) continue
-    yield { events, tooOld, messages, since, position }
-    messages = []
-    since = undefined
-    ;[events, tooOld, characters] = [0, 0, 0]
-  }
-  if (events > 0 && since !== undefined && position !== undefined) yield { events, tooOld, messages, since, position }
 }
 
 /** @returns undefined when nothing is left of a message whose personal data was erased */
@@ -129,7 +89,7 @@ type MessageCounts = Pick<BackfillResult, 'missing' | 'present'>
  */
 function insertMissing(
   pool: Pool,
-  { messages, since }: BackfillSlice,
+  { messages, since }: MessageSlice,
   { build, at }: { readonly build: BuildBody; readonly at: Date },
 ): Promise<MessageCounts> {
   const text = insertNewSql({ rows: '$1', at: '$2::timestamptz', worker: 'null' }, firstDay(since))
@@ -143,7 +103,7 @@ function insertMissing(
   })
 }
 
-async function countMissing(pool: Pool, { messages, since }: BackfillSlice, build: BuildBody): Promise<MessageCounts> {
+async function countMissing(pool: Pool, { messages, since }: MessageSlice, build: BuildBody): Promise<MessageCounts> {
   const left = await withoutErased(pool, messages, build)
   const { rows } = await pool.query<{ missing: number }>(
     `select count(*)::int as missing from unnest($1::uuid[]) as m (id) where ${isMissing('m.id', firstDay(since))}`,

@@ -1,14 +1,10 @@
+import { endpointSettings } from '@paylog/webhooks/testing/eventFixtures'
 import t from 'tap'
 import { batchOf } from '../testing/paymentFixture.ts'
 import { createWorkerHarness } from '../testing/workerHarness.ts'
 import { deliveriesOfStreams, ofStreamsSql } from './deliveryList.ts'
 
-const twoEndpoints = {
-  WEBHOOK_1_ENABLED: 'true',
-  WEBHOOK_1_URL: 'http://127.0.0.1:9',
-  WEBHOOK_2_ENABLED: 'true',
-  WEBHOOK_2_URL: 'http://127.0.0.1:9',
-}
+const twoEndpoints = { ...endpointSettings(1, 'canonical'), ...endpointSettings(2, 'canonical') }
 
 t.test('the deliveries of a stream have their event, and are held while their endpoint is paused', async (t) => {
   const { dispatcher, pool } = await createWorkerHarness(t, 'postgres', twoEndpoints)

@@ -12,7 +12,7 @@ const maxIdleMs = 60_000
 export type Resolver = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /** Resolves names like `net.connect`. */
-export const systemResolver: Resolver = (hostname) => lookup(hostname, { all: true, hints: ADDRCONFIG })
+const systemResolver: Resolver = (hostname) => lookup(hostname, { all: true, hints: ADDRCONFIG })
 
 export type EndpointAgent = {
   /** The connection pool for attempts with this timeout. Connections to an origin are reused. */
@@ -102,7 +102,7 @@ export function createAddressRule(allowedRanges: readonly string[]): (address: s
  * checked first. HTTP/2 is off: one broken connection would fail all deliveries on it.
  * @param options.timeoutMs for DNS, connection and TLS together
  */
-export function guardedConnector(options: {
+function guardedConnector(options: {
   isAllowed: (address: string) => boolean
   resolve: Resolver
   timeoutMs: number
@@ -122,7 +122,7 @@ export function guardedConnector(options: {
  * Shares concurrent lookups of the same name. System lookups use a small thread pool: without this, one name whose DNS
  * servers do not respond would take all threads and block every endpoint.
  */
-export function deduplicateLookups(resolve: Resolver): Resolver {
+function deduplicateLookups(resolve: Resolver): Resolver {
   const pending = new Map<string, ReturnType<Resolver>>()
   return (hostname) => {
     const lookup = pending.get(hostname) ?? resolve(hostname).finally(() => pending.delete(hostname))

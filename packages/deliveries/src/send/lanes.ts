@@ -46,16 +46,10 @@ export function openLanes(endpoints: readonly WebhookEndpoint[]): Lanes {
 }
 
 function openLane(endpoint: WebhookEndpoint): Lane {
-  const counts = { claimed: 0, sending: 0, tests: 0, lastMs: Number.POSITIVE_INFINITY, checkUntilMs: 0 }
-  const flags = { isWoken: false, mayHaveTests: false, hasBacklog: false }
   return {
-    endpoint,
-    leaseMs: endpoint.timeoutMs + leaseMarginMs,
-    waiting: [],
-    endedAt: undefined,
-    since: beginning,
-    ...counts,
-    ...flags,
+    ...{ endpoint, leaseMs: endpoint.timeoutMs + leaseMarginMs, since: beginning, endedAt: undefined },
+    ...{ claimed: 0, waiting: [], sending: 0, tests: 0, lastMs: Number.POSITIVE_INFINITY, checkUntilMs: 0 },
+    ...{ isWoken: false, mayHaveTests: false, hasBacklog: false },
   }
 }
 
@@ -129,9 +123,6 @@ export function reserve(options: {
 }
 
 function claimedFrom(message: Outbound, claimed_until: Date): ClaimedDelivery {
-  const { id, node, event, body, key_ids, is_test, source_stream, source_revision } = message
-  const { correlation_id, causation_id, traceparent = null } = message
-  const source = { id, node, event, body, key_ids, is_test, source_stream, source_revision }
-  const cause = { correlation_id, causation_id, traceparent }
-  return { ...source, ...cause, attempts: 0, series_start: 0, next_attempt_at: claimed_until, claimed_until }
+  const times = { next_attempt_at: claimed_until, claimed_until }
+  return { ...message, traceparent: message.traceparent ?? null, attempts: 0, series_start: 0, ...times }
 }

@@ -1,7 +1,6 @@
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { positionAt } from '@paylog/testing/positionAt'
-import { waitFor } from '@paylog/testing/waitFor'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
@@ -101,18 +100,6 @@ t.test('each attempt has a new time and signature, and the same id and body', as
   t.equal(Number(second?.headers['webhook-timestamp']) - Number(first?.headers['webhook-timestamp']), 20)
   t.not(first?.headers['webhook-signature'], second?.headers['webhook-signature'])
   for (const request of [first, second]) t.ok(new Webhook(secret).verify(request?.body ?? '', request?.headers ?? {}))
-})
-
-t.test('an endpoint without a secret gets an id and a time, but no signature', async (t) => {
-  const endpoint = await startFakeEndpoint(t)
-  const harness = await createWorkerHarness(t, 'postgres', { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
-  await harness.dispatcher.start()
-  await harness.dispatcher.handle(batchOf(1))
-  const { node, delivery } = await storedDelivery(harness)
-  await send(harness, node, delivery)
-  const { headers } = await waitFor(() => endpoint.received[0], { what: 'the webhook' })
-  t.match(headers, { 'webhook-id': delivery.id, 'webhook-timestamp': /^\d{10}$/ })
-  t.notOk('webhook-signature' in headers)
 })
 
 t.test(

@@ -85,25 +85,6 @@ t.test('an endpoint that responds within its timeout succeeds', async (t) => {
   t.match(result, { httpStatus: 200, error: null, responseBody: 'late and later' })
 })
 
-t.test('an endless response body is cut at the timeout or the size limit, and its status counts', async (t) => {
-  const trickle = await startFakeEndpoint(t, (response) => {
-    response.writeHead(200).write('first')
-  })
-  const post = createPoster(t)
-  t.match(await post(trickle.url, { timeoutMs: 1_000 }), { httpStatus: 200, error: null, responseBody: 'first' })
-  const flood = await startFakeEndpoint(t, (response) => {
-    const chunk = Buffer.alloc(64 * 1024, 'x')
-    const pour = () => {
-      while (!response.destroyed && response.write(chunk));
-      if (!response.destroyed) response.once('drain', pour)
-    }
-    pour()
-  })
-  const result = await post(flood.url)
-  t.match(result, { httpStatus: 200, error: null })
-  t.equal(result.responseBody?.length, 16_384)
-})
-
 t.test('a response of a gigabyte is not read, and its connection is closed', async (t) => {
   let written = 0
   const closed = Promise.withResolvers<void>()
@@ -125,17 +106,20 @@ t.test('a response of a gigabyte is not read, and its connection is closed', asy
   t.ok(process.memoryUsage.rss() - before < 150 * 1024 ** 2)
 })
 
-t.test('a slow response body is read until the timeout, and the received part is stored', async (t) => {
-  const endpoint = await startFakeEndpoint(t, (response) => {
-    response.writeHead(500, { 'content-length': 1_000 })
-    const timer = setInterval(() => response.write('x'), 50)
-    response.on('close', () => clearInterval(timer))
-  })
-  const before = performance.now()
-  const result = await createPoster(t)(endpoint.url, { timeoutMs: 1_000 })
-  t.ok(performance.now() - before < 10_000)
-  t.match(result, { httpStatus: 500, error: 'unexpected_status', responseBody: /^x{2,20}$/ })
-})
+t.test(
+  'a slow response body is read until the timeout, the received part is stored, and the status counts',
+  async (t) => {
+    const endpoint = await startFakeEndpoint(t, (response) => {
+      response.writeHead(200, { 'content-length': 1_000 })
+      const timer = setInterval(() => response.write('x'), 50)
+      response.on('close', () => clearInterval(timer))
+    })
+    const before = performance.now()
+    const result = await createPoster(t)(endpoint.url, { timeoutMs: 1_000 })
+    t.ok(performance.now() - before < 10_000)
+    t.match(result, { httpStatus: 200, error: null, responseBody: /^x{2,20}$/ })
+  },
+)
 
 t.test('at most 16 KiB of a response body are stored [10.4-response-kept]', async (t) => {
   const post = createPoster(t)

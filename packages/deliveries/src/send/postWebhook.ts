@@ -1,10 +1,9 @@
 // One HTTP POST to an endpoint, bounded in time and size and without redirects, and the classification of its failure.
-
 import type { EndpointResponse } from '@paylog/webhooks/chat/chatAdapter'
 import { isDelivered, retryAfterMs, type SuccessStatus } from '@paylog/webhooks/endpointResponse'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
+import { contentHeaders } from '@paylog/webhooks/signing'
 import type { Dispatcher } from 'undici'
-import { contentHeaders } from './contentHeaders.ts'
 import { type EndpointAgent, ForbiddenAddressError } from './endpointAgent.ts'
 import { maxStoredBytes, type ReadBody, redactedBody, shortestSecret, textOf } from './responseBody.ts'
 
@@ -192,7 +191,7 @@ const byPrefix: readonly (readonly [string, FailureClass])[] = [
 const invalidResponses: readonly string[] = ['bad response', 'bad upgrade']
 
 /** The failure class of an unsuccessful response. */
-export function statusFailure(httpStatus: number): FailureClass {
+function statusFailure(httpStatus: number): FailureClass {
   if (httpStatus >= 300 && httpStatus < 400) return 'redirect'
   if (httpStatus === 410) return 'gone'
   if (httpStatus === 429) return 'rate_limited'
@@ -201,7 +200,7 @@ export function statusFailure(httpStatus: number): FailureClass {
 }
 
 /** The failure class of an attempt without a response. */
-export function requestFailure(error: unknown): FailureClass {
+function requestFailure(error: unknown): FailureClass {
   if (error instanceof ForbiddenAddressError) return 'forbidden_address'
   if (!(error instanceof Error)) return 'network'
   if (error.name === 'TimeoutError') return 'timeout'
@@ -212,6 +211,6 @@ export function requestFailure(error: unknown): FailureClass {
 }
 
 /** The code of an error. Unlike the message it contains no part of the URL. */
-export function failureCode(error: unknown): string | null {
+function failureCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
 }

@@ -68,17 +68,8 @@ export function createSender(deps: {
         ? undefined
         : nextPauseMs(endpoint.retryScheduleMs, attempt - seriesStart, random(), post.retryAfterMs)
     const outcome = outcomeOf(post, pauseMs, now())
-    const result = {
-      deliveryId: delivery.id,
-      attempt,
-      seriesStart,
-      at,
-      ms,
-      httpStatus,
-      error,
-      responseBody,
-      ...outcome,
-    }
+    const response = { httpStatus, error, responseBody }
+    const result = { deliveryId: delivery.id, attempt, seriesStart, at, ms, ...response, ...outcome }
     // Once more, because a redelivery may have come in between.
     const recorded = (await deliveries.finish(result)) ?? (await deliveries.finish(result))
     if (recorded === undefined) return undefined
@@ -186,7 +177,7 @@ const jitterShare = 0.1
  * @param random from 0 to 1
  * @param retryAfterMs from the endpoint's `Retry-After`: it can lengthen a pause, never shorten or add one
  */
-export function nextPauseMs(
+function nextPauseMs(
   scheduleMs: readonly number[],
   attempt: number,
   random: number,

@@ -7,11 +7,13 @@ import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { CheckDetails } from '@paylog/runtime/process/health'
 import { keepRunning } from '@paylog/runtime/process/keepRunning'
 import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { Pool } from 'pg'
+import { readCheckpoint } from './checkpoint.ts'
 
 /** The streams that workers subscribe to. */
 export const streamPrefixes: readonly string[] = ['payment-', 'providerEvent-', 'webhookTest-', 'erasure-']
 
-export type ReaderState = {
+type ReaderState = {
   /** Whether another worker reads the log and this one waits to take over. */
   isStandingBy: boolean
   /** Whether the log can be read. */
@@ -20,28 +22,44 @@ export type ReaderState = {
   stoppedBecause: string | undefined
 }
 
-export const startingReader = (): ReaderState => ({
-  isStandingBy: false,
-  isConnected: false,
-  stoppedBecause: undefined,
-})
+/** Where to start and how to handle a batch. `handle` throws StaleCheckpointError when another process took over. */
+export type LogReader = Pick<FollowOptions, 'start' | 'handle'>
+
+type ReaderOptions = LogReader & {
+  /** The subscription, whose checkpoint it moves. */
+  readonly name: string
+  /** The Postgres lock that the active reader holds. */
+  readonly lock: string
+  readonly pool: Pool
+  readonly databaseUrl: string
+  readonly store: EventStore
+  readonly now: () => Date
+  readonly signal: AbortSignal
+  readonly log: Logger
+}
+
+/**
+ * Runs a subscription until the signal aborts: waits for the lock, subscribes, and starts again when the lock is lost. While the
+ * log is not the checkpoint's, it handles nothing and looks again every second.
+ * @returns `reading` ends after the signal aborts, and rejects with UnreadableEventError when the log contains an event that cannot
+ *   be decoded; `readerCheck` is for readiness
+ */
+export function startReader(options: ReaderOptions): {
+  readonly reading: Promise<void>
+  readonly readerCheck: () => Promise<CheckDetails>
+} {
+  const state: ReaderState = { isStandingBy: false, isConnected: false, stoppedBecause: undefined }
+  return { reading: runExclusively(options, state), readerCheck: createReaderCheck(options, state) }
+}
 
 /** Longer than detecting and replacing a connection that hangs while the log is quiet. */
 const maxStuckMs = 15_000
 
 /**
- * Readiness check: the subscription is connected and handles new events. A hanging connection looks like a quiet log, so
- * the check also reads the log. A standby is ready.
- *
- * @param options `checkpoint` reads the position up to which the log is handled
+ * The subscription is connected and handles new events. A hanging connection looks like a quiet log, so the check also reads
+ * the log. A standby is ready.
  */
-export function createReaderCheck(options: {
-  readonly state: ReaderState
-  readonly store: Pick<EventStore, 'lag'>
-  readonly checkpoint: () => Promise<LogPosition | undefined>
-  readonly now: () => Date
-}): () => Promise<CheckDetails> {
-  const { state, store, checkpoint, now } = options
+function createReaderCheck({ name, pool, store, now }: ReaderOptions, state: ReaderState): () => Promise<CheckDetails> {
   let waiting: { readonly until: LogPosition; readonly since: number } | undefined
 
   return async () => {
@@ -49,7 +67,7 @@ export function createReaderCheck(options: {
     // The reason names an event and belongs in the log.
     if (state.stoppedBecause !== undefined) return { ok: false, role: 'reader', stopped: true }
     if (!state.isConnected) return { ok: false, role: 'reader', connected: false }
-    const reached = await checkpoint()
+    const reached = await readCheckpoint(pool, name)
     const due = (await store.lag(reached, streamPrefixes, { maxEvents: 1 })).first?.position
     const isReached = (position: LogPosition) => reached !== undefined && !isAfter(position, reached)
     if (due === undefined) waiting = undefined
@@ -60,32 +78,13 @@ export function createReaderCheck(options: {
   }
 }
 
-/** Where to start and how to handle a batch. `handle` throws StaleCheckpointError when another process took over. */
-export type LogReader = Pick<FollowOptions, 'start' | 'handle'>
-
 /** Bodies have up to 1 MiB each, and the next batch is collected while one is handled. */
 const maxBatch = 100
 const lockRetryMs = 1_000
 const remedy = '"ops webhooks start" decides where to go on; see docs/operations.md'
 
-/**
- * Runs until the signal aborts: waits for the lock, subscribes, and starts again when the lock is lost. While the log is not
- * the checkpoint's, it handles nothing and looks again every second.
- * @throws UnreadableEventError when the log contains an event that cannot be decoded
- */
-export async function runExclusiveSubscription(
-  options: LogReader &
-    Pick<FollowOptions, 'name' | 'signal'> & {
-      readonly store: EventStore
-      /** The Postgres lock that the active reader holds. */
-      readonly lock: string
-      readonly databaseUrl: string
-      /** Updated in place, for readiness checks. */
-      readonly state: ReaderState
-      readonly log: Logger
-    },
-): Promise<void> {
-  const { lock: lockName, databaseUrl, store, state, signal, log, ...subscription } = options
+async function runExclusively(options: ReaderOptions, state: ReaderState): Promise<void> {
+  const { name, start, handle, lock: lockName, databaseUrl, store, signal, log } = options
   const connected = (isConnected: boolean) => {
     state.isConnected = isConnected
     if (isConnected) state.stoppedBecause = undefined
@@ -100,7 +99,7 @@ export async function runExclusiveSubscription(
     })
     try {
       const held = AbortSignal.any([signal, lock.lost])
-      await store.follow({ ...subscription, streamPrefixes, maxBatch, connected, signal: held, log })
+      await store.follow({ name, start, handle, streamPrefixes, maxBatch, connected, signal: held, log })
     } catch (error) {
       if (error instanceof LogMismatchError) state.stoppedBecause = error.message
       throw error
@@ -114,7 +113,7 @@ export async function runExclusiveSubscription(
     isFinal: (error) => error instanceof UnreadableEventError,
     onError(error) {
       if (error instanceof LogMismatchError)
-        log.fatal({ err: error, subscription: subscription.name, action: remedy }, 'the worker has stopped')
+        log.fatal({ err: error, subscription: name, action: remedy }, 'the worker has stopped')
       else log.warn({ err: error, lock: lockName }, 'the log subscription failed, trying again')
     },
   })

@@ -2,21 +2,17 @@ import { randomUUID } from 'node:crypto'
 import type { LogCheckpoint } from '@paylog/domain/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { outboundMessages } from '@paylog/webhooks/outbound'
+import { endpointSettings } from '@paylog/webhooks/testing/eventFixtures'
 import t from 'tap'
 import { beginning } from '../send/lanes.ts'
 import { batchOf } from '../testing/paymentFixture.ts'
 import { createWorkerHarness } from '../testing/workerHarness.ts'
-import { type ClaimedDelivery, claimSql } from './claims.ts'
+import { type ClaimedDelivery, dueDeliveries } from './claims.ts'
 import { createDeliveries } from './deliveries.ts'
 import type { AttemptResult } from './results.ts'
 
 const leaseMs = 15_000
-const endpoints = {
-  WEBHOOK_1_ENABLED: 'true',
-  WEBHOOK_1_URL: 'http://127.0.0.1:9',
-  WEBHOOK_2_ENABLED: 'true',
-  WEBHOOK_2_URL: 'http://127.0.0.1:9',
-}
+const endpoints = { ...endpointSettings(1, 'canonical'), ...endpointSettings(2, 'canonical') }
 const harness = await createWorkerHarness(t, 'postgres', endpoints)
 const workers = [createDeliveries(harness.pool, randomUUID()), createDeliveries(harness.pool, randomUUID())] as const
 const ids = (claimed: readonly ClaimedDelivery[]) => claimed.map(({ id }) => id)
@@ -191,7 +187,7 @@ t.test('new deliveries are claimed as they are recorded, but only the first one 
 
 t.test('claims find due deliveries by index, in a small table and in a large one', async (t) => {
   const plan = async () => {
-    const { rows } = await harness.pool.query<{ 'QUERY PLAN': string }>(`explain ${claimSql}`, [
+    const { rows } = await harness.pool.query<{ 'QUERY PLAN': string }>(`explain ${dueDeliveries.text}`, [
       ['1'],
       [10],
       [leaseMs],

@@ -43,33 +43,8 @@ const maxTestsScanned = 10_000
 /** A worker whose heartbeat is older is dead, and what it has claimed is free. */
 const deadAfterSeconds = 5
 
-/**
- * Claims due deliveries of all these endpoints in one statement, the longest due first, but no tests. A delivery waits until all
- * earlier ones of its stream have had their first attempt. Deliveries of paused endpoints are left out.
- */
-export function claimDue(
-  pool: Pool,
-  worker: string,
-  requests: readonly ClaimRequest[],
-  at: Date,
-): Promise<ClaimedDelivery[]> {
-  return claim(pool, { name: 'claim-deliveries', text: claimSql }, worker, requests, at)
-}
-
-/**
- * Claims due tests, taking users in turns. Tests being sent count until they are finished: at most `maxConcurrentTests` of an
- * endpoint are claimed at a time, by all workers.
- */
-export function claimTests(
-  pool: Pool,
-  worker: string,
-  requests: readonly ClaimRequest[],
-  at: Date,
-): Promise<ClaimedDelivery[]> {
-  return claim(pool, { name: 'claim-tests', text: claimTestsSql }, worker, requests, at)
-}
-
-async function claim(
+/** Claims deliveries of all these endpoints in one statement. @param statement `dueDeliveries` or `dueTests` */
+export async function claim(
   pool: Pool,
   statement: { readonly name: string; readonly text: string },
   worker: string,
@@ -118,8 +93,13 @@ const enabledEndpoints = `
   where not exists (select from webhooks.nodes n where n.name = r.node and n.disabled_at is not null)`
 
 // Rows that another worker is claiming are skipped, and rows that it has claimed meanwhile are checked again once locked.
-/** Exported so that a test can check its plan. */
-export const claimSql = `
+/**
+ * Due deliveries, the longest due first, but no tests. A delivery waits until all earlier ones of its stream have had their
+ * first attempt. Deliveries of paused endpoints are left out.
+ */
+export const dueDeliveries = {
+  name: 'claim-deliveries',
+  text: `
 with picked as materialized (
   select due.id, e.lease_ms from (${enabledEndpoints}) as e
   cross join lateral (
@@ -134,9 +114,16 @@ with picked as materialized (
     limit e.max
     for update skip locked
   ) as due
-)${takePicked}`
+)${takePicked}`,
+}
 
-const claimTestsSql = `
+/**
+ * Due tests, users in turns. Tests being sent count until they are finished: at most `maxConcurrentTests` of an endpoint are
+ * claimed at a time, by all workers.
+ */
+export const dueTests = {
+  name: 'claim-tests',
+  text: `
 with picked as materialized (
   select due.id, e.lease_ms from (${enabledEndpoints}) as e
   cross join lateral (
@@ -156,4 +143,5 @@ with picked as materialized (
     limit e.max
     for update skip locked
   ) as due
-)${takePicked}`
+)${takePicked}`,
+}

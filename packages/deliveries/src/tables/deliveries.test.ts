@@ -1,18 +1,13 @@
 import { matchList } from '@paylog/testing/assertions'
 import { positionAt } from '@paylog/testing/positionAt'
+import { endpointSettings } from '@paylog/webhooks/testing/eventFixtures'
 import t from 'tap'
 import { StaleCheckpointError } from '../subscriptions/checkpoint.ts'
 import { batchOf } from '../testing/paymentFixture.ts'
 import { createWorkerHarness } from '../testing/workerHarness.ts'
 import type { AttemptResult } from './results.ts'
 
-const twoEndpoints = {
-  WEBHOOK_1_ENABLED: 'true',
-  WEBHOOK_1_URL: 'http://127.0.0.1:9',
-  WEBHOOK_2_ENABLED: 'true',
-  WEBHOOK_2_URL: 'http://127.0.0.1:9',
-}
-
+const twoEndpoints = { ...endpointSettings(1, 'canonical'), ...endpointSettings(2, 'canonical') }
 const harness = await createWorkerHarness(t, 'postgres', twoEndpoints)
 t.beforeEach(() => harness.empty())
 

@@ -1,8 +1,8 @@
 // The work list of one worker: what it records, claims, finishes and releases.
 import { batched } from '@paylog/runtime/postgres/batched'
 import type { Pool } from 'pg'
-import { readCheckpoint } from '../subscriptions/checkpoint.ts'
-import { type ClaimRequest, claimDue, claimTests, releaseClaims } from './claims.ts'
+import { readCheckpoint, webhookSubscription } from '../subscriptions/checkpoint.ts'
+import { type ClaimRequest, claim, dueDeliveries, dueTests, releaseClaims } from './claims.ts'
 import { type MappedBatch, type NewClaims, recordDeliveries } from './recordDeliveries.ts'
 import { type AttemptResult, recordResults } from './results.ts'
 
@@ -21,17 +21,17 @@ export const planSettings = '-c enable_seqscan=off -c enable_bitmapscan=off'
 export function createDeliveries(pool: Pool, worker: string) {
   return {
     /** The position up to which the log is mapped; `undefined` before the first batch. */
-    checkpoint: (name: string) => readCheckpoint(pool, name),
+    checkpoint: () => readCheckpoint(pool, webhookSubscription),
 
     /** See `recordDeliveries`. */
     record: (batch: MappedBatch, leaseOf: NewClaims['leaseOf'] = () => undefined) =>
       recordDeliveries(pool, batch, { worker, leaseOf }),
 
-    /** See `claimDue`. */
-    claim: (requests: readonly ClaimRequest[], at: Date) => claimDue(pool, worker, requests, at),
+    /** See `dueDeliveries`. */
+    claim: (requests: readonly ClaimRequest[], at: Date) => claim(pool, dueDeliveries, worker, requests, at),
 
-    /** See `claimTests`. */
-    claimTests: (requests: readonly ClaimRequest[], at: Date) => claimTests(pool, worker, requests, at),
+    /** See `dueTests`. */
+    claimTests: (requests: readonly ClaimRequest[], at: Date) => claim(pool, dueTests, worker, requests, at),
 
     /** See `releaseClaims`. */
     release: (ids: readonly string[]) => releaseClaims(pool, worker, ids),

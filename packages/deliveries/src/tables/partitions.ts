@@ -10,6 +10,7 @@ const maintainEveryMs = 3_600_000
 const retryAfterMs = 60_000
 /** While the drop waits for its lock, it blocks deliveries. */
 const lockTimeoutMs = 200
+const beginBriefly = `begin; set local lock_timeout = ${lockTimeoutMs}`
 const removedAtOnce = 250
 /** The index of a day takes some seconds. */
 const indexTimeoutMs = 600_000
@@ -28,11 +29,10 @@ export async function createPartitions(pool: Pool): Promise<void> {
  */
 export async function indexPastDays(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(unindexedSql)
+  const begin = `${beginBriefly}; set local statement_timeout = ${indexTimeoutMs}`
   for (const { name } of rows) {
-    await inTransaction(pool, async (client) => {
-      await client.query(`set local statement_timeout = ${indexTimeoutMs}; set local lock_timeout = ${lockTimeoutMs}`)
-      await client.query(`create index if not exists ${name}_keys on webhooks.${name} using gin (key_ids)`)
-    })
+    const text = `create index if not exists ${name}_keys on webhooks.${name} using gin (key_ids)`
+    await inTransaction(pool, (client) => client.query(text), begin)
   }
   return rows.map(({ name }) => name)
 }
@@ -51,18 +51,8 @@ order by relname`
  */
 export async function dropOldPartitions(pool: Pool, keepMs: number): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(oldSql, [keepMs])
-  const client = await pool.connect()
-  try {
-    for (const { name } of rows)
-      await client.query(
-        `begin; set local lock_timeout = ${lockTimeoutMs}; drop table if exists webhooks.${name}; commit`,
-      )
-  } catch (error) {
-    await client.query('rollback')
-    throw error
-  } finally {
-    client.release()
-  }
+  for (const { name } of rows)
+    await inTransaction(pool, (client) => client.query(`drop table if exists webhooks.${name}`), beginBriefly)
   return rows.map(({ name }) => name)
 }
 

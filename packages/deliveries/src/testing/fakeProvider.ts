@@ -16,8 +16,6 @@ export type FakeProvider = Provider & {
   before: () => Promise<void>
   /** Awaited by every call after it had its effect. */
   after: () => Promise<void>
-  /** The status after a capture. */
-  captured: PaymentStatus
 }
 
 /** For `before` and `after`: makes the call fail. */
@@ -67,7 +65,6 @@ export function createFakeProvider(t: Test, overrides: Partial<Provider> = {}): 
     charges: ledger.charges,
     before: passes,
     after: passes,
-    captured: 'succeeded',
     set(intentId, status) {
       const intent = find(intentId)
       if (!intent) throw new Error(`Unknown intent ${intentId}`)
@@ -98,9 +95,8 @@ export function createFakeProvider(t: Test, overrides: Partial<Provider> = {}): 
     captureIntent: ({ provider_intent_id: id, payment_id, idempotency_key }) =>
       call(`capture ${idempotency_key}`, () => {
         if (find(id)?.status === 'approved') {
-          fake.set(id, fake.captured)
-          if (fake.captured === 'succeeded')
-            ledger.add({ charge_id: `charge-${id}`, intent_id: id, payment_id, amount_cents: 2200, currency: 'USD' })
+          fake.set(id, 'succeeded')
+          ledger.add({ charge_id: `charge-${id}`, intent_id: id, payment_id, amount_cents: 2200, currency: 'USD' })
         }
         return snapshot(id, find(id)?.status ?? 'failed')
       }),

@@ -7,8 +7,8 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { paymentFields } from '@paylog/testing/paymentFields'
-import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import { outboundMessages } from '@paylog/webhooks/outbound'
+import { endpointSettings, endpointsFrom } from '@paylog/webhooks/testing/eventFixtures'
 import { receiveNotification } from '@paylog/workflows/notifications'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
 import type { Test } from 'tap'
@@ -34,17 +34,8 @@ export type Expected = {
   readonly legacy?: readonly Message[]
 }
 
-const endpointVariables = (index: number, mode: string) => ({
-  [`WEBHOOK_${index}_ENABLED`]: 'true',
-  [`WEBHOOK_${index}_URL`]: `https://example.com/${mode}`,
-  [`WEBHOOK_${index}_EVENT_MODE`]: mode,
-})
-const { endpoints } = decodeEndpoints({
-  ...endpointVariables(1, 'canonical'),
-  ...endpointVariables(2, 'raw'),
-  ...endpointVariables(3, 'both'),
-  EXTERNAL_WEBHOOK_URLS: 'https://example.com/list',
-})
+const modes = [endpointSettings(1, 'canonical'), endpointSettings(2, 'raw'), endpointSettings(3, 'both')]
+const endpoints = endpointsFrom(...modes, { EXTERNAL_WEBHOOK_URLS: 'https://example.com/list' })
 
 const payer = { id: 'u1', type: 'customer', email: 'ann@example.com' }
 const ourMoney = { amount: 2200, currency: 'USD' }

@@ -9,6 +9,7 @@ import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore
 import type { FakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startProcess, type TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
+import { endpointSettings } from '@paylog/webhooks/testing/eventFixtures'
 import type { Test } from 'tap'
 import { migrateWebhooks } from '../migrate.ts'
 import { notificationReceived } from './paymentFixture.ts'
@@ -102,8 +103,7 @@ export async function createWorkerProcessHarness(
 
 /** The variables of an endpoint with mode raw. */
 export function rawEndpointVariables(number: number, url: string, more: Readonly<Record<string, string>> = {}) {
-  const named = { ENABLED: 'true', URL: url, EVENT_MODE: 'raw', RETRY_SCHEDULE: '200ms,200ms,200ms,200ms', ...more }
-  return Object.fromEntries(Object.entries(named).map(([name, value]) => [`WEBHOOK_${number}_${name}`, value]))
+  return endpointSettings(number, 'raw', { URL: url, RETRY_SCHEDULE: '200ms,200ms,200ms,200ms', ...more })
 }
 
 /** The ids of the received notifications, in the order of their first arrival. */

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { loadConfig } from '@paylog/config/environment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { Type } from 'typebox'
 import { apiHarness } from '../testing/apiHarness.ts'
+import { sendRaw } from '../testing/rawClient.ts'
 import { apiVariables } from './apiServer.ts'
 
 t.test('an API responds 503 while its event loop is blocked, and recovers', async (t) => {
@@ -47,16 +46,9 @@ t.test('an incomplete request gets 408 after the request timeout', { timeout: 40
   const head = 'POST /things HTTP/1.1\r\nHost: x\r\n'
   const slow = { headers: head, body: `${head}Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{` }
   await Promise.all(
-    Object.entries(slow).map(async ([what, bytes]) => {
-      const socket = connect(Number(new URL(url).port), '127.0.0.1')
-      let received = ''
-      socket.setEncoding('latin1').on('data', (text) => {
-        received += text
-      })
-      socket.write(bytes)
-      await once(socket, 'close')
-      t.match(received, /^HTTP\/1\.1 408 .*"code":"invalid_request"/s, what)
-    }),
+    Object.entries(slow).map(async ([what, bytes]) =>
+      t.match(await sendRaw(t, url, bytes), /^HTTP\/1\.1 408 .*"code":"invalid_request"/s, what),
+    ),
   )
 })
 
@@ -79,20 +71,7 @@ t.test(
 t.test('proxies, origins and limits outside their allowed values are configuration errors', async (t) => {
   const Config = Type.Object(apiVariables)
   const bad: Record<string, readonly string[]> = {
-    TRUST_PROXY: [
-      'true',
-      '1',
-      '*',
-      'loopback',
-      '10.0.0.0/33',
-      '10.0.0/8',
-      '::1/129',
-      '10.0.0.1/8/8',
-      '0.0.0.0/0',
-      '128.0.0.0/1',
-      '10.0.0.0/8,::/0',
-      'proxy.example.com',
-    ],
+    TRUST_PROXY: ['true', '*', '10.0.0.0/8,::/0', 'proxy.example.com'],
     CORS_ORIGINS: [
       '*',
       'null',

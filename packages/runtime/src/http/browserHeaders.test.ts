@@ -1,8 +1,7 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { DomainError } from '@paylog/domain/errors'
 import t, { type Test } from 'tap'
 import { apiHarness } from '../testing/apiHarness.ts'
+import { sendRaw } from '../testing/rawClient.ts'
 
 const shop = 'https://shop.example.com'
 
@@ -17,16 +16,8 @@ async function api(t: Test, variables: Readonly<Record<string, string>> = {}) {
   return url
 }
 
-/** Sends raw bytes, because fetch cannot send invalid requests. */
-async function raw(url: string, bytes: string): Promise<Response> {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  let received = ''
-  socket.setEncoding('latin1').on('data', (text) => {
-    received += text
-  })
-  socket.write(bytes)
-  await once(socket, 'close')
-  const [head = '', body = ''] = received.split('\r\n\r\n')
+async function raw(t: Test, url: string, bytes: string): Promise<Response> {
+  const [head = '', body = ''] = (await sendRaw(t, url, bytes)).split('\r\n\r\n')
   const [first = '', ...lines] = head.split('\r\n')
   const headers = lines.map((line): [string, string] => [line.split(': ')[0] ?? '', line.split(': ')[1] ?? ''])
   return new Response(body, { status: Number(first.split(' ')[1]), headers })
@@ -42,7 +33,7 @@ t.test('every response has the security headers, including errors before and aft
     [404, await fetch(`${url}/nowhere`)],
     [404, await fetch(`${url}/things`, { method: 'OPTIONS' })],
     [400, await fetch(`${url}/things/%zz`)],
-    [400, await raw(url, 'GET /things HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n')],
+    [400, await raw(t, url, 'GET /things HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n')],
     [200, await fetch(`${url}/health/live`)],
     [200, await fetch(`${url}/metrics`)],
   ] as const

@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { connect, type Socket } from 'node:net'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { apiHarness } from '../testing/apiHarness.ts'
+import { connectRaw } from '../testing/rawClient.ts'
 
 /** An API with `/slow`, which responds after `release`, and `/large` of 300 KB. */
 async function connectionHarness(t: Test, variables: Readonly<Record<string, string>>) {
@@ -24,40 +23,23 @@ async function connectionHarness(t: Test, variables: Readonly<Record<string, str
     })
     http.post('/body', async ({ body }) => ({ body }))
   })
-  const open = async (localAddress = '127.0.0.1') => {
-    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress })
-    t.teardown(() => socket.destroy())
-    await once(socket, 'connect')
-    return listenTo(socket)
+  const open = async (localAddress?: string) => {
+    const client = await connectRaw(t, url, localAddress)
+    return {
+      ...client,
+      async status(path: string) {
+        const before = client.received().length
+        client.get(path)
+        const found = () => /HTTP\/1\.1 (\d+).*\r\n\r\n./s.exec(client.received().slice(before))?.[1]
+        const response = waitFor(found, { what: `a response to ${path}` })
+        return await Promise.race([response, client.closed.then(() => 'closed')])
+      },
+    }
   }
   t.teardown(() => gate.resolve())
   const settings = await created.promise
   const connections = () => new Promise((resolve) => settings.getConnections((_error, count) => resolve(count)))
   return { url, logged, seen, open, settings, connections, release: () => gate.resolve() }
-}
-
-function listenTo(socket: Socket) {
-  let received = ''
-  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-  socket.on('error', () => undefined)
-  socket.setEncoding('latin1').on('data', (text) => {
-    received += text
-  })
-  const get = (path: string) => void socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
-  return {
-    closed,
-    get,
-    write: (text: string) => void socket.write(text),
-    /** Stops reading. */
-    pause: () => void socket.pause(),
-    received: () => received,
-    async status(path: string) {
-      const before = received.length
-      get(path)
-      const found = () => /HTTP\/1\.1 (\d+).*\r\n\r\n./s.exec(received.slice(before))?.[1]
-      return await Promise.race([waitFor(found, { what: `a response to ${path}` }), closed.then(() => 'closed')])
-    },
-  }
 }
 
 /** Opens `count` connections with a request in flight each. */

@@ -1,9 +1,8 @@
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { createHealth } from '../process/health.ts'
 import { createLog } from '../telemetry/log.ts'
+import { connectRaw } from '../testing/rawClient.ts'
 import { requestsInFlight } from './handlers.ts'
 import { createHttp } from './http.ts'
 
@@ -20,28 +19,9 @@ async function startServer(t: Test) {
     return { ok: true }
   })
   http.post('/body', async () => ({ ok: true }))
-  const { port } = new URL(await http.listen({ host: '127.0.0.1', port: 0 }))
+  const url = await http.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(() => http.close())
-  return { http, slow, client: () => connectTo(t, Number(port)) }
-}
-
-async function connectTo(t: Test, port: number) {
-  const socket: Socket = connect(port, '127.0.0.1')
-  let received = ''
-  socket.setEncoding('utf8').on('data', (text: string) => {
-    received += text
-  })
-  socket.on('error', () => undefined)
-  const closed = once(socket, 'close')
-  await once(socket, 'connect')
-  t.teardown(() => socket.destroy())
-  return {
-    closed,
-    received: () => received,
-    write: (text: string) => void socket.write(text),
-    get: (path: string) => void socket.write(`GET ${path} HTTP/1.1\r\nHost: example.com\r\n\r\n`),
-    destroy: () => socket.destroy(),
-  }
+  return { http, slow, client: () => connectRaw(t, url) }
 }
 
 t.test('close finishes requests in flight and closes their connections', async (t) => {

@@ -1,8 +1,7 @@
 // Requests whose end is ambiguous, and headers that parsers read differently: what follows them is never another request.
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { createLog } from '../telemetry/log.ts'
+import { sendRaw } from '../testing/rawClient.ts'
 import { createHttp } from './http.ts'
 
 const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
@@ -11,7 +10,7 @@ http.post('/things', async ({ headers }) => {
   executed.push(headers['x-caller'])
   return { done: true }
 })
-const port = Number(new URL(await http.listen({ host: '127.0.0.1', port: 0 })).port)
+const url = await http.listen({ host: '127.0.0.1', port: 0 })
 t.teardown(() => http.close())
 
 const ada = 'X-Caller: ada'
@@ -25,15 +24,7 @@ const sized = (...lines: readonly string[]) => request([ada, ...lines]) + hidden
 
 /** Sends a latin1 string, and reads until the server closes the connection. @returns statuses and error codes */
 async function responsesTo(bytes: string): Promise<(readonly [status: number, code: string | undefined])[]> {
-  const socket = connect(port, '127.0.0.1')
-  let received = ''
-  socket.setEncoding('latin1').on('data', (text) => {
-    received += text
-  })
-  // A server that rejects a request may reset the connection while we still send.
-  socket.on('error', () => undefined)
-  socket.write(Buffer.from(bytes, 'latin1'))
-  await once(socket, 'close')
+  const received = await sendRaw(t, url, bytes)
   return received.split(/(?=HTTP\/1\.1 \d)/).map((response) => {
     const [head = '', body = ''] = response.split('\r\n\r\n')
     return [Number(head.slice(9, 12)), JSON.parse(body).error?.code]

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { Writable } from 'node:stream'
 import { DomainError } from '@paylog/domain/errors'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { createLog } from '../telemetry/log.ts'
+import { sendRaw } from '../testing/rawClient.ts'
 import { rawBody } from './body.ts'
 import { createHttp } from './http.ts'
 
@@ -26,13 +26,7 @@ const View = Type.Object({ id: Type.String(), name: Type.Union([Type.String(), T
 
 function testServer(t: Test, level = 'info'): { http: FastifyInstance; logged: string[] } {
   const logged: string[] = []
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      logged.push(String(chunk))
-      done()
-    },
-  })
-  const http = createHttp({ log: createLog({ app: 'test', level }, destination) })
+  const http = createHttp({ log: createLog({ app: 'test', level }, { write: (line) => void logged.push(line) }) })
   http.post('/payments', { schema: { body: Body } }, async ({ body }) => body)
   http.get('/payments', { schema: { querystring: Query } }, async ({ query }) => query)
   http.get<{ Params: { id: string } }>('/payments/:id', async ({ params }) => params)
@@ -219,24 +213,11 @@ t.test('the reason of an internal error is logged but not returned', async (t) =
   t.match(logged.join(''), /the secret inside.*http\.test\.ts/)
 })
 
-async function listen(http: FastifyInstance): Promise<number> {
-  return Number(new URL(await http.listen({ host: '127.0.0.1', port: 0 })).port)
-}
-
-async function sendRaw(port: number, bytes: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1')
-  let received = ''
-  socket.setEncoding('utf8').on('data', (text) => {
-    received += text
-  })
-  socket.write(bytes)
-  await once(socket, 'close')
-  return received
-}
+const listen = (http: FastifyInstance) => http.listen({ host: '127.0.0.1', port: 0 })
 
 t.test('invalid HTTP gets an error envelope, and the connection closes [7-not-http]', async (t) => {
   const { http } = testServer(t)
-  const port = await listen(http)
+  const url = await listen(http)
   const cases = {
     'garbage\r\n\r\n': 400,
     'GET / HTTP/9.9\r\n\r\n': 400,
@@ -247,17 +228,17 @@ t.test('invalid HTTP gets an error envelope, and the connection closes [7-not-ht
     'POST /payments HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n': 400,
   }
   for (const [bytes, status] of Object.entries(cases)) {
-    const [head = '', body = ''] = (await sendRaw(port, bytes)).split('\r\n\r\n')
+    const [head = '', body = ''] = (await sendRaw(t, url, bytes)).split('\r\n\r\n')
     t.match(head, `HTTP/1.1 ${status}`, JSON.stringify(bytes.slice(0, 40)))
     t.match(JSON.parse(body), { success: false, error: { code: 'invalid_request', request_id: String } })
   }
 })
 
 t.test('request headers beyond 16 KiB in total get 431 [8-headers]', async (t) => {
-  const port = await listen(testServer(t).http)
+  const url = await listen(testServer(t).http)
   const statusWith = async (length: number) => {
     const head = `GET /view HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: ${'a'.repeat(length)}\r\n\r\n`
-    return (await sendRaw(port, head)).slice(9, 12)
+    return (await sendRaw(t, url, head)).slice(9, 12)
   }
   t.equal(await statusWith(16 * 1024 - 200), '200')
   t.equal(await statusWith(16 * 1024), '431')
@@ -265,7 +246,7 @@ t.test('request headers beyond 16 KiB in total get 431 [8-headers]', async (t) =
 
 t.test('an aborted request is not logged as a failure', async (t) => {
   const { http, logged } = testServer(t, 'debug')
-  const socket = connect(Number(new URL(await http.listen({ host: '127.0.0.1', port: 0 })).port), '127.0.0.1')
+  const socket = connect(Number(new URL(await listen(http)).port), '127.0.0.1')
   const begun = once(http.server, 'request')
   socket.write('POST /payments HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{')
   await begun
@@ -283,7 +264,7 @@ t.test('close finishes the request in flight, then closes its connection', async
     await released.promise
     return { done: true }
   })
-  const response = sendRaw(await listen(http), 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
+  const response = sendRaw(t, await listen(http), 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
   await started.promise
   const closed = http.close()
   released.resolve()

@@ -1,8 +1,7 @@
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { createLog } from '../telemetry/log.ts'
+import { connectRaw } from '../testing/rawClient.ts'
 import { createHttp } from './http.ts'
 
 /** A server whose `/slow` responds after `release`, and a connection to it. */
@@ -17,31 +16,28 @@ async function connectionHarness(t: Test) {
   })
   http.get('/quick', async () => ({ quick: true }))
   http.post('/body', async ({ body }) => ({ body }))
-  const port = Number(new URL(await http.listen({ host: '127.0.0.1', port: 0 })).port)
-  const socket = connect(port, '127.0.0.1')
+  const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  const { closed, received, write, destroy } = await connectRaw(t, url)
   t.teardown(async () => {
-    socket.destroy()
+    destroy()
     await http.close()
   })
-  let received = ''
-  socket.setEncoding('latin1').on('data', (text) => {
-    received += text
-  })
-  const closed = once(socket, 'close')
   return {
-    send: (bytes: string) => void socket.write(bytes),
+    send: write,
     waitForSlow: (count: number) => waitFor(() => waiting === count, { what: `${count} requests to wait` }),
     release: () => gate.resolve(),
     /** Statuses and bodies of all responses, once the server has closed the connection. */
     async responses() {
       await closed
-      return received.split(/(?=HTTP\/1\.1 )/).map((response) => {
-        const [head = '', body = ''] = response.split('\r\n\r\n')
-        const { error, ...rest } = JSON.parse(body)
-        return [Number(head.slice(9, 12)), error?.code ?? rest]
-      })
+      return received()
+        .split(/(?=HTTP\/1\.1 )/)
+        .map((response) => {
+          const [head = '', body = ''] = response.split('\r\n\r\n')
+          const { error, ...rest } = JSON.parse(body)
+          return [Number(head.slice(9, 12)), error?.code ?? rest]
+        })
     },
-    soFar: () => received,
+    soFar: received,
   }
 }
 

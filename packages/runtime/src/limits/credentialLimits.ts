@@ -62,19 +62,15 @@ type CredentialCheck = {
  * - the rest gets 429 without validation.
  *
  * The backend validates every request that is accepted; remembered credentials only skip the count.
- * @param options `max`: 0 means no limit; `count` counts invalid credentials; `now` for tests: a clock in ms
+ * @param options `max`: 0 means no limit; `count` counts invalid credentials
  */
 export function limitUnauthenticated(
   scope: FastifyInstance,
-  {
-    max,
-    count,
-    now = () => performance.now(),
-  }: { readonly max: number; readonly count: CountRequests; readonly now?: () => number },
+  { max, count }: { readonly max: number; readonly count: CountRequests },
 ): void {
   if (max === 0) return
   const validUntil = recentKeys<number>()
-  const takeToken = tokenBuckets(now)
+  const takeToken = tokenBuckets()
   const checks = new WeakMap<FastifyRequest, CredentialCheck>()
 
   scope.addHook('onRequest', async (request, reply) => {
@@ -120,10 +116,13 @@ export function limitUnauthenticated(
   })
 }
 
+/** In ms. */
+const now = () => performance.now()
+
 const keyOf = (address: string) => `unauthenticated:${address}`
 
 /** @returns a function that takes a token of an address, and returns whether there was one */
-function tokenBuckets(now: () => number): (address: string) => boolean {
+function tokenBuckets(): (address: string) => boolean {
   // The time when each bucket will be full again.
   const fullAt = recentKeys<number>()
   return (address) => {

@@ -1,18 +1,14 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { Writable } from 'node:stream'
 import t from 'tap'
 import { createHttp } from '../http/http.ts'
 import { createLog, lineOutput, withoutRedaction } from './log.ts'
 
 function lines(level?: string) {
   const written: string[] = []
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      written.push(String(chunk))
-      done()
-    },
-  })
-  return { written, log: createLog({ app: 'test', ...(level && { level }) }, destination) }
+  return {
+    written,
+    log: createLog({ app: 'test', ...(level && { level }) }, { write: (line) => void written.push(line) }),
+  }
 }
 
 t.test('a log redacts secrets at every supported depth', async (t) => {

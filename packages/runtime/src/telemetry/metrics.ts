@@ -49,19 +49,23 @@ const durationBuckets = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5,
 export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, gcDurationBuckets, eventLoopMonitoringPrecision })
-  const durations = new Histogram({
+  const counter: Metrics['counter'] = (options) => {
+    const registered = new Counter({ ...options, registers: [registry] })
+    return (labels, count = 1) => registered.inc({ ...labels }, count)
+  }
+  const durations: Metrics['durations'] = (options) => {
+    const registered = new Histogram({ ...options, buckets: durationBuckets, registers: [registry] })
+    return (labels, seconds) => registered.observe({ ...labels }, seconds)
+  }
+  const observeRequest = durations({
     name: 'http_request_duration_seconds',
     help: 'Time from a request to the end of its response',
     labelNames: ['method', 'route', 'status'],
-    buckets: durationBuckets,
-    registers: [registry],
   })
-
-  const commands = new Counter({
+  const countCommand = counter({
     name: 'commands_total',
     help: 'Write requests by API operation and outcome (ok or the error code)',
     labelNames: ['command', 'outcome'],
-    registers: [registry],
   })
 
   async function plugin(http: FastifyInstance): Promise<void> {
@@ -69,11 +73,10 @@ export function createMetrics(): Metrics {
       const { url: route, schema } = request.routeOptions
       const operation = schema && 'operationId' in schema ? schema.operationId : undefined
       if (typeof operation === 'string' && request.method !== 'GET' && request.method !== 'HEAD')
-        commands.inc({ command: operation, outcome: request.errorCode || 'ok' })
-      durations.observe(
-        { method: route === undefined ? 'any' : request.method, route: route ?? 'unknown', status: reply.statusCode },
-        reply.elapsedTime / 1_000,
-      )
+        countCommand({ command: operation, outcome: request.errorCode || 'ok' })
+      const method = route === undefined ? 'any' : request.method
+      const labels = { method, route: route ?? 'unknown', status: String(reply.statusCode) }
+      observeRequest(labels, reply.elapsedTime / 1_000)
       done()
     })
     let collecting: Promise<string> | undefined
@@ -118,13 +121,7 @@ export function createMetrics(): Metrics {
         gauge({ name, help, labelNames: [labelName], collect })
       }
     },
-    counter(options) {
-      const counter = new Counter({ ...options, registers: [registry] })
-      return (labels, count = 1) => counter.inc({ ...labels }, count)
-    },
-    durations(options) {
-      const histogram = new Histogram({ ...options, buckets: durationBuckets, registers: [registry] })
-      return (labels, seconds) => histogram.observe({ ...labels }, seconds)
-    },
+    counter,
+    durations,
   }
 }

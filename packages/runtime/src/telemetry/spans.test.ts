@@ -1,7 +1,6 @@
 // biome-ignore-all lint/style/noProcessEnv: the SDK reads the environment by itself.
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { DomainError } from '@paylog/domain/errors'
 import { type CollectedSpan, startFakeTraceCollector } from '@paylog/testing/fakeTraceCollector'
@@ -23,13 +22,7 @@ t.test('requests are traced by route with their child spans, and without their U
     for (const name of Object.keys(variables)) delete process.env[name]
   })
   const lines: Line[] = []
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(JSON.parse(String(chunk)) as Line)
-      done()
-    },
-  })
-  const log = createLog({ app: 'test', level: 'debug' }, destination)
+  const log = createLog({ app: 'test', level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line)) })
   const stop = await startTracing('test', log)
   const http = createHttp({ log })
   await http.register(createHealth().plugin)

@@ -1,5 +1,4 @@
 // Runs an API in the test's process, the way the apps serve it.
-import { Writable } from 'node:stream'
 import { loadConfig } from '@paylog/config/environment'
 import type { FastifyPluginAsync } from 'fastify'
 import type { Test } from 'tap'
@@ -23,12 +22,6 @@ export async function apiHarness(
 ): Promise<ApiHarness> {
   const config = loadConfig(Type.Object(apiVariables), { PORT: '0', ...variables })
   const logged: string[] = []
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      logged.push(String(chunk))
-      done()
-    },
-  })
   const { signal } = new AbortController()
   const stops: (() => Promise<void> | void)[] = []
   const lifecycle = {
@@ -41,7 +34,7 @@ export async function apiHarness(
     for (const stop of stops) await stop()
   })
   const parts = {
-    log: createLog({ app: 'test' }, destination),
+    log: createLog({ app: 'test' }, { write: (line) => void logged.push(line) }),
     lifecycle,
     health: createHealth(),
     metrics: createMetrics(),

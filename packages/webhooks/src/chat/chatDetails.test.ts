@@ -1,7 +1,6 @@
 // Chat messages about refunds, disputes, and what needs attention.
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import t from 'tap'
-import { chatSamples } from '../testing/chatSamples.ts'
 import {
   canonicalOnly,
   conflicted,
@@ -14,7 +13,7 @@ import {
 } from '../testing/eventFixtures.ts'
 import type { NamedFacts } from '../webhookFacts.ts'
 import { chatFields, chatMessage } from './chatMessage.ts'
-import { chatBody, chatServices } from './chatServices.ts'
+import { chatBody } from './chatServices.ts'
 
 const refunded = (more: Partial<NamedFacts['refund']> = {}): NamedFacts => ({
   ...paymentFacts,
@@ -73,12 +72,6 @@ for (const [facts, title, tone, details] of table)
 t.test('the amounts of a refund have the decimals of its currency', async (t) => {
   t.equal(chatMessage({ ...refunded({ reason: 'other' }), currency: 'JPY' }).details, 'Refunded 700 JPY')
 })
-
-for (const service of chatServices)
-  t.test(`${service} shows the sentence about a refund`, async (t) => {
-    const { url, details } = chatSamples[service]
-    t.ok(chatBody(service, refunded({ reason: 'other' }), new URL(url)).includes(details))
-  })
 
 t.test('a Slack workflow gets the sentence as its status, because its variables are fixed', async (t) => {
   const url = new URL('https://hooks.slack.com/triggers/T0/1/abc')

@@ -63,38 +63,32 @@ function textsOf(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
 }
 
-/** @param holds gets the body, and every text in it */
+/** @param holds gets the body, every text in it, and the facts */
 function check(
   service: ChatService,
-  holds: (body: string, texts: readonly string[]) => boolean,
+  holds: (body: string, texts: readonly string[], facts: NamedFacts) => boolean,
   url = chatSamples[service].url,
 ) {
   fc.assert(
     fc.property(anyFacts, (facts) => {
       const body = chatBody(service, facts, new URL(url))
-      return holds(body, textsOf(JSON.parse(body)))
+      return holds(body, textsOf(JSON.parse(body)), facts)
     }),
     { numRuns: 300 },
   )
 }
 
 for (const service of chatServices) {
-  const { url, maxBytes } = chatSamples[service]
   t.test(
     `${service}: a body with random text is well-formed, within the size limit, and marked if it is a test`,
     async () => {
-      fc.assert(
-        fc.property(anyFacts, (facts) => {
-          const body = chatBody(service, facts, new URL(url))
-          const texts = textsOf(JSON.parse(body))
-          return (
-            body.isWellFormed() &&
-            Buffer.byteLength(body) <= maxBytes &&
-            texts.every((text) => text !== '' && text.isWellFormed() && !/[\0\u202e\u2028]/.test(text)) &&
-            texts.some((text) => text.includes('Test: ')) === facts.is_test
-          )
-        }),
-        { numRuns: 300 },
+      check(
+        service,
+        (body, texts, { is_test }) =>
+          body.isWellFormed() &&
+          Buffer.byteLength(body) <= chatSamples[service].maxBytes &&
+          texts.every((text) => text !== '' && text.isWellFormed() && !/[\0\u202e\u2028]/.test(text)) &&
+          texts.some((text) => text.includes('Test: ')) === is_test,
       )
     },
   )

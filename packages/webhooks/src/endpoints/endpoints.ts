@@ -1,5 +1,5 @@
 // Decodes the configured webhook endpoints from the environment.
-import { decodeVariables } from '@paylog/config/environment'
+import { decodeVariables, loadConfig, readVariableFiles } from '@paylog/config/environment'
 import { providerNames } from '@paylog/domain/providerEvents'
 import type { StaticDecode, TObject } from 'typebox'
 import { canonicalNames } from '../canonicalNames.ts'
@@ -48,8 +48,26 @@ type EndpointDefaults = Pick<WebhookEndpoint, 'retryScheduleMs' | 'timeoutMs'>
 
 const urlList = 'EXTERNAL_WEBHOOK_URLS'
 
+export type WithEndpoints = Pick<DecodedEndpoints, 'endpoints' | 'warnings'>
+
 /** Whether a variable is one of those for webhooks, which have no fixed list. */
 export const isWebhookVariable = (name: string) => /^(EXTERNAL_)?WEBHOOKS?_/.test(name)
+
+/**
+ * Decodes the variables of a schema, and the webhook endpoints.
+ * @param problemsOf further problems of the environment, with the values of `*_FILE` variables in place
+ * @throws ConfigError naming every bad variable
+ */
+export function loadWithEndpoints<Schema extends TObject>(
+  schema: Schema,
+  env: NodeJS.ProcessEnv,
+  problemsOf: (env: NodeJS.ProcessEnv) => readonly string[] = () => [],
+): Readonly<StaticDecode<Schema>> & WithEndpoints {
+  const given = readVariableFiles(env, (name) => name in schema.properties || isWebhookVariable(name))
+  const { endpoints, problems, warnings } = decodeEndpoints(given.env)
+  const further = [...given.problems, ...problems, ...problemsOf(given.env)]
+  return { ...loadConfig(schema, given.env, further), endpoints, warnings }
+}
 
 /** For processes that only need the list of endpoints: the files with signing secrets may be readable by the worker only. */
 export function withoutSigningSecrets(env: Environment): Environment {

@@ -6,39 +6,13 @@ type ChatSample = {
   readonly url: string
   /** The size limit of a body. */
   readonly maxBytes: number
-  /** The part of a body with the field Details, for the sentence "Refunded 7.00 USD". */
-  readonly details: string
 }
 
 export const chatSamples: { readonly [Service in ChatService]: ChatSample } = {
-  slack: {
-    url: 'https://hooks.slack.com/services/T0/B0/abc',
-    maxBytes: 40_000,
-    details: '"text":"Details: Refunded 7.00 USD"',
-  },
-  discord: {
-    url: 'https://discord.com/api/webhooks/1/abc',
-    maxBytes: 40_000,
-    details: '{"name":"Details","value":"Refunded 7.00 USD","inline":true}',
-  },
-  teams: {
-    url: 'https://a.environment.api.powerplatform.com/powerautomate/1',
-    maxBytes: 28 * 1024,
-    details: '{"type":"TextRun","text":"Refunded 7.00 USD"}',
-  },
-  'google-chat': {
-    url: 'https://chat.googleapis.com/v1/spaces/AAA/messages?key=1',
-    maxBytes: 32_000,
-    details: '"topLabel":"Details","text":"Refunded 7.00 USD"',
-  },
-  mattermost: {
-    url: 'https://chat.example.com/hooks/abc',
-    maxBytes: 16_383,
-    details: '{"title":"Details","value":"Refunded 7.00 USD","short":true}',
-  },
-  telegram: {
-    url: 'https://api.telegram.org/bot1:abc/sendMessage?chat_id=-1001',
-    maxBytes: 40_000,
-    details: 'Details: <code>Refunded 7.00 USD</code>',
-  },
+  slack: { url: 'https://hooks.slack.com/services/T0/B0/abc', maxBytes: 40_000 },
+  discord: { url: 'https://discord.com/api/webhooks/1/abc', maxBytes: 40_000 },
+  teams: { url: 'https://a.environment.api.powerplatform.com/powerautomate/1', maxBytes: 28 * 1024 },
+  'google-chat': { url: 'https://chat.googleapis.com/v1/spaces/AAA/messages?key=1', maxBytes: 32_000 },
+  mattermost: { url: 'https://chat.example.com/hooks/abc', maxBytes: 16_383 },
+  telegram: { url: 'https://api.telegram.org/bot1:abc/sendMessage?chat_id=-1001', maxBytes: 40_000 },
 }

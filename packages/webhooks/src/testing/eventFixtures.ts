@@ -198,8 +198,6 @@ export function messagesTo(event: RecordedDomainEvent, ...settings: readonly Set
   return outboundMessages(recorded(event), endpointsFrom(...settings), { projectId: 'shop', projectIds: ['listed'] })
 }
 
-type Unmatched = Extract<RecordedDomainEvent, { type: 'ProviderEventUnmatched' }>['data']
-
 export const subscriptionNotification = {
   provider_id: 'stripe',
   provider_event_id: 'evt_1',
@@ -223,7 +221,7 @@ export function messagesByMode(event: RecordedDomainEvent): Outbound[] {
 }
 
 /** The webhooks of a notification about a foreign object. */
-export function unmatchedMessagesByMode(data: Partial<Unmatched>): Outbound[] {
+export function unmatchedMessagesByMode(data: Partial<DataOf<'ProviderEventUnmatched'>>): Outbound[] {
   const subject = {
     object_id: 'obj_1',
     amount_cents: 500,
