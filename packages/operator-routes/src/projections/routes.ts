@@ -31,12 +31,11 @@ const descriptions = {
 } as const
 
 export function projectionRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
-  const { pool, store, jobs, administrator } = dependencies
+  const { pool, store, jobs } = dependencies
   return async (http) => {
     http.get(
       '/admin/projections',
       {
-        onRequest: administrator,
         schema: {
           ...administratorSchema('system', 'listProjections', 'List the projections'),
           response: {
@@ -54,7 +53,6 @@ export function projectionRoutes(dependencies: OperatorDependencies): FastifyPlu
       http.post(
         `/admin/projections/:name/${kind}`,
         {
-          onRequest: administrator,
           schema: {
             ...auditedSchema('system', operationId, summary, 'not_found', 'job_running'),
             description,

