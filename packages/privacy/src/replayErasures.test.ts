@@ -4,10 +4,10 @@ import { erasureFold } from '@paylog/domain/erasures'
 import { guestTokenFold } from '@paylog/domain/guestToken'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { erasureStream, guestTokenStream } from '@paylog/event-store/streamName'
-import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { startEventStore } from '@paylog/testing/eventStore'
+import { testPool } from '@paylog/testing/testPool'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
@@ -24,8 +24,8 @@ async function erasureHarness(t: Test) {
   const eventStore = await startEventStore(t)
   const { connectionString, databaseUrl, keys } = eventStore
   const store = createEventStore({ connectionString, keys })
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log })
-  t.teardown(() => Promise.all([store.close(), pool.end()]))
+  const pool = testPool(t, databaseUrl)
+  t.teardown(() => store.close())
   const occurred_at = new Date().toISOString()
   const stream = guestTokenStream('0'.repeat(64))
   await store.handle({

@@ -28,10 +28,9 @@ import {
   user,
 } from '@paylog/projections/testing/logFixture'
 import type { LoggedEvent } from '@paylog/projections/testing/logKeys'
-import { createPool } from '@paylog/runtime/postgres/pool'
-import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess } from '@paylog/testing/processes'
+import { testPool } from '@paylog/testing/testPool'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { type RunningCommand, runOps, startOps } from './runOps.ts'
@@ -65,10 +64,9 @@ export type ProjectionName = keyof typeof changedColumns
 export async function projectionsHarness(t: Test) {
   const eventStore = await startEventStore(t)
   const { connectionString, databaseUrl, keys } = eventStore
-  const log = createLog({ app: 'test', level: 'silent' })
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
+  const pool = testPool(t, databaseUrl, 8)
   const store = createEventStore({ connectionString, keys })
-  t.teardown(() => Promise.all([store.close(), pool.end()]))
+  t.teardown(() => store.close())
   const env = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, DATA_DIR: t.testdir({}) }
   const record = recordOn(store)
 
@@ -146,7 +144,7 @@ export type Paying = {
   stop(): Promise<number>
 }
 
-type Pool = ReturnType<typeof createPool>
+type Pool = ReturnType<typeof testPool>
 type Recorder = (events: readonly LoggedEvent[]) => Promise<void>
 
 function recordOn(store: EventStore): Recorder {

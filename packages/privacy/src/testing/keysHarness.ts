@@ -1,8 +1,8 @@
 // A migrated database, and processes' keys in it.
 import { randomBytes } from 'node:crypto'
-import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
+import { testPool } from '@paylog/testing/testPool'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { createDataKeys, type PersonalDataKeys } from '../dataKeys.ts'
@@ -28,8 +28,7 @@ type StartOptions = {
 
 export async function keysHarness(t: Test): Promise<KeysHarness> {
   const { databaseUrl } = await createMigratedDatabase(t)
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 3, log })
-  t.teardown(() => pool.end())
+  const pool = testPool(t, databaseUrl)
   const masterKeys = newMasterKeys()
   return {
     databaseUrl,
