@@ -1,7 +1,7 @@
 // `audit verify`: recomputes the tree from the log, and compares it with the stored tree and the checkpoints.
 import { isLeaf, leafHash } from '@paylog/audit-log/leaf'
 import type { VerifierKey } from '@paylog/audit-log/note'
-import { earlierCheckpoints, listCheckpoints, readLeaves, readTree } from '@paylog/audit-log/treeStore'
+import { earlierCheckpoints, newestCheckpoint, readLeaves, readTree } from '@paylog/audit-log/treeStore'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import { readEvents } from '@paylog/event-store/read/readPage'
 import { readLogEnd } from '@paylog/event-store/read/reads'
@@ -74,7 +74,7 @@ type Verification = {
 async function verify({ log, pool, verifier, given, signal, onEvent }: Verification): Promise<LogVerdict> {
   // Before the log is read, so that the log has at least the events of the tree and of the checkpoints.
   const { size: treeSize } = await readTree(pool)
-  const [newest] = await listCheckpoints(pool, { limit: 1 })
+  const newest = await newestCheckpoint(pool)
   const invalid: InvalidCheckpoint[] = [...given.invalid]
   let treeProblem: string | undefined
   const onInvalid = (found: InvalidCheckpoint) => void invalid.push(found)
@@ -109,7 +109,7 @@ async function* storedLeaves(
   onProblem: (problem: string) => void,
 ): AsyncGenerator<StoredLeaf, void> {
   try {
-    yield* readLeaves(pool, { to })
+    yield* readLeaves(pool, to)
   } catch (error) {
     // Errors of the database have a code.
     if (!(error instanceof Error) || 'code' in error) throw error
