@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { newSigningKey, parseVerifierKey } from '@paylog/audit-log/note'
 import t from 'tap'
 import { auditHarness } from '../testing/auditHarness.ts'
-import { storedCheckpoints } from './storedCheckpoints.ts'
+import { storedCheckpoints } from './checkpoints.ts'
 
 const harness = await auditHarness(t)
 const { append, sign, verify, sql, run, rebuildTree, publish, backup, rows, directory } = harness

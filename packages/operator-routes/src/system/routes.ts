@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
-import { exampleSystem, SystemState } from './systemState.ts'
+import { exampleSystem, SystemState } from './system.ts'
 
 export function systemRoutes({ system }: OperatorDependencies): FastifyPluginAsyncTypebox {
   return async (http) => {
