@@ -1,10 +1,12 @@
 // What administrators do through the operator API is in the audit trail, and is refused when it cannot be recorded.
 import { randomUUID } from 'node:crypto'
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { recordLags } from '@paylog/projections/lag'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import { recordedDeeds } from '@paylog/workflows/testing/recordedDeeds'
 import t from 'tap'
+import type { ProjectionState } from './projections/projectionState.ts'
 import { operatorHarness } from './testing/operatorHarness.ts'
 
 const log = await startEventStore(t)
@@ -164,4 +166,12 @@ t.test('what cannot be recorded is refused with 503, and not done', async (t) =>
   t.ok(await isPaused())
   t.equal(await pending(), waiting)
   t.equal((await get('/admin/jobs')).body, jobs)
+})
+
+t.test('without the log the projections have the lag that a projector reported', async (t) => {
+  await recordLags(pool, new Map([['payments', { events: 3, isMore: false, seconds: 1.5 }]]))
+  const { data }: { data: ProjectionState[] } = (await get('/admin/projections')).json()
+  const lagOf = (name: string) => data.find(({ projection }) => projection === name)?.lag
+  t.same(lagOf('payments'), { events: 3, is_more: false, seconds: 1.5 })
+  t.equal(lagOf('addresses'), null)
 })
