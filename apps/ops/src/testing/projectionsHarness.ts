@@ -110,9 +110,6 @@ export async function projectionsHarness(t: Test) {
       await record(log.events)
     },
 
-    /** Creates payments one after the other, each when the one before is in the read model, until stopped. */
-    keepPaying: () => keepPaying(t, () => payAndSee(pool, record)),
-
     /** Waits until the live tables have read the log up to its current end. */
     async caughtUp(): Promise<void> {
       for (const { name, streamPrefixes } of projections)
@@ -139,11 +136,6 @@ export async function projectionsHarness(t: Test) {
   }
 }
 
-export type Paying = {
-  /** @returns the number of payments */
-  stop(): Promise<number>
-}
-
 type Pool = ReturnType<typeof testPool>
 type Recorder = (events: readonly LoggedEvent[]) => Promise<void>
 
@@ -158,31 +150,6 @@ function recordOn(store: EventStore): Recorder {
         metadata,
       })
   }
-}
-
-async function payAndSee(pool: Pool, record: Recorder): Promise<void> {
-  const log = createLogFixture()
-  const id = addPaymentTo(log, user('u1'))
-  await record(log.events)
-  const seen = async () => (await pool.query('select from read_models.payments where id = $1', [id])).rowCount === 1
-  await waitFor(seen, { what: 'a payment in the read model' })
-}
-
-function keepPaying(t: Test, pay: () => Promise<void>): Paying {
-  let isOver = false
-  const paying = (async () => {
-    let made = 0
-    for (; !isOver; made++) await pay()
-    return made
-  })()
-  // `stop` reports the failure. Until then, it must not count as unhandled.
-  paying.catch(() => undefined)
-  const stop = async () => {
-    isOver = true
-    return await paying
-  }
-  t.teardown(() => stop().catch(() => undefined))
-  return { stop }
 }
 
 async function holdLocks(t: Test, pool: Pool, statements: readonly string[]): Promise<() => Promise<void>> {
