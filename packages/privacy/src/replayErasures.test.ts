@@ -15,6 +15,7 @@ import { destroyKeys, presentKeys } from './destroyKeys.ts'
 import { masterKeyVariables } from './masterKeys.ts'
 import { replayErasures } from './replayErasures.ts'
 import { startDataKeys } from './startDataKeys.ts'
+import { testLifecycle } from './testing/keysHarness.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'operator' }
@@ -54,22 +55,10 @@ async function erasureHarness(t: Test) {
     },
     /** The e-mail of the guest as a process reads it that starts now. */
     async startProcess() {
-      const stopping = new AbortController()
-      const stops: (() => Promise<void> | void)[] = []
-      const lifecycle = {
-        add: (_name: string, stop: () => Promise<void> | void) => void stops.unshift(stop),
-        stopping: stopping.signal,
-        givingUp: stopping.signal,
-        fail: (error: unknown) => t.error(error),
-      }
       const config = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, PII_MASTER_KEY }
-      const started = await startDataKeys(config, { log, lifecycle })
+      const started = await startDataKeys(config, { log, lifecycle: testLifecycle(t) })
       const reading = createEventStore({ connectionString, keys: started })
-      t.teardown(async () => {
-        await reading.close()
-        stopping.abort()
-        for (const stop of stops) await stop()
-      })
+      t.teardown(() => reading.close())
       const email = async () => (await reading.load(stream, guestTokenFold)).state?.guest_email
       return { keys: started, email }
     },

@@ -1,5 +1,6 @@
 // A migrated database, and processes' keys in it.
 import { randomBytes } from 'node:crypto'
+import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import { testPool } from '@paylog/testing/testPool'
@@ -45,3 +46,14 @@ export async function keysHarness(t: Test): Promise<KeysHarness> {
 
 /** One random master key. */
 export const newMasterKeys = (): MasterKeys => masterKeysOf([randomBytes(32).toString('base64')])
+
+/** Of an app that stops at the end of the test: what was added last stops first. */
+export function testLifecycle(t: Test): Pick<Lifecycle, 'add' | 'stopping'> {
+  const stopping = new AbortController()
+  const stops: (() => unknown)[] = []
+  t.teardown(async () => {
+    stopping.abort()
+    for (const stop of stops) await stop()
+  })
+  return { add: (_name, stop) => void stops.unshift(stop), stopping: stopping.signal }
+}
