@@ -4,11 +4,11 @@ import type { Pool } from 'pg'
 import { parseCheckpoint } from './checkpoint.ts'
 import { noteText } from './note.ts'
 import { consistencyProof } from './proofs.ts'
-import { coveringCheckpoint, leafIndexes, listCheckpoints, readTree, storedHashes } from './treeStore.ts'
+import { coveringCheckpoint, leafIndexes, newestCheckpoint, readTree, storedHashes } from './treeStore.ts'
 
 export type ExportedPart = {
   /** Commit position of the last exported event. */
-  readonly last: bigint | undefined
+  readonly last: bigint
   readonly count: number
   /** Whether the events are the first ones of the log. By default the tree says it, once it has the last one. */
   readonly isFromStart?: boolean
@@ -23,12 +23,11 @@ export async function findCheckpoint(
   pool: Pool,
   { last, count, ...part }: ExportedPart,
 ): Promise<ManifestCheckpoint | null> {
-  if (last === undefined) return null
   const [index] = await leafIndexes(pool, [last])
   const covering = index === undefined ? undefined : await coveringCheckpoint(pool, index + 1)
   const { isFromStart = index !== undefined && index + 1 === count } = part
   if (!isFromStart) return covering === undefined ? null : { note: covering.note, consistency: null }
-  const [newest] = covering === undefined ? await listCheckpoints(pool, { limit: 1 }) : [covering]
+  const newest = covering ?? (await newestCheckpoint(pool))
   if (newest === undefined) return null
   const isCovered = newest.size > count && (await readTree(pool)).size >= newest.size
   const hashes = isCovered ? await consistencyProof(count, newest.size, storedHashes(pool)) : []

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { checkpointText } from './checkpoint.ts'
 import { type SigningKey, signNote } from './note.ts'
 import { treeRoot } from './tree.ts'
-import { listCheckpoints, readTree, type StoredCheckpoint, storedHashes } from './treeStore.ts'
+import { newestCheckpoint, readTree, type StoredCheckpoint, storedHashes } from './treeStore.ts'
 
 type Queryable = Pick<Pool, 'query'>
 
@@ -53,7 +53,7 @@ export async function signCheckpoint(db: Queryable, key: SigningKey): Promise<Si
  * @throws InconsistentTreeError
  */
 export async function requireConsistentTree(db: Queryable, size: number): Promise<StoredCheckpoint | undefined> {
-  const [last] = await listCheckpoints(db, { limit: 1 })
+  const last = await newestCheckpoint(db)
   if (last === undefined || size < last.size) return last
   const root = await treeRoot(last.size, storedHashes(db))
   if (!root.equals(last.root))

@@ -117,13 +117,10 @@ export async function leafIndexes(db: Queryable, positions: readonly bigint[]): 
   return positions.map((position) => found.get(String(position)))
 }
 
-/** The stored leaves from one index on, before another one, in order. @throws Error when one is missing */
-export async function* readLeaves(
-  db: Queryable,
-  { from = 0, to }: { readonly from?: number; readonly to: number },
-): AsyncGenerator<StoredLeaf, void> {
+/** The stored leaves before an index, in order. @throws Error when one is missing */
+export async function* readLeaves(db: Queryable, to: number): AsyncGenerator<StoredLeaf, void> {
   const end = Math.ceil(to / tileWidth)
-  for (let first = Math.floor(from / tileWidth); first < end; first += leafTiles) {
+  for (let first = 0; first < end; first += leafTiles) {
     const places = Array.from({ length: Math.min(leafTiles, end - first) }, (_, n) => ({ level: 0, index: first + n }))
     for (const [n, { hashes, positions }] of (await readTiles(db, places)).entries()) {
       const stored = positionsIn(positions ?? Buffer.alloc(0))
@@ -131,7 +128,7 @@ export async function* readLeaves(
       for (const [at, hash] of hashesIn(hashes).entries()) {
         const [index, position] = [start + at, stored[at]]
         if (position === undefined) throw new Error(`The stored leaf ${index} has no position`)
-        if (index >= from && index < to) yield { index, hash, position }
+        if (index < to) yield { index, hash, position }
       }
       const missing = start + hashes.length / hashBytes
       if (missing < Math.min(to, start + tileWidth)) throw new Error(`The stored tree has no leaf ${missing}`)
@@ -151,35 +148,34 @@ export function positionsAsBytes(positions: readonly bigint[]): Buffer {
 // An output column named size would be what `order by size` sorts by: as text.
 const checkpointFields = `size::text as leaves, root, note, made_at, recorded_at, published_at,
   (select count(*)::integer from audit.earlier_checkpoints as before where before.size = checkpoints.size) as earlier`
-type CheckpointRow = Omit<StoredCheckpoint, 'size'> & { readonly leaves: string }
-const toCheckpoint = ({ leaves, ...row }: CheckpointRow): StoredCheckpoint => ({ size: Number(leaves), ...row })
 
-/** The newest first. @param options `below`: only smaller ones than this size */
-export async function listCheckpoints(
+async function checkpoints(
   db: Queryable,
-  { limit, below }: { readonly limit: number; readonly below?: number },
+  name: string,
+  rest: string,
+  values: readonly unknown[] = [],
 ): Promise<StoredCheckpoint[]> {
-  const { rows } = await db.query<CheckpointRow>({
-    name: 'list checkpoints',
-    text: `select ${checkpointFields} from audit.checkpoints where $2::bigint is null or size < $2
-      order by size desc limit $1`,
-    values: [limit, below ?? null],
+  const { rows } = await db.query<Omit<StoredCheckpoint, 'size'> & { readonly leaves: string }>({
+    name,
+    text: `select ${checkpointFields} from audit.checkpoints ${rest}`,
+    values: [...values],
   })
-  return rows.map(toCheckpoint)
+  return rows.map(({ leaves, ...row }) => ({ size: Number(leaves), ...row }))
 }
+
+export const newestCheckpoint = async (db: Queryable): Promise<StoredCheckpoint | undefined> =>
+  (await checkpoints(db, 'newest checkpoint', 'order by size desc limit 1'))[0]
 
 /** All checkpoints, the smallest first. */
 export async function* readCheckpoints(db: Queryable): AsyncGenerator<StoredCheckpoint, void> {
   for (let above = -1; ; ) {
-    const { rows } = await db.query<CheckpointRow>({
-      name: 'read checkpoints',
-      text: `select ${checkpointFields} from audit.checkpoints where size > $1 order by checkpoints.size limit $2`,
-      values: [above, checkpointsPerQuery],
-    })
-    const checkpoints = rows.map(toCheckpoint)
-    const last = checkpoints.at(-1)
+    const page = await checkpoints(db, 'read checkpoints', 'where size > $1 order by size limit $2', [
+      above,
+      checkpointsPerQuery,
+    ])
+    const last = page.at(-1)
     if (last === undefined) return
-    yield* checkpoints
+    yield* page
     above = last.size
   }
 }
@@ -194,14 +190,8 @@ export async function earlierCheckpoints(db: Queryable): Promise<EarlierCheckpoi
 }
 
 /** The smallest checkpoint with at least this many leaves. */
-export async function coveringCheckpoint(db: Queryable, size: number): Promise<StoredCheckpoint | undefined> {
-  const { rows } = await db.query<CheckpointRow>({
-    name: 'covering checkpoint',
-    text: `select ${checkpointFields} from audit.checkpoints where size >= $1 order by size limit 1`,
-    values: [size],
-  })
-  return rows.map(toCheckpoint)[0]
-}
+export const coveringCheckpoint = async (db: Queryable, size: number): Promise<StoredCheckpoint | undefined> =>
+  (await checkpoints(db, 'covering checkpoint', 'where size >= $1 order by size limit 1', [size]))[0]
 
 export type AuditFigures = {
   readonly size: number
@@ -244,12 +234,5 @@ export async function auditFigures(db: Queryable): Promise<AuditFigures> {
 }
 
 /** Checkpoints that are not in the log, or not published yet: the smallest first. */
-export async function undeliveredCheckpoints(
-  db: Queryable,
-  place: 'recorded_at' | 'published_at',
-): Promise<StoredCheckpoint[]> {
-  const { rows } = await db.query<CheckpointRow>(
-    `select ${checkpointFields} from audit.checkpoints where ${place} is null order by size limit 100`,
-  )
-  return rows.map(toCheckpoint)
-}
+export const undeliveredCheckpoints = (db: Queryable, place: 'recorded_at' | 'published_at') =>
+  checkpoints(db, `not ${place}`, `where ${place} is null order by size limit 100`)

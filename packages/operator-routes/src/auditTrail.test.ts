@@ -1,10 +1,12 @@
 // What administrators do through the operator API is in the audit trail, and is refused when it cannot be recorded.
 import { randomUUID } from 'node:crypto'
 import { createEventStore } from '@paylog/event-store/eventStore'
+import { recordLags } from '@paylog/projections/lag'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import { recordedDeeds } from '@paylog/workflows/testing/recordedDeeds'
 import t from 'tap'
+import type { ProjectionState } from './projections/projectionState.ts'
 import { operatorHarness } from './testing/operatorHarness.ts'
 
 const log = await startEventStore(t)
@@ -12,7 +14,7 @@ const log = await startEventStore(t)
 const timing = { appendTimeoutMs: 5_000, appendRetryTimeoutMs: 500 }
 const store = createEventStore({ connectionString: log.connectionString, keys: log.keys, timing })
 const { endpoints } = decodeEndpoints({ WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://shop.example.com/' })
-const { pool, get, post, ended } = await operatorHarness(t, { store, endpoints }, log)
+const { pool, get, post, ended, routes, send } = await operatorHarness(t, { store, endpoints }, log)
 
 const actor = 'session:00000000-0000-4000-8000-000000000003'
 const admin = { 'x-session-id': 'demo-admin-session' }
@@ -116,19 +118,32 @@ t.test('an e-mail in a filter of an export is not recorded', async (t) => {
   t.notMatch(JSON.stringify(deed), 'ann')
 })
 
-const all = [
-  ...['projections/disputes/verify', 'projections/disputes/rebuild', `jobs/${randomUUID()}/cancel`],
-  ...['enable', 'redeliver', 'backfill'].map((verb) => `webhook-endpoints/1/${verb}`),
-  `webhook-deliveries/${randomUUID()}/redeliver`,
-]
-
-t.test('a caller who may not do it is not recorded, nor is what does not exist', async (t) => {
+t.test('only administrators may use the routes, and nothing is done or recorded for others', async (t) => {
+  const jobs = (await get('/admin/jobs')).body
   const recorded = await deedsOf(async () => {
-    for (const caller of [{}, { 'x-session-id': 'demo-session' }, { 'x-guest-token': 'demo-guest-token' }]) {
-      for (const path of all) t.match((await post(`/admin/${path}`, {}, caller)).statusCode, /40[13]/, path)
-      t.match((await get('/admin/events', caller)).statusCode, /40[13]/)
+    t.equal(routes.length, 18)
+    for (const { method, url } of routes) {
+      const path = url.replace(':name', 'disputes').replace(':endpoint', '1')
+      for (const [caller, status] of [
+        [{}, 401],
+        [{ 'x-session-id': 'unknown' }, 401],
+        [{ 'x-session-id': 'demo-session' }, 403],
+        [{ 'x-guest-token': 'demo-guest-token' }, 403],
+      ] as const)
+        t.equal((await send(method, path, { ...caller }, method === 'POST' ? {} : undefined)).statusCode, status, path)
     }
-    for (const path of all.map((each) => each.replace('/1/', '/9/').replace('disputes', 'none')))
+  })
+  t.same(recorded, [])
+  t.equal((await get('/admin/jobs')).body, jobs)
+})
+
+t.test('what does not exist is not recorded', async (t) => {
+  const recorded = await deedsOf(async () => {
+    for (const path of [
+      ...['projections/none/verify', 'projections/none/rebuild', `jobs/${randomUUID()}/cancel`],
+      ...['enable', 'redeliver', 'backfill'].map((verb) => `webhook-endpoints/9/${verb}`),
+      `webhook-deliveries/${randomUUID()}/redeliver`,
+    ])
       t.equal((await post(`/admin/${path}`)).statusCode, 404, path)
   })
   t.same(recorded, [])
@@ -151,4 +166,12 @@ t.test('what cannot be recorded is refused with 503, and not done', async (t) =>
   t.ok(await isPaused())
   t.equal(await pending(), waiting)
   t.equal((await get('/admin/jobs')).body, jobs)
+})
+
+t.test('without the log the projections have the lag that a projector reported', async (t) => {
+  await recordLags(pool, new Map([['payments', { events: 3, isMore: false, seconds: 1.5 }]]))
+  const { data }: { data: ProjectionState[] } = (await get('/admin/projections')).json()
+  const lagOf = (name: string) => data.find(({ projection }) => projection === name)?.lag
+  t.same(lagOf('payments'), { events: 3, is_more: false, seconds: 1.5 })
+  t.equal(lagOf('addresses'), null)
 })

@@ -12,7 +12,6 @@ import { enabledProviders } from '@paylog/workflows/enabledProviders'
 import type { FastifyPluginAsync } from 'fastify'
 import type { OperatorConfig } from './config.ts'
 import { consolePlugin } from './console/consolePlugin.ts'
-import { checkpointRoute } from './events/checkpointRoute.ts'
 import { eventRoutes } from './events/routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { jobRoutes } from './jobs/routes.ts'
@@ -31,15 +30,18 @@ const resources: readonly Routes[] = [
   projectionRoutes,
   jobRoutes,
   eventRoutes,
-  checkpointRoute,
   endpointRoutes,
   deliveryRoutes,
   privacyRoutes,
 ]
 
-/** The routes of all resources. Register it on an instance of `createHttp`, which validates requests and formats errors. */
+/**
+ * The routes of all resources, for administrators only. Register it on an instance of `createHttp`, which validates requests
+ * and formats errors.
+ */
 export function operatorApi(dependencies: OperatorDependencies): FastifyPluginAsync {
   return async (http) => {
+    http.addHook('onRequest', dependencies.administrator)
     for (const routes of resources) await http.register(routes(dependencies))
   }
 }

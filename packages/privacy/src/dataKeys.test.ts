@@ -9,7 +9,7 @@ import { expiredBuckets } from './buckets.ts'
 import type { PersonalDataKeys } from './dataKeys.ts'
 import { destroyKeys, presentKeys } from './destroyKeys.ts'
 import { startDataKeys } from './startDataKeys.ts'
-import { keysHarness } from './testing/keysHarness.ts'
+import { keysHarness, testLifecycle } from './testing/keysHarness.ts'
 
 const idsOf = async (keys: PersonalDataKeys, ...names: string[]) => (await keys.named(names)).map(({ id }) => id)
 
@@ -189,16 +189,8 @@ t.test('an app starts without Postgres, and checks the master key before its fir
   await proxy.refuse()
   const app = async (masterKey: string) => {
     const config = { DATABASE_URL: target.href, EVENTSTORE_URL, PII_MASTER_KEY: [masterKey] }
-    const stopping = new AbortController()
-    const stops: (() => Promise<void> | void)[] = [() => stopping.abort()]
-    const lifecycle = {
-      add: (_name: string, stop: () => Promise<void> | void) => void stops.splice(1, 0, stop),
-      stopping: stopping.signal,
-    }
-    t.teardown(async () => {
-      for (const stop of stops) await stop()
-    })
-    return await startDataKeys(config, { log: createLog({ app: 'test', level: 'silent' }), lifecycle })
+    const log = createLog({ app: 'test', level: 'silent' })
+    return await startDataKeys(config, { log, lifecycle: testLifecycle(t) })
   }
   const [right, wrong] = [await app(testMasterKey), await app(Buffer.alloc(32, 'other').toString('base64'))]
   await t.rejects(right.named(['user:a']), { code: 'service_unavailable' })

@@ -3,25 +3,15 @@ import type { KeyObject } from 'node:crypto'
 import type { DataKey } from '@paylog/event-store/codec/dataKeys'
 import { recentKeys } from '@paylog/runtime/process/recentKeys'
 
-export type KeyCache = {
-  /** The present key of a name. */
-  named(name: string): DataKey | undefined
-  /** Null when it was destroyed or never existed, undefined when it is not cached. */
-  known(id: string): KeyObject | null | undefined
-  add(id: string, key: KeyObject | null, name?: string): void
-  /** A destroyed key stays destroyed: a query that began earlier cannot bring it back. */
-  destroyed(id: string): void
-  /** Whether the present key of this name is recorded as seen with this e-mail. */
-  wasSeen(name: string, email: string): boolean
-  addSeen(name: string, email: string, id: string): void
-}
+export type KeyCache = ReturnType<typeof createKeyCache>
 
 /** @param max entries of each kind; of those that are used again, at least the last half are kept */
-export function createKeyCache(max: number): KeyCache {
+export function createKeyCache(max: number) {
   const keys = recentKeys<KeyObject | null>(max)
   const ids = recentKeys<string>(max)
   const seen = recentKeys<string>(max)
 
+  /** The present key of a name. */
   function named(name: string): DataKey | undefined {
     const id = ids.get(name)
     if (id === undefined) return undefined
@@ -31,18 +21,21 @@ export function createKeyCache(max: number): KeyCache {
 
   return {
     named,
-    known: (id) => keys.get(id),
-    add(id, key, name) {
+    /** Null when it was destroyed or never existed, undefined when it is not cached. */
+    known: (id: string) => keys.get(id),
+    add(id: string, key: KeyObject | null, name?: string): void {
       if (keys.get(id) === null) return
       keys.set(id, key)
       if (name !== undefined) ids.set(name, id)
     },
-    destroyed: (id) => keys.set(id, null),
-    wasSeen(name, email) {
+    /** A destroyed key stays destroyed: a query that began earlier cannot bring it back. */
+    destroyed: (id: string) => keys.set(id, null),
+    /** Whether the present key of this name is recorded as seen with this e-mail. */
+    wasSeen(name: string, email: string): boolean {
       const id = seen.get(pairOf(name, email))
       return id !== undefined && id === named(name)?.id
     },
-    addSeen: (name, email, id) => seen.set(pairOf(name, email), id),
+    addSeen: (name: string, email: string, id: string) => seen.set(pairOf(name, email), id),
   }
 }
 

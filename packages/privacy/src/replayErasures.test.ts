@@ -4,10 +4,10 @@ import { erasureFold } from '@paylog/domain/erasures'
 import { guestTokenFold } from '@paylog/domain/guestToken'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { erasureStream, guestTokenStream } from '@paylog/event-store/streamName'
-import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { startEventStore } from '@paylog/testing/eventStore'
+import { testPool } from '@paylog/testing/testPool'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
@@ -16,6 +16,7 @@ import { grantKeyAccess } from './keysRole.ts'
 import { masterKeyVariables } from './masterKeys.ts'
 import { replayErasures } from './replayErasures.ts'
 import { startDataKeys } from './startDataKeys.ts'
+import { testLifecycle } from './testing/keysHarness.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'operator' }
@@ -25,8 +26,8 @@ async function erasureHarness(t: Test) {
   const eventStore = await startEventStore(t)
   const { connectionString, databaseUrl, keys } = eventStore
   const store = createEventStore({ connectionString, keys })
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log })
-  t.teardown(() => Promise.all([store.close(), pool.end()]))
+  const pool = testPool(t, databaseUrl)
+  t.teardown(() => store.close())
   const occurred_at = new Date().toISOString()
   const stream = guestTokenStream('0'.repeat(64))
   await store.handle({
@@ -55,22 +56,10 @@ async function erasureHarness(t: Test) {
     },
     /** The e-mail of the guest as a process reads it that starts now. */
     async startProcess() {
-      const stopping = new AbortController()
-      const stops: (() => Promise<void> | void)[] = []
-      const lifecycle = {
-        add: (_name: string, stop: () => Promise<void> | void) => void stops.unshift(stop),
-        stopping: stopping.signal,
-        givingUp: stopping.signal,
-        fail: (error: unknown) => t.error(error),
-      }
       const config = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, PII_MASTER_KEY }
-      const started = await startDataKeys(config, { log, lifecycle })
+      const started = await startDataKeys(config, { log, lifecycle: testLifecycle(t) })
       const reading = createEventStore({ connectionString, keys: started })
-      t.teardown(async () => {
-        await reading.close()
-        stopping.abort()
-        for (const stop of stops) await stop()
-      })
+      t.teardown(() => reading.close())
       const email = async () => (await reading.load(stream, guestTokenFold)).state?.guest_email
       return { keys: started, email }
     },

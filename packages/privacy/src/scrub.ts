@@ -36,7 +36,6 @@ export async function scrub(
   pool: Pool,
   options: {
     readonly maxTableBytes: number
-    readonly onTable?: (table: string) => void
     readonly signal?: AbortSignal
     /** For tests. */
     readonly waits?: typeof defaultWaits
@@ -51,7 +50,6 @@ export async function scrub(
     const skipped: Scrubbed['skipped'][number][] = []
     for (const { table, bytes } of [...(await tablesOf(client)), ...statistics.map((table) => ({ table, bytes: 0 }))]) {
       options.signal?.throwIfAborted()
-      options.onTable?.(table)
       const because = bytes > options.maxTableBytes ? 'too large' : await rewrite(client, table)
       if (because !== undefined) skipped.push({ table, because })
       else if (isUnread) tables.push(table)

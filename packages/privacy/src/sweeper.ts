@@ -9,17 +9,8 @@ import type { KeyCache } from './keyCache.ts'
 const commitDelaySeconds = 60
 const pauseMs = 1_000
 
-export type Sweeper = {
-  /** Whether the cached keys are recent enough to seal with. */
-  isRecent(): boolean
-  /** @throws errors of Postgres */
-  sweep(): Promise<void>
-  /** Sweeps again and again until the signal aborts. */
-  run(options: { readonly everyMs: number; readonly signal: AbortSignal; readonly log: Logger }): Promise<void>
-}
-
 /** @param maxAgeMs nothing is sealed with keys that were compared with Postgres longer ago */
-export function createSweeper(pool: Pool, cache: KeyCache, maxAgeMs: number): Sweeper {
+export function createSweeper(pool: Pool, cache: KeyCache, maxAgeMs: number) {
   // Nothing is cached yet.
   let sweptAt = performance.now()
   let sweeping: Promise<void> | undefined
@@ -43,9 +34,12 @@ export function createSweeper(pool: Pool, cache: KeyCache, maxAgeMs: number): Sw
   }
 
   return {
+    /** Whether the cached keys are recent enough to seal with. */
     isRecent: () => performance.now() - sweptAt <= maxAgeMs,
+    /** @throws errors of Postgres */
     sweep: sweepOnce,
-    run: ({ everyMs, signal, log }) =>
+    /** Sweeps again and again until the signal aborts. */
+    run: ({ everyMs, signal, log }: { everyMs: number; signal: AbortSignal; log: Logger }) =>
       keepRunning(
         async () => {
           await sleep(everyMs, undefined, { signal })

@@ -8,7 +8,7 @@ import { OpsError, UsageError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { readText } from '../files.ts'
 import type { Pool } from '../system.ts'
-import { openSigned } from './givenCheckpoints.ts'
+import { openSigned } from './checkpoints.ts'
 import { type ConsistencyFile, consistencyFileOf, encodedHashes } from './proofFile.ts'
 import { requireVerifier, verifierOption } from './verifier.ts'
 

@@ -4,7 +4,7 @@ import { parseCheckpoint } from '@paylog/audit-log/checkpoint'
 import { leafHash } from '@paylog/audit-log/leaf'
 import { noteText } from '@paylog/audit-log/note'
 import { inclusionProof, ProofError, verifyInclusion } from '@paylog/audit-log/proofs'
-import { coveringCheckpoint, leafIndexes, listCheckpoints, storedHashes } from '@paylog/audit-log/treeStore'
+import { coveringCheckpoint, leafIndexes, newestCheckpoint, storedHashes } from '@paylog/audit-log/treeStore'
 import { parseDurationMs } from '@paylog/domain/duration'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import { describeEvent, type RawEvent } from '@paylog/event-store/read/rawEvent'
@@ -111,7 +111,7 @@ async function covered(
 }
 
 async function uncoveredText(pool: Pool, isComplete: boolean): Promise<string> {
-  const [newest] = await listCheckpoints(pool, { limit: 1 })
+  const newest = await newestCheckpoint(pool)
   const last =
     newest === undefined
       ? 'there is none yet'

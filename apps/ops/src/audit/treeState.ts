@@ -2,7 +2,7 @@
 import { isLeaf, leafHash } from '@paylog/audit-log/leaf'
 import { createFrontier } from '@paylog/audit-log/tree'
 import {
-  listCheckpoints,
+  newestCheckpoint,
   readCheckpoints,
   readLeaves,
   readTree,
@@ -43,7 +43,7 @@ export async function compareTree(options: {
   const { log, pool, signal, onEvent } = options
   // Before the log is read, so that the log has at least the events of the tree and of the checkpoints.
   const tree = await readTree(pool)
-  const [newest] = await listCheckpoints(pool, { limit: 1 })
+  const newest = await newestCheckpoint(pool)
   const leaves = compareLeaves(pool, tree)
   const checkpoints = compareCheckpoints(pool, newest?.size ?? 0)
   const frontier = createFrontier()
@@ -61,7 +61,7 @@ export async function compareTree(options: {
 }
 
 function compareLeaves(pool: Pool, { size, position: last }: StoredTree) {
-  const stored = lookAhead(readLeaves(pool, { to: size }))
+  const stored = lookAhead(readLeaves(pool, size))
   let found: string | undefined
   let isPassed = last === undefined
   /** Undefined at the end of the tree, or where it is damaged. */

@@ -2,9 +2,10 @@
 import type { EarlierCheckpoint } from '@paylog/audit-log/treeStore'
 import { visible } from '../payments/showText.ts'
 import type { EventName } from '../streams/exportDifference.ts'
+import type { InvalidCheckpoint } from './checkpoints.ts'
 import type { LogComparison, LogDifference, Proven } from './compareLog.ts'
-import type { InvalidCheckpoint } from './givenCheckpoints.ts'
-import type { MissingEvent } from './missingEvent.ts'
+
+export type MissingEvent = { readonly stream: string; readonly revision: string }
 
 export type LogVerdict = LogComparison & {
   /** Leaves of the stored tree. */

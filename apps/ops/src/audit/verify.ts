@@ -1,21 +1,24 @@
 // `audit verify`: recomputes the tree from the log, and compares it with the stored tree and the checkpoints.
 import { isLeaf, leafHash } from '@paylog/audit-log/leaf'
 import type { VerifierKey } from '@paylog/audit-log/note'
-import { earlierCheckpoints, listCheckpoints, readLeaves, readTree } from '@paylog/audit-log/treeStore'
+import { earlierCheckpoints, newestCheckpoint, readLeaves, readTree } from '@paylog/audit-log/treeStore'
 import type { RawClient } from '@paylog/event-store/connection/calls'
-import { readEvents } from '@paylog/event-store/read/readPage'
-import { readLogEnd } from '@paylog/event-store/read/reads'
+import { readEvents, readPages } from '@paylog/event-store/read/readPage'
+import { readLogEnd, readStreamPage } from '@paylog/event-store/read/reads'
 import { defineCommand } from '../defineCommand.ts'
 import { texts } from '../options.ts'
 import { logProgress } from '../progressLine.ts'
 import { type EventName, nameOf } from '../streams/exportDifference.ts'
 import type { Pool } from '../system.ts'
+import {
+  type InvalidCheckpoint,
+  type OpenedCheckpoints,
+  openGivenCheckpoints,
+  storedCheckpoints,
+} from './checkpoints.ts'
 import { compareLog, type SignedCheckpoint } from './compareLog.ts'
-import { type InvalidCheckpoint, type OpenedCheckpoints, openGivenCheckpoints } from './givenCheckpoints.ts'
-import type { LogLeaf, StoredLeaf } from './leafDifference.ts'
-import { findMissing } from './missingEvent.ts'
-import { storedCheckpoints } from './storedCheckpoints.ts'
-import { isValid, type LogVerdict, verdictJson, verdictText } from './verdict.ts'
+import { type LogLeaf, type StoredLeaf, windowLeaves } from './leafDifference.ts'
+import { isValid, type LogVerdict, type MissingEvent, verdictJson, verdictText } from './verdict.ts'
 import { requireVerifier, verifierOption } from './verifier.ts'
 
 const exitDifferent = 3
@@ -74,7 +77,7 @@ type Verification = {
 async function verify({ log, pool, verifier, given, signal, onEvent }: Verification): Promise<LogVerdict> {
   // Before the log is read, so that the log has at least the events of the tree and of the checkpoints.
   const { size: treeSize } = await readTree(pool)
-  const [newest] = await listCheckpoints(pool, { limit: 1 })
+  const newest = await newestCheckpoint(pool)
   const invalid: InvalidCheckpoint[] = [...given.invalid]
   let treeProblem: string | undefined
   const onInvalid = (found: InvalidCheckpoint) => void invalid.push(found)
@@ -109,7 +112,7 @@ async function* storedLeaves(
   onProblem: (problem: string) => void,
 ): AsyncGenerator<StoredLeaf, void> {
   try {
-    yield* readLeaves(pool, { to })
+    yield* readLeaves(pool, to)
   } catch (error) {
     // Errors of the database have a code.
     if (!(error instanceof Error) || 'code' in error) throw error
@@ -127,4 +130,37 @@ async function* mergeBySize(
     yield checkpoint
   }
   yield* given.slice(next)
+}
+
+/** Streams whose previous event is looked up. */
+const maxStreams = 200
+
+/**
+ * Which event is missing from the log, of which the tree has only the hash: looks for a stream that continues after the gap
+ * with a revision too high.
+ * @returns undefined when none of the next streams has a gap: the event was the last one of its stream, or its only one
+ */
+async function findMissing(
+  log: RawClient,
+  { after }: { readonly after: EventName | null },
+): Promise<MissingEvent | undefined> {
+  const commit = after === null ? undefined : BigInt(after.position)
+  const start = commit === undefined ? undefined : { commit, prepare: commit }
+  const seen = new Set<string>()
+  for await (const { events } of readPages(log, { after: start, maxEvents: windowLeaves })) {
+    for (const { stream, revision } of events) {
+      if (seen.has(stream) || seen.size >= maxStreams) continue
+      seen.add(stream)
+      if (revision === 0n || (await hasRevision(log, stream, revision - 1n))) continue
+      return { stream, revision: String(revision - 1n) }
+    }
+    return undefined
+  }
+  return undefined
+}
+
+async function hasRevision(log: RawClient, stream: string, revision: bigint): Promise<boolean> {
+  const [next] = (await readStreamPage(log, stream, revision, 1)).events
+  // The stream may hide its events from readers.
+  return next === undefined || next.revision === revision
 }

@@ -43,12 +43,6 @@ async function record(count: number, ...providers: string[]): Promise<Map<string
   return payments
 }
 
-async function resultsOf(running: AsyncGenerator<ReconcileResult>): Promise<ReconcileResult[]> {
-  const responses: ReconcileResult[] = []
-  for await (const response of running) responses.push(response)
-  return responses
-}
-
 t.test('eight payments are checked at a time, and results come in order', async (t) => {
   let underWay = 0
   let most = 0
@@ -64,7 +58,7 @@ t.test('eight payments are checked at a time, and results come in order', async 
     return pendingIntent(ref)
   })
   const payments = await record(30, 'stripe')
-  const responses = await resultsOf(queryProviders(workflow(provider), payments, options))
+  const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, options))
   t.same(
     responses.map(({ payment_id }) => payment_id),
     [...payments.keys()],
@@ -86,7 +80,7 @@ t.test('a provider that does not respond is skipped after a while, and the other
       return pendingIntent(ref)
     })
     const payments = await record(120, 'paypal', 'stripe')
-    const responses = await resultsOf(queryProviders(workflow(down, up), payments, options))
+    const responses = await Array.fromAsync(queryProviders(workflow(down, up), payments, options))
     t.equal(callCount, 60)
     const tries = kind === 'unavailable' ? 3 : 1
     t.ok(silent >= 24 * tries && silent < 32 * tries, `called ${silent} times`)
@@ -107,7 +101,7 @@ t.test('a provider that rejects connections for a moment is retried', async (t) 
     return pendingIntent(ref)
   })
   const payments = await record(40, 'stripe')
-  const responses = await resultsOf(queryProviders(workflow(provider), payments, options))
+  const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, options))
   t.equal(responses.length, 40)
   t.ok(responses.every(({ finding }) => finding === 'same'))
 })
@@ -120,7 +114,7 @@ t.test('a provider that fails now and then is not skipped', async (t) => {
     return pendingIntent(ref)
   })
   const payments = await record(60, 'stripe')
-  const responses = await resultsOf(queryProviders(workflow(provider), payments, options))
+  const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, options))
   t.equal(callCount, 54 * 3 + 6)
   t.equal(responses.filter(({ finding }) => finding === 'same').length, 6)
 })
@@ -128,7 +122,7 @@ t.test('a provider that fails now and then is not skipped', async (t) => {
 t.test('a provider that is not enabled is not retried', async (t) => {
   const payments = await record(1, 'elsewhere')
   const hours = { ...options, pausesMs: [3_600_000] }
-  t.match(await resultsOf(queryProviders(workflow(), payments, hours)), [
+  t.match(await Array.fromAsync(queryProviders(workflow(), payments, hours)), [
     { finding: 'unreachable', problem: 'provider_not_enabled' },
   ])
 })
@@ -143,7 +137,7 @@ t.test('an abort ends the retries of an unreachable provider', async (t) => {
   })
   const payments = await record(20, 'stripe')
   const hours = { metadata, signal: stop.signal, pausesMs: [3_600_000, 3_600_000] }
-  const responses = await resultsOf(queryProviders(workflow(provider), payments, hours))
+  const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, hours))
   t.same(
     responses.map(({ finding }) => finding),
     Array(8).fill('unreachable'),
@@ -162,7 +156,7 @@ t.test('an unknown outcome without a problem does not count as a failed response
   }
   const payments = new Map<string, string>()
   for (let number = 0; number < 40; number++) payments.set(await log.initiate('stripe'), 'stripe')
-  const responses = await resultsOf(queryProviders(workflow(provider), payments, options))
+  const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, options))
   t.equal(responses.length, 40)
   t.ok(responses.every(({ finding, problem }) => finding === 'unknown' && problem === undefined))
   t.equal(called, 40)
@@ -172,7 +166,7 @@ t.test('a stateless provider is not reported as agreeing, and its open calls are
   const payments = await record(2, 'sandbox')
   payments.set(await log.initiate('sandbox'), 'sandbox')
   const provider = createSandbox({ webhookSecrets: [] })
-  const responses = await resultsOf(queryProviders(workflow(provider), payments, options))
+  const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, options))
   t.same(
     responses.map(({ finding }) => finding),
     ['stateless', 'stateless', 'late'],
@@ -186,7 +180,7 @@ t.test('a payment that keeps changing concurrently does not end the run', async 
     return pendingIntent(ref)
   })
   const payments = new Map([busy, calm].map((id) => [id ?? '', 'stripe']))
-  const responses = await resultsOf(queryProviders(workflow(provider), payments, options))
+  const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, options))
   t.match(responses, [{ finding: 'unknown', problem: 'concurrent_modification' }, { finding: 'same' }])
 })
 
@@ -200,7 +194,7 @@ t.test('an abort returns the results of calls under way and starts no more', asy
     return pendingIntent(ref)
   })
   const payments = await record(30, 'stripe')
-  const responses = resultsOf(queryProviders(workflow(provider), payments, { ...options, signal: stop.signal }))
+  const responses = Array.fromAsync(queryProviders(workflow(provider), payments, { ...options, signal: stop.signal }))
   await waitFor(() => callCount === 8, { what: 'the first calls' })
   stop.abort()
   released.resolve()

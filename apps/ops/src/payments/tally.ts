@@ -34,36 +34,29 @@ const meanings: Readonly<Record<Finding, Meaning>> = {
 
 const findings = Object.keys(meanings).filter((name): name is Finding => name in meanings)
 
-export type Tally = {
-  add(response: ReconcileResult): void
-  checked(): number
-  /** Results that need action. */
-  unsettled(): number
-  /** A table of findings by provider. */
-  text(): string
-  /** @param of the number of selected payments */
-  json(of: number): object
-}
+export type Tally = ReturnType<typeof createTally>
 
 type Counts = Record<Finding, number>
 
 const noCounts = () => Object.fromEntries(findings.map((finding) => [finding, 0])) as Counts
 
-export function createTally(): Tally {
+export function createTally() {
   const all = noCounts()
   const byProvider = new Map<string, Counts>()
   const sum = (counted: readonly Finding[]) => counted.reduce((total, finding) => total + all[finding], 0)
   const checked = () => sum(findings)
   return {
     checked,
+    /** Results that need action. */
     unsettled: () => sum(findings.filter((finding) => !meanings[finding].isHarmless)),
-    add({ provider_id, finding }) {
+    add({ provider_id, finding }: ReconcileResult): void {
       const own = byProvider.get(provider_id) ?? noCounts()
       byProvider.set(provider_id, own)
       own[finding]++
       all[finding]++
     },
-    text() {
+    /** A table of findings by provider. */
+    text(): string {
       const providers = [...byProvider].sort(([one], [other]) => (one < other ? -1 : 1))
       const rows = findings
         .filter((finding) => all[finding] > 0)
@@ -74,7 +67,8 @@ export function createTally(): Tally {
         ])
       return table(['finding', ...providers.map(([name]) => name), 'meaning'], rows, 0)
     },
-    json: (of) => ({
+    /** @param of the number of selected payments */
+    json: (of: number) => ({
       complete: checked() === of,
       payments: of,
       answered: checked(),

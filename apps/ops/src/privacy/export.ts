@@ -1,13 +1,15 @@
-// `privacy export`: all that is known of a person.
+// `privacy export`: all that is known of a person, for them.
 import { deliveriesOfStreams } from '@paylog/deliveries/operations/deliveriesOfStreams'
-import { findPerson, type Person } from '@paylog/operator-routes/privacy/erase'
-import { readPersonEvents } from '@paylog/operator-routes/privacy/exportPerson'
-import { personResources } from '@paylog/operator-routes/privacy/personResources'
+import { paymentEvents } from '@paylog/domain/payments/events'
+import { sealedKeyword } from '@paylog/domain/personalData'
+import type { Recorded } from '@paylog/event-store/codec/codec'
+import { type Erasing, findPerson, type Person } from '@paylog/operator-routes/privacy/erase'
+import { projections } from '@paylog/projections/registry'
 import { defineCommand } from '../defineCommand.ts'
 import { writeNewFile } from '../files.ts'
 import { text } from '../options.ts'
 import { scanProgress } from './erase.ts'
-import { known, type OpenPrivacy, openPrivacy, personOptions, personUsage, readPerson } from './person.ts'
+import { known, openPrivacy, personOptions, personUsage, readPerson } from './person.ts'
 
 export const privacyExport = defineCommand({
   summary: 'Write all that is known of a person, as JSON',
@@ -50,14 +52,52 @@ function exportDeed({ subject, findings: { user_ids, keys } }: Person) {
   return { action: 'export_person', target, details: { keys, user_ids } } as const
 }
 
-async function collect({ store, pool }: OpenPrivacy, { traces, findings }: Person): Promise<object> {
+async function collect({ store, pool }: Erasing, { traces, findings }: Person): Promise<object> {
   const { user_ids, provider_customers } = findings
+  const streams: object[] = []
+  for (const stream of traces.streams) streams.push({ stream, events: (await store.readStream(stream)).map(eventJson) })
+  // The person's part of payments that belong to others.
+  const guest_in_payments: object[] = []
+  for (const stream of traces.guestStreams)
+    guest_in_payments.push(...(await store.readStream(stream)).filter(({ sealed }) => sealed.guest).map(guestJson))
   return {
     exported_at: new Date().toISOString(),
     user_ids,
-    ...(await readPersonEvents(store, traces)),
-    read_models: await personResources(pool, traces.streams),
+    streams,
+    guest_in_payments,
+    read_models: await rowsOf(pool, traces.streams),
     deliveries: await deliveriesOfStreams(pool, traces.streams),
     provider_customers,
   }
+}
+
+const eventJson = ({ id, type, revision, created, data, metadata }: Recorded) => ({
+  ...{ id, type, revision: Number(revision), created: created.toISOString(), data, metadata },
+})
+
+const guestFields = Object.entries(paymentEvents.PaymentInitiated.properties).flatMap(([name, schema]) =>
+  sealedKeyword in schema && schema[sealedKeyword] === 'guest' ? [name] : [],
+)
+
+/** Nothing else of the event is the guest's. */
+function guestJson({ id, type, stream, created, data }: Recorded) {
+  const known = Object.entries(data).filter(([name]) => guestFields.includes(name))
+  return { ...{ id, type, stream, created: created.toISOString() }, data: Object.fromEntries(known) }
+}
+
+const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** The rows that came from these streams, by the name of their read model. */
+async function rowsOf(pool: Erasing['pool'], streams: readonly string[]) {
+  const ids = streams.flatMap((stream) => uuid.exec(stream)?.[0] ?? [])
+  const found: Record<string, readonly object[]> = {}
+  for (const { name, columns } of projections) {
+    const ofPayment = 'payment_id' in columns ? 'or payment_id = any($1)' : ''
+    const { rows } = await pool.query<{ resource: object }>(
+      `select to_jsonb(r) as resource from read_models.${name} as r where id = any($1) ${ofPayment} order by id`,
+      [ids],
+    )
+    found[name] = rows.map(({ resource }) => resource)
+  }
+  return found
 }

@@ -1,6 +1,6 @@
 // `privacy list`: the erasures in the log.
 import { closedKeys } from '@paylog/event-store/codec/dataKeys'
-import { type ErasureRecord, listErasures } from '@paylog/operator-routes/privacy/listErasures'
+import { type Erasure, listErasures } from '@paylog/operator-routes/privacy/listErasures'
 import { defineCommand } from '../defineCommand.ts'
 
 export const privacyList = defineCommand({
@@ -13,5 +13,5 @@ export const privacyList = defineCommand({
   },
 })
 
-const lineOf = ({ id, kind, occurred_at, actor, keys }: ErasureRecord) =>
+const lineOf = ({ id, kind, occurred_at, actor, keys }: Erasure) =>
   `${occurred_at}  ${id}  ${kind}  ${keys} keys  by ${actor}`

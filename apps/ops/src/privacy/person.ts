@@ -1,13 +1,11 @@
 // Whom a command is about, and what it opens.
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
-import type { EventStore } from '@paylog/event-store/eventStore'
-import type { Person } from '@paylog/operator-routes/privacy/erase'
-import type { PersonalDataKeys, Subject } from '@paylog/privacy/dataKeys'
-import type { Workflow } from '@paylog/workflows/context'
+import type { Erasing, Person } from '@paylog/operator-routes/privacy/erase'
+import type { Subject } from '@paylog/privacy/dataKeys'
 import { messageOf, OpsError, UsageError } from '../command.ts'
 import { type ReadOptions, text } from '../options.ts'
-import type { Pool, System } from '../system.ts'
+import type { System } from '../system.ts'
 
 export const personOptions = {
   user: text('ID', 'a user of yours, as in user_id'),
@@ -31,17 +29,11 @@ export function readPerson({ user, email, payment }: ReadOptions<typeof personOp
   return { payment: id }
 }
 
-export type OpenPrivacy = Workflow & {
-  readonly store: EventStore
-  readonly keys: PersonalDataKeys
-  readonly pool: Pool
-}
-
 /**
  * Opens the log, its keys, the database and the enabled providers, of which there may be none.
  * @throws ConfigError, MasterKeyError; errors of Postgres and of the log
  */
-export async function openPrivacy(open: System): Promise<OpenPrivacy> {
+export async function openPrivacy(open: System): Promise<Erasing> {
   const providers = await open.providers()
   const keys = await open.keys()
   return { providers, keys, store: await open.store(keys), pool: open.pool(), now: () => new Date() }

@@ -158,12 +158,3 @@ t.test('rejected lines are reported with their number, and the others are import
     { line: 8, error: { code: 'card_number_rejected' } },
   ])
 })
-
-t.test('unknown fields are ignored', async (t) => {
-  const id = randomUUID()
-  t.match(await run([someLine({ id, discount: 50, created_at: '2026-01-01T00:00:00.000Z' })]), {
-    code: 0,
-    stdout: '1 line: 1 added, 0 changed, 0 unchanged, 0 rejected.\n',
-  })
-  t.match(await product(id), { total_cents: 1250, discount_cents: 0 })
-})

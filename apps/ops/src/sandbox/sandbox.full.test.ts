@@ -4,27 +4,26 @@ import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import type { InitiatePayment } from '@paylog/domain/payments/initiate'
 import { disputeStatusOf } from '@paylog/domain/payments/money'
-import { existingPayment, type Payment } from '@paylog/domain/payments/payment'
-import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { createPostgresMemory } from '@paylog/providers/sandbox/postgresMemory'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
-import { paymentFields } from '@paylog/testing/paymentFields'
 import { startSystem } from '@paylog/testing/system'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import { waitFor } from '@paylog/testing/waitFor'
 import { capturePayment } from '@paylog/workflows/payments/intentCalls'
-import { openPayment } from '@paylog/workflows/payments/openPayment'
 import { refundPayment } from '@paylog/workflows/payments/refundPayment'
 import t from 'tap'
+import { paymentsHarness } from '../testing/paymentsHarness.ts'
 import { runOps } from '../testing/runOps.ts'
 
 const { databaseUrl } = await createTestDatabase(t)
 const system = await startSystem(t, { SANDBOX_DATABASE_URL: databaseUrl })
-const store = createEventStore({ connectionString: system.eventStoreUrl, keys: system.keys })
+const log = { connectionString: system.eventStoreUrl, databaseUrl: system.databaseUrl, keys: system.keys }
+const payments = await paymentsHarness(t, log)
+const { store, payment, statusOf } = payments
 const memory = createPostgresMemory({ databaseUrl, timeoutMs: 5_000 })
 const sandbox = createSandbox({ webhookSecrets: [system.sandboxSecret], memory })
-t.teardown(() => Promise.all([store.close(), sandbox.close()]))
+t.teardown(() => sandbox.close())
 
 const workflow = { store, providers: new Map([['sandbox', sandbox]]), now: () => new Date() }
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'operator' }
@@ -36,20 +35,9 @@ const env = {
   SANDBOX_WEBHOOK_SECRET: system.sandboxSecret,
   SANDBOX_DATABASE_URL: databaseUrl,
 }
+const open = (wanted?: Partial<InitiatePayment>) => payments.open(sandbox, wanted)
 const ops = (...args: readonly string[]) => runOps(['sandbox', ...args], env)
 
-async function open(wanted: Partial<InitiatePayment> = {}): Promise<string> {
-  const payment_id = randomUUID()
-  const about = { payment_id, provider_id: 'sandbox', occurred_at: new Date().toISOString() }
-  const payer = { id: null, type: 'guest', email: null } as const
-  const command = async () => ({ ...paymentFields, total_cents: 2200, currency: 'EUR', payer, ...about, ...wanted })
-  await openPayment(workflow, { earlier: null, command, metadata })
-  return payment_id
-}
-
-const payment = async (id: string): Promise<Payment> =>
-  existingPayment((await store.load(paymentStream(id), paymentFold)).state)
-const statusOf = async (id: string) => (await payment(id)).status
 const refund = (payment_id: string, amount_cents: number) => {
   const command = {
     refund_id: randomUUID(),

@@ -1,12 +1,11 @@
 // `streams copy` as processes: exit codes, output, and the consumers on the new log.
 import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { createPool } from '@paylog/runtime/postgres/pool'
-import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startProcess } from '@paylog/testing/processes'
 import { startSystem } from '@paylog/testing/system'
+import { testPool } from '@paylog/testing/testPool'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { fetch } from 'undici'
@@ -29,13 +28,6 @@ function connected(t: Test, { connectionString }: { connectionString: string }) 
 }
 
 type Client = ReturnType<typeof connected>['client']
-
-function poolOn(t: Test, databaseUrl: string) {
-  const log = createLog({ app: 'test', level: 'silent' })
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 2, log })
-  t.teardown(() => pool.end())
-  return pool
-}
 
 const numbered = (number: number) => {
   return {
@@ -158,7 +150,7 @@ t.test('a copy that is killed continues when it is run again', async (t) => {
 t.test('streams copy moves no checkpoint when the source recorded more meanwhile', async (t) => {
   const { source, target } = await startStores(t)
   await fill(source.client, 100)
-  const pool = poolOn(t, source.databaseUrl)
+  const pool = testPool(t, source.databaseUrl)
   await pool.query(`insert into webhooks.checkpoints values ('a', 1, 1, gen_random_uuid(), now())`)
   const checkpoints = async () => (await pool.query('select * from webhooks.checkpoints order by name')).rows
   const before = await checkpoints()
@@ -178,7 +170,7 @@ t.test('projector and worker continue on the new log from their moved checkpoint
   const nodes = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url, WEBHOOK_1_EVENTS: 'payment.*' }
   const system = await startSystem(t, nodes)
   const { databaseUrl } = system
-  const pool = poolOn(t, databaseUrl)
+  const pool = testPool(t, databaseUrl)
   const pay = async () => {
     const response = await fetch(`${system.baseUrl}/payments/intents`, {
       method: 'POST',

@@ -100,24 +100,7 @@ const tables = ['read_models.checkpoints', 'webhooks.checkpoints'] as const
 /** A row that marks the checkpoints of a table as already moved to this log. */
 const markerOf = (address: string) => `moved to ${address}`
 
-export type MovedCheckpoint = {
-  readonly table: string
-  readonly name: string
-  readonly from: bigint
-  readonly to: bigint
-}
-
-export type Checkpoints = {
-  /** The current positions. Empty when they were already moved to that log. */
-  readonly positions: readonly LogCheckpoint[]
-  /**
-   * Moves all checkpoints or none.
-   * @param positions the new ones, in the order of `positions`
-   * @throws OpsError when a checkpoint has changed, because a consumer is still running
-   */
-  move(positions: readonly (LogCheckpoint | undefined)[]): Promise<readonly MovedCheckpoint[]>
-}
-
+type MovedCheckpoint = { readonly table: string; readonly name: string; readonly from: bigint; readonly to: bigint }
 type Row = { readonly table: string; readonly name: string; readonly position: LogCheckpoint }
 
 /**
@@ -125,15 +108,22 @@ type Row = { readonly table: string; readonly name: string; readonly position: L
  * @param target connection string of the log that they are moved to
  * @throws OpsError when there are none; database errors
  */
-export async function openCheckpoints(pool: Pool, target: string): Promise<Checkpoints> {
+export async function openCheckpoints(pool: Pool, target: string) {
   const marker = markerOf(withoutCredentials(target))
   const present = await presentTables(pool)
   const rows = (await Promise.all(present.map((table) => readRows(pool, table)))).flat()
   const isMoved = rows.some(({ name }) => name === marker)
   const left = isMoved ? [] : rows
   return {
+    /** The current positions. Empty when they were already moved to that log. */
     positions: left.map(({ position }) => position),
-    move: (positions) => moveAll(pool, { rows: left, positions, marker, tables: isMoved ? [] : present }),
+    /**
+     * Moves all checkpoints or none.
+     * @param positions the new ones, in the order of `positions`
+     * @throws OpsError when a checkpoint has changed, because a consumer is still running
+     */
+    move: (positions: readonly (LogCheckpoint | undefined)[]) =>
+      moveAll(pool, { rows: left, positions, marker, tables: isMoved ? [] : present }),
   }
 }
 

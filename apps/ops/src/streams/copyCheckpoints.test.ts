@@ -1,9 +1,8 @@
 import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
 import { migrate } from '@paylog/runtime/postgres/migrate'
-import { createPool } from '@paylog/runtime/postgres/pool'
-import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
+import { testPool } from '@paylog/testing/testPool'
 import t, { type Test } from 'tap'
 import { NIL } from 'uuid'
 import { openCheckpoints } from './copy.ts'
@@ -13,9 +12,7 @@ const target = 'esdb://admin:change/it?yes@one:2113,two:2113?tls=true'
 
 async function database(t: Test) {
   const { databaseUrl } = await createTestDatabase(t)
-  const log = createLog({ app: 'test', level: 'silent' })
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 1, log })
-  t.teardown(() => pool.end())
+  const pool = testPool(t, databaseUrl, 1)
   const rows = async () => {
     const names = ['read_models.checkpoints', 'webhooks.checkpoints']
     const found = names.map(

@@ -91,45 +91,40 @@ t.test('an export has no system streams', async (t) => {
   t.notMatch(linesOf(path), /"stream":"\$/)
 })
 
-t.test('every filter alone, every two and all four together select the matching events', async (t) => {
-  const categories = [undefined, 'payment', 'product', 'guestToken']
-  const streams = [undefined, 'payment-1', 'payment', 'payment-2-3']
-  const types = [undefined, 'PaymentInitiated', 'ProductAdded']
-  const times = [[], [2, undefined], [undefined, 6], [3, 7]]
+type Condition = {
+  readonly flags: readonly [option: string, value: string]
+  readonly has: (row: RecordedRow) => boolean
+}
+
+const conditions: readonly Condition[] = [
+  { flags: ['--category', 'payment'], has: ({ stream }) => stream.startsWith('payment-') },
+  { flags: ['--stream', 'payment-1'], has: ({ stream }) => stream === 'payment-1' },
+  { flags: ['--type', 'PaymentInitiated'], has: ({ type }) => type === 'PaymentInitiated' },
+  { flags: ['--since', dayOf(2)], has: (row) => createdMs(row) >= firstDay + 2 * dayMs },
+  { flags: ['--until', dayOf(7)], has: (row) => createdMs(row) < firstDay + 7 * dayMs },
+]
+const productsAdded: Condition = { flags: ['--type', 'ProductAdded'], has: ({ type }) => type === 'ProductAdded' }
+
+t.test('every combination of filters selects the matching events', async (t) => {
+  let combinations: Condition[][] = [[]]
+  for (const condition of conditions)
+    combinations = combinations.concat(combinations.map((some) => [...some, condition]))
   let notEmpty = 0
-  for (const category of categories)
-    for (const stream of streams)
-      for (const type of types)
-        for (const [since, until] of times) {
-          const given = [category, stream, type, since ?? until].filter((value) => value !== undefined).length
-          if (given === 3 || (given === 4 && stream !== 'payment-2-3')) continue
-          // Each export adds its record to the log.
-          const all = (await rows()).filter(({ stream }) => !stream.startsWith('$'))
-          const expected = all.filter(
-            (row) =>
-              (category === undefined || (row.stream.includes('-') && row.stream.split('-')[0] === category)) &&
-              (stream === undefined || row.stream === stream) &&
-              (type === undefined || row.type === type) &&
-              (since === undefined || createdMs(row) >= firstDay + since * dayMs) &&
-              (until === undefined || createdMs(row) < firstDay + until * dayMs),
-          )
-          const flags = [
-            ...(category === undefined ? [] : ['--category', category]),
-            ...(stream === undefined ? [] : ['--stream', stream]),
-            ...(type === undefined ? [] : ['--type', type]),
-            ...(since === undefined ? [] : ['--since', dayOf(since)]),
-            ...(until === undefined ? [] : ['--until', dayOf(until)]),
-          ]
-          const path = join(directory, 'combination.ndjson')
-          const manifest = await exportTo(path, '--force', ...flags)
-          t.same(
-            [idsIn(path), manifest.count],
-            [expected.map(({ event_id }) => event_id), expected.length],
-            flags.join(' ') || 'no filter',
-          )
-          if (expected.length > 0) notEmpty++
-        }
-  t.ok(notEmpty > 30, `${notEmpty} combinations let something through`)
+  for (const combination of [...combinations, [productsAdded]]) {
+    // Each export adds its record to the log.
+    const recorded = (await rows()).filter(({ stream }) => !stream.startsWith('$'))
+    const expected = recorded.filter((row) => combination.every(({ has }) => has(row)))
+    const flags = combination.flatMap((condition) => condition.flags)
+    const path = join(directory, 'combination.ndjson')
+    const manifest = await exportTo(path, '--force', ...flags)
+    t.same(
+      [idsIn(path), manifest.count],
+      [expected.map(({ event_id }) => event_id), expected.length],
+      flags.join(' ') || 'no filter',
+    )
+    if (expected.length > 0) notEmpty++
+  }
+  t.ok(notEmpty > 15, `${notEmpty} combinations let something through`)
 })
 
 t.test('--since is inclusive and --until exclusive, to the millisecond', async (t) => {

@@ -4,16 +4,24 @@ import { ConfigError } from '@paylog/config/environment'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import { exportLog } from '@paylog/event-store/export/exportLog'
 import { readExportHead, readExportPage } from '@paylog/event-store/export/exportPage'
-import type { ExportFilters } from '@paylog/event-store/export/filters'
+import { type ExportFilters, filterProblem } from '@paylog/event-store/export/filters'
 import { type Manifest, type ManifestCheckpoint, manifestOf } from '@paylog/event-store/export/manifest'
+import { categories } from '@paylog/event-store/streamName'
 import type { IntendedDeed } from '@paylog/workflows/auditTrail'
 import { messageOf, UsageError } from '../command.ts'
 import { defineCommand, type Run } from '../defineCommand.ts'
-import { flag, required, text } from '../options.ts'
+import { flag, type ReadOptions, required, text, time } from '../options.ts'
 import { logProgress } from '../progressLine.ts'
 import { createExportFile, type ExportFile, requireFreePaths } from './exportFile.ts'
-import { categoryWarning, filterOptions, readFilters } from './exportSelection.ts'
 import { createSha256 } from './openExport.ts'
+
+const filterOptions = {
+  category: text('C', 'streams of this category: the part of the name before the first dash, such as payment'),
+  stream: text('S', 'one stream'),
+  type: text('T', 'events of this type, such as PaymentSucceeded'),
+  since: time('recorded at this time or later'),
+  until: time('recorded before this time, which must be at least 10 s ago'),
+}
 
 export const streamsExport = defineCommand({
   summary: 'Export recorded events as ndjson in the order of the log, with FILE.manifest.json beside it',
@@ -55,6 +63,24 @@ export const streamsExport = defineCommand({
     }
   },
 })
+
+/** @param now in ms since 1970 @throws UsageError */
+function readFilters(given: ReadOptions<typeof filterOptions>, now: number): ExportFilters {
+  const { category = null, stream = null, type = null } = given
+  const [since = null, until = null] = [given.since, given.until].map(timeText)
+  const filters = { category, stream, type, since, until }
+  const problem = filterProblem(filters, now)
+  if (problem !== undefined) throw new UsageError(`--${problem.field} ${problem.message}`)
+  return filters
+}
+
+const timeText = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString())
+
+/** A warning for a probably mistyped category. */
+function categoryWarning({ category }: ExportFilters): string | undefined {
+  if (category === null || categories.some((known) => known === category)) return undefined
+  return `Paylog has no category ${category}. It has ${categories.join(', ')}.`
+}
 
 function exportDeed({ stream, ...details }: ExportFilters): IntendedDeed {
   const target = stream === null ? null : { kind: 'stream', id: stream }

@@ -93,16 +93,10 @@ t.test('the pages end at the head of the first one while events are recorded', a
   }
 })
 
-t.test('a page of the log is ndjson, and for administrators only', async (t) => {
+t.test('a page of the log is ndjson', async (t) => {
   const response = await get('/admin/events?limit=1')
   t.match(response.headers['content-type'], /^application\/x-ndjson/)
   t.match(response.body, /^\{.*\}\n$/)
-  for (const [headers, status] of [
-    [{ 'x-session-id': 'demo-session' }, 403],
-    [{ 'x-session-id': 'unknown' }, 401],
-    [{}, 401],
-  ] as const)
-    t.equal((await get('/admin/events?limit=0', { ...headers })).statusCode, status)
 })
 
 t.test('a page after the head is empty and the last one', async (t) => {

@@ -6,10 +6,7 @@ import { newSigningKey, parseSigningKey } from '@paylog/audit-log/note'
 import { signCheckpoint } from '@paylog/audit-log/signing'
 import { readCheckpoints, readTree } from '@paylog/audit-log/treeStore'
 import { createTreeWriter, restartTree } from '@paylog/audit-log/treeWriter'
-import { createRawClient } from '@paylog/event-store/connection/calls'
 import { readPages } from '@paylog/event-store/read/readPage'
-import { createPool } from '@paylog/runtime/postgres/pool'
-import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Test } from 'tap'
 import { exportHarness } from './exportHarness.ts'
 import { runOps } from './runOps.ts'
@@ -19,11 +16,7 @@ const tables = ['event_store.events', 'audit.tiles', 'audit.tree', 'audit.checkp
 
 export async function auditHarness(t: Test) {
   const exports = await exportHarness(t)
-  const { store, directory, sql, environment: logOnly } = exports
-  const log = createLog({ app: 'test', level: 'silent' })
-  const pool = createPool({ databaseUrl: store.databaseUrl, applicationName: 'test', max: 2, log })
-  const raw = createRawClient({ name: 'the log', connectionString: store.connectionString })
-  t.teardown(() => Promise.all([raw.close(), pool.end()]))
+  const { store, raw, pool, directory, sql, environment: logOnly } = exports
   const { signingKey, verifierKey } = newSigningKey(origin)
   const key = parseSigningKey(signingKey)
   const environment = { ...logOnly, DATABASE_URL: store.databaseUrl, AUDIT_SIGNING_KEY: signingKey }
@@ -40,7 +33,6 @@ export async function auditHarness(t: Test) {
   }
   return {
     ...exports,
-    pool,
     environment,
     verifierKey,
     origin,

@@ -6,10 +6,9 @@ import { join } from 'node:path'
 import { createRawClient } from '@paylog/event-store/connection/calls'
 import { appendRaw } from '@paylog/event-store/copy-log/appendRaw'
 import { type Manifest, manifestOf } from '@paylog/event-store/export/manifest'
-import { createPool } from '@paylog/runtime/postgres/pool'
-import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { positionAt } from '@paylog/testing/positionAt'
+import { testPool } from '@paylog/testing/testPool'
 import type { Test } from 'tap'
 import { OpsError } from '../command.ts'
 import { streamsExport } from '../streams/export.ts'
@@ -49,13 +48,8 @@ export type Verification = {
 export async function exportHarness(t: Test) {
   const store = await startEventStore(t)
   const raw = createRawClient({ name: 'the log', connectionString: store.connectionString })
-  const pool = createPool({
-    databaseUrl: store.databaseUrl,
-    applicationName: 'test',
-    max: 1,
-    log: createLog({ app: 'test', level: 'silent' }),
-  })
-  t.teardown(() => Promise.all([raw.close(), pool.end()]))
+  t.teardown(() => raw.close())
+  const pool = testPool(t, store.databaseUrl, 2)
   const directory = t.testdir({})
   const environment = { EVENTSTORE_URL: store.connectionString, DATA_DIR: directory }
   const revisions = new Map<string, number>()
@@ -85,6 +79,8 @@ export async function exportHarness(t: Test) {
   }
   return {
     store,
+    raw,
+    pool,
     directory,
     environment,
     append,

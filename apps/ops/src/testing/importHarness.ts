@@ -4,7 +4,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { existingProduct, type Product, productFold } from '@paylog/domain/products/product'
-import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
@@ -38,11 +37,7 @@ export async function importHarness(t: Test) {
     writeFileSync(path, content)
     return path
   }
-  async function events(): Promise<Recorded[]> {
-    const all: Recorded[] = []
-    for await (const event of store.readLog({ prefixes: ['product-'] })) all.push(event)
-    return all
-  }
+  const events = () => Array.fromAsync(store.readLog({ prefixes: ['product-'] }))
   return {
     log,
     store,

@@ -8,7 +8,7 @@ import { existingPayment, type Payment, type PaymentState } from '@paylog/domain
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
-import { startEventStore } from '@paylog/testing/eventStore'
+import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import { paymentFields } from '@paylog/testing/paymentFields'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
 import type { Test } from 'tap'
@@ -22,9 +22,13 @@ const paymentDefaults = {
   payer: { id: null, type: 'guest', email: null },
 }
 
-export async function paymentsHarness(t: Test) {
-  const log = await startEventStore(t)
-  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
+/** @param log that the test has started */
+export async function paymentsHarness(
+  t: Test,
+  log?: Pick<TestEventStore, 'connectionString' | 'databaseUrl' | 'keys'>,
+) {
+  const { connectionString, databaseUrl, keys } = log ?? (await startEventStore(t))
+  const store = createEventStore({ connectionString, keys })
   t.teardown(() => store.close())
 
   const decide = (id: string, decision: (state: PaymentState) => PaymentEvent[]) =>
@@ -39,9 +43,8 @@ export async function paymentsHarness(t: Test) {
 
   return {
     store,
-    eventStore: log,
-    connectionString: log.connectionString,
-    databaseUrl: log.databaseUrl,
+    connectionString,
+    databaseUrl,
     payment,
     statusOf: async (id: string) => (await payment(id)).status,
     intentOf: async (id: string) => (await payment(id)).provider_intent_id ?? '',

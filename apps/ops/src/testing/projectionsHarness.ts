@@ -28,10 +28,9 @@ import {
   user,
 } from '@paylog/projections/testing/logFixture'
 import type { LoggedEvent } from '@paylog/projections/testing/logKeys'
-import { createPool } from '@paylog/runtime/postgres/pool'
-import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess } from '@paylog/testing/processes'
+import { testPool } from '@paylog/testing/testPool'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { type RunningCommand, runOps, startOps } from './runOps.ts'
@@ -65,10 +64,9 @@ export type ProjectionName = keyof typeof changedColumns
 export async function projectionsHarness(t: Test) {
   const eventStore = await startEventStore(t)
   const { connectionString, databaseUrl, keys } = eventStore
-  const log = createLog({ app: 'test', level: 'silent' })
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })
+  const pool = testPool(t, databaseUrl, 8)
   const store = createEventStore({ connectionString, keys })
-  t.teardown(() => Promise.all([store.close(), pool.end()]))
+  t.teardown(() => store.close())
   const env = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, DATA_DIR: t.testdir({}) }
   const record = recordOn(store)
 
@@ -112,9 +110,6 @@ export async function projectionsHarness(t: Test) {
       await record(log.events)
     },
 
-    /** Creates payments one after the other, each when the one before is in the read model, until stopped. */
-    keepPaying: () => keepPaying(t, () => payAndSee(pool, record)),
-
     /** Waits until the live tables have read the log up to its current end. */
     async caughtUp(): Promise<void> {
       for (const { name, streamPrefixes } of projections)
@@ -141,12 +136,7 @@ export async function projectionsHarness(t: Test) {
   }
 }
 
-export type Paying = {
-  /** @returns the number of payments */
-  stop(): Promise<number>
-}
-
-type Pool = ReturnType<typeof createPool>
+type Pool = ReturnType<typeof testPool>
 type Recorder = (events: readonly LoggedEvent[]) => Promise<void>
 
 function recordOn(store: EventStore): Recorder {
@@ -160,31 +150,6 @@ function recordOn(store: EventStore): Recorder {
         metadata,
       })
   }
-}
-
-async function payAndSee(pool: Pool, record: Recorder): Promise<void> {
-  const log = createLogFixture()
-  const id = addPaymentTo(log, user('u1'))
-  await record(log.events)
-  const seen = async () => (await pool.query('select from read_models.payments where id = $1', [id])).rowCount === 1
-  await waitFor(seen, { what: 'a payment in the read model' })
-}
-
-function keepPaying(t: Test, pay: () => Promise<void>): Paying {
-  let isOver = false
-  const paying = (async () => {
-    let made = 0
-    for (; !isOver; made++) await pay()
-    return made
-  })()
-  // `stop` reports the failure. Until then, it must not count as unhandled.
-  paying.catch(() => undefined)
-  const stop = async () => {
-    isOver = true
-    return await paying
-  }
-  t.teardown(() => stop().catch(() => undefined))
-  return { stop }
 }
 
 async function holdLocks(t: Test, pool: Pool, statements: readonly string[]): Promise<() => Promise<void>> {

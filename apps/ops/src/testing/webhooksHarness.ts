@@ -2,11 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import { type WebhookTestFacts, webhookTestFold } from '@paylog/domain/webhookTest'
-import type { Recorded } from '@paylog/event-store/codec/codec'
 import { providerEventStream, webhookTestStream } from '@paylog/event-store/streamName'
-import { createPool } from '@paylog/runtime/postgres/pool'
-import { createLog } from '@paylog/runtime/telemetry/log'
+import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess } from '@paylog/testing/processes'
+import { testPool } from '@paylog/testing/testPool'
 import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import { outboundMessages } from '@paylog/webhooks/outbound'
 import type { Test } from 'tap'
@@ -38,15 +37,10 @@ export function endpointVariables(name: string, url: string, more: Variables = {
 }
 
 export async function webhooksHarness(t: Test) {
-  const payments = await paymentsHarness(t)
+  const eventStore = await startEventStore(t)
+  const payments = await paymentsHarness(t, eventStore)
   const { databaseUrl, store } = payments
-  const pool = createPool({
-    databaseUrl,
-    applicationName: 'test',
-    max: 3,
-    log: createLog({ app: 'test', level: 'silent' }),
-  })
-  t.teardown(() => pool.end())
+  const pool = testPool(t, databaseUrl)
   const env = {
     DATABASE_URL: databaseUrl,
     EVENTSTORE_URL: payments.connectionString,
@@ -54,16 +48,12 @@ export async function webhooksHarness(t: Test) {
     DATA_DIR: t.testdir({}),
   }
 
-  async function events(): Promise<Recorded[]> {
-    const all: Recorded[] = []
-    for await (const event of store.readLog({ prefixes: ['payment-', 'providerEvent-'] })) all.push(event)
-    return all
-  }
+  const events = () => Array.fromAsync(store.readLog({ prefixes: ['payment-', 'providerEvent-'] }))
 
   return {
     pool,
     store,
-    eventStore: payments.eventStore,
+    eventStore,
     env,
     events,
     /** A real worker with these endpoints. */
@@ -79,6 +69,9 @@ export async function webhooksHarness(t: Test) {
       )
       return rows
     },
+
+    /** Inserts failed deliveries, which failed one minute ago and one minute earlier each. */
+    fail: (node: string, count: number) => pool.query(failSql, [node, count]),
 
     /** The delivery ids, in order, that the worker would create for an endpoint from the whole log. */
     async idsOf(name: string, nodes: Variables): Promise<string[]> {
@@ -118,6 +111,14 @@ export async function webhooksHarness(t: Test) {
     },
   }
 }
+
+const failSql = `
+insert into webhooks.finished_deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
+  source_event_id, correlation_id, causation_id, is_test, attempts, attempts_made, last_attempt_at, last_error,
+  ended_at, created_at)
+select gen_random_uuid(), $1, 'payment.failed', 'canonical', 'sandbox', '{}', 'payment-1', n, gen_random_uuid(),
+  'c', 'c', false, 4, '[]', now() - make_interval(mins => n), 'timeout', now(), now() - interval '30 days'
+from generate_series(1, $2::int) n`
 
 function notificationReceived(provider_event_id: string): ProviderNotificationEvent {
   const time = '2026-01-02T03:04:05.000Z'

@@ -3,6 +3,19 @@ import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.t
 
 const nowhere = 'http://127.0.0.1:9'
 
+t.test('webhooks backfill creates what is missing with the ids of the worker, without tests', async (t) => {
+  const { pay, recordTests, run, rows, idsOf } = await webhooksHarness(t)
+  const one = endpointVariables('1', nowhere)
+  await pay(3)
+  await recordTests()
+  const backfill = async (...more: string[]) => await run(['backfill', '--node', '1', '--from', '0', ...more], one)
+  t.match(await backfill('--dry-run'), { code: 0, stdout: '6 events: 3 deliveries are missing, 0 already there.\n' })
+  t.same(await rows('1'), [], 'a dry run changes nothing')
+  t.match(await backfill(), { code: 0, stdout: '6 events: 3 deliveries created, 0 already there.\n' })
+  t.same((await rows('1')).map(({ id }) => id).toSorted(), (await idsOf('1', one)).toSorted())
+  t.match(JSON.parse((await backfill('--json')).stdout), { complete: true, dry_run: false, missing: 0, present: 3 })
+})
+
 t.test('webhooks backfill starts with the event at --from', async (t) => {
   const harness = await webhooksHarness(t)
   const one = endpointVariables('1', nowhere)

@@ -1,78 +1,61 @@
 // Backfills that are killed or interrupted half way.
 import { waitFor } from '@paylog/testing/waitFor'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
 
 const longTimeout = { timeoutMs: 30_000 }
-const nowhere = 'http://127.0.0.1:9'
+const raw = endpointVariables('1', 'http://127.0.0.1:9', { EVENT_MODE: 'raw' })
+/** Deliveries in one statement. */
+const slice = 100
+const backfill = ['backfill', '--node', '1', '--from', '0']
 
-t.test('a backfill that is killed and repeated creates each delivery once', async (t) => {
+/** Starts a backfill of 500 deliveries, and waits until it waits for a transaction that creates one of them and does not end. */
+async function startBlocked(t: Test, blockedAt: number, ...flags: string[]) {
   const harness = await webhooksHarness(t)
-  const raw = endpointVariables('1', nowhere, { EVENT_MODE: 'raw' })
-  for (let round = 0; round < 5; round++) await harness.notify(100)
+  const { pool, rows, notify, start } = harness
+  for (let round = 0; round < 5; round++) await notify(100)
   const ids = await harness.idsOf('1', raw)
   t.equal(ids.length, 500)
-  const other = await harness.pool.connect()
-  try {
-    // Another transaction is creating the last delivery and does not end.
-    await other.query('begin; set local idle_in_transaction_session_timeout = 0')
-    await other.query(
-      `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-        source_event_id, correlation_id, causation_id, next_attempt_at, created_at)
-      values ($1, '1', 'e', 'raw', 'p', '{}', 's', 0, $1, 'c', 'c', now(), now())`,
-      [ids.at(-1)],
-    )
-    const running = harness.start(['backfill', '--node', '1', '--from', '0'], raw)
-    await waitFor(async () => (await harness.rows('1')).length === 400, {
-      what: 'all but the last slice',
-      ...longTimeout,
-    })
-    running.signal('SIGKILL')
-    t.match(await running.ended, { code: null })
-    // Otherwise its statement would continue once it gets the lock.
-    await harness.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'paylog ops'
-      and datname = current_database()`)
-  } finally {
-    await other.query('rollback')
-    other.release()
-  }
-  const again = await harness.run(['backfill', '--node', '1', '--from', '0'], raw)
-  t.match(again, { code: 0, stdout: '500 events: 100 deliveries created, 400 already there.\n' })
-  t.same((await harness.rows('1')).map(({ id }) => id).toSorted(), ids.toSorted())
+  const other = await pool.connect()
+  t.teardown(() => other.release())
+  await other.query('begin; set local idle_in_transaction_session_timeout = 0')
+  await other.query(
+    `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
+      source_event_id, correlation_id, causation_id, next_attempt_at, created_at)
+    values ($1, '1', 'e', 'raw', 'p', '{}', 's', 0, $1, 'c', 'c', now(), now())`,
+    [ids[blockedAt]],
+  )
+  const running = start([...backfill, ...flags], raw)
+  await waitFor(async () => (await rows('1')).length === blockedAt - (blockedAt % slice), { what: 'the slices before it', ...longTimeout })
+  const blocked = () =>
+    pool.query(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
+  await waitFor(async () => (await blocked()).rowCount === 1, { what: 'the next slice to wait' })
+  return { ...harness, ids, running, unblock: () => other.query('rollback') }
+}
+
+t.test('a backfill that is killed and repeated creates each delivery once', async (t) => {
+  const { ids, running, pool, unblock, run, rows } = await startBlocked(t, 499)
+  running.signal('SIGKILL')
+  t.match(await running.ended, { code: null })
+  // Otherwise its statement would continue once it gets the lock.
+  await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'paylog ops'
+    and datname = current_database()`)
+  await unblock()
+  t.match(await run(backfill, raw), {
+    code: 0,
+    stdout: '500 events: 100 deliveries created, 400 already there.\n',
+  })
+  t.same((await rows('1')).map(({ id }) => id).toSorted(), ids.toSorted())
 })
 
-const blockedSql = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-
 t.test('an interrupted backfill reports what it has created', async (t) => {
-  const harness = await webhooksHarness(t)
-  const raw = endpointVariables('1', nowhere, { EVENT_MODE: 'raw' })
-  for (let round = 0; round < 5; round++) await harness.notify(100)
-  const ids = await harness.idsOf('1', raw)
-  const other = await harness.pool.connect()
-  try {
-    await other.query('begin; set local idle_in_transaction_session_timeout = 0')
-    await other.query(
-      `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-        source_event_id, correlation_id, causation_id, next_attempt_at, created_at)
-      values ($1, '1', 'e', 'raw', 'p', '{}', 's', 0, $1, 'c', 'c', now(), now())`,
-      [ids[300]],
-    )
-    const running = harness.start(['backfill', '--node', '1', '--from', '0', '--json'], raw)
-    await waitFor(async () => (await harness.rows('1')).length === 300, { what: 'three slices', ...longTimeout })
-    await waitFor(async () => (await harness.pool.query(blockedSql)).rowCount === 1, {
-      what: 'the fourth slice to wait',
-    })
-    running.signal('SIGINT')
-    await waitFor(() => running.errors().includes('Stopping'), { what: 'the message about the signal' })
-    await other.query('rollback')
-    const ended = await running.ended
-    t.match(ended, {
-      code: 1,
-      stderr: /Interrupted\. Run the command again for the rest: nothing is created twice\.\n$/,
-    })
-    t.match(JSON.parse(ended.stdout), { complete: false, events: 400, missing: 400 })
-  } finally {
-    other.release()
-  }
-  t.equal((await harness.rows('1')).length, 400)
+  const { running, unblock, rows } = await startBlocked(t, 300, '--json')
+  running.signal('SIGINT')
+  await waitFor(() => running.errors().includes('Stopping'), { what: 'the message about the signal' })
+  await unblock()
+  const { code, stdout, stderr } = await running.ended
+  t.equal(code, 1)
+  t.match(stderr, /Interrupted\. Run the command again for the rest: nothing is created twice\.\n$/)
+  t.match(JSON.parse(stdout), { complete: false, events: 400, missing: 400 })
+  t.equal((await rows('1')).length, 400)
 })

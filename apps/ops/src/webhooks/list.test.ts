@@ -76,35 +76,22 @@ t.test('webhooks list shows the endpoints, and the deliveries from the newest on
   )
 })
 
-const filters: readonly (readonly [readonly string[], readonly number[]])[] = [
-  [
-    ['--status', 'pending'],
-    [6, 4, 3],
-  ],
-  [['--status', 'held'], [5]],
-  [['--status', 'succeeded'], [1]],
-  [['--status', 'failed'], [2]],
-  [
-    ['--node', '1'],
-    [4, 3, 2, 1],
-  ],
-  [['--node', '1', '--status', 'pending', '--limit', '1'], [4]],
-  [
-    ['--limit', '2'],
-    [6, 5],
-  ],
-  [['--node', '1', '--status', 'held'], []],
-]
-for (const [args, expected] of filters) {
-  t.test(`webhooks list ${args.join(' ')} shows the matching deliveries`, async (t) => {
-    const { nodes, deliveries } = JSON.parse((await harness.run(['list', ...args, '--json'])).stdout)
+t.test('webhooks list has options for endpoint, status and number', async (t) => {
+  for (const [options, expected] of [
+    ['--status held', [5]],
+    ['--node 1', [4, 3, 2, 1]],
+    ['--node 1 --status pending --limit 1', [4]],
+    ['--node 1 --status held', []],
+  ] as const) {
+    const { nodes, deliveries } = JSON.parse((await harness.run(['list', ...options.split(' '), '--json'])).stdout)
     t.same(
       deliveries.map((delivery: { id: string }) => delivery.id),
       expected.map(id),
+      options,
     )
-    t.equal(nodes.length, args.includes('--node') ? 1 : 3)
-  })
-}
+    t.equal(nodes.length, options.includes('--node') ? 1 : 3, options)
+  }
+})
 
 t.test('webhooks list --json has every field of a delivery', async (t) => {
   const { nodes, deliveries } = JSON.parse(

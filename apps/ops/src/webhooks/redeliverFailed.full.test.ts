@@ -7,19 +7,6 @@ const longTimeout = { timeoutMs: 30_000 }
 
 type Harness = Awaited<ReturnType<typeof webhooksHarness>>
 
-/** Inserts failed deliveries, the first one `mins` minutes ago and then one per minute. */
-async function fail(harness: Harness, node: string, count: number): Promise<void> {
-  await harness.pool.query(
-    `insert into webhooks.finished_deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
-      source_event_id, correlation_id, causation_id, is_test, attempts, attempts_made, last_attempt_at, last_error, ended_at,
-      created_at)
-    select gen_random_uuid(), $1, 'payment.failed', 'canonical', 'sandbox', '{}', 'payment-1', n, gen_random_uuid(),
-      'c', 'c', false, 4, '[]', now() - make_interval(mins => n), 'timeout', now(), now() - interval '30 days'
-    from generate_series(1, $2::int) n`,
-    [node, count],
-  )
-}
-
 /** Whether the command waits for a row lock. */
 async function isWaiting({ pool }: Harness): Promise<boolean> {
   const { rows } = await pool.query(`select from pg_stat_activity
@@ -40,8 +27,8 @@ async function counts(harness: Harness, node: string) {
 t.test('redeliver --failed --since takes only the matching deliveries of the endpoint', async (t) => {
   const harness = await webhooksHarness(t)
   await harness.pool.query(`insert into webhooks.nodes (name, disabled_at) values ('1', null), ('2', now())`)
-  await fail(harness, '1', 600)
-  await fail(harness, '2', 3)
+  await harness.fail('1', 600)
+  await harness.fail('2', 3)
   const since = ['redeliver', '--node', '1', '--failed', '--since', '60m']
   t.same(await harness.run([...since, '--dry-run']), {
     code: 0,
@@ -79,7 +66,7 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
   t.test(`redeliver --failed ended by ${signal} half way sends the rest when repeated`, async (t) => {
     const harness = await webhooksHarness(t)
     await harness.pool.query(`insert into webhooks.nodes (name) values ('1')`)
-    await fail(harness, '1', 1_200)
+    await harness.fail('1', 1_200)
     const other = await harness.pool.connect()
     try {
       await other.query('begin; set local idle_in_transaction_session_timeout = 0')

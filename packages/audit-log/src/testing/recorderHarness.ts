@@ -2,9 +2,9 @@
 import type { LogCheckpoint } from '@paylog/domain/events'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
-import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
+import { testPool } from '@paylog/testing/testPool'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
@@ -36,11 +36,8 @@ export async function recorderHarness(t: Test): Promise<RecorderHarness> {
   const eventStore = await startEventStore(t)
   const { connectionString, databaseUrl, keys } = eventStore
   const store = createEventStore({ connectionString, keys })
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 4, log })
-  t.teardown(async () => {
-    await store.close()
-    await pool.end()
-  })
+  const pool = testPool(t, databaseUrl)
+  t.teardown(() => store.close())
   const { signingKey, verifierKey } = newSigningKey('example.com/payments')
   const reaches = async (size: number) => {
     await waitFor(async () => (await readTree(pool)).size >= size, { what: `${size} leaves`, timeoutMs: 20_000 })

@@ -1,13 +1,16 @@
-// GET /admin/events: the log as ndjson, page by page, in the lines of `ops streams export`.
+// GET /admin/events: the log as ndjson, page by page, in the lines of `ops streams export`. GET /admin/events/checkpoint: what
+// the manifest of an export names.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { findCheckpoint } from '@paylog/audit-log/exportCheckpoint'
 import { actorName } from '@paylog/domain/actor'
 import { exampleId } from '@paylog/domain/examples'
 import { Instant } from '@paylog/domain/fields'
 import { type ExportFilters, filterProblem } from '@paylog/event-store/export/filters'
+import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { invalidInput } from '@paylog/runtime/http/validation'
 import { auditRequest } from '@paylog/workflows/auditTrail'
 import { type Static, Type } from 'typebox'
-import { auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
+import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
 
 const maxLimit = 5_000
 
@@ -37,7 +40,7 @@ const exampleLine =
 
 const positionHeader = (description: string) => Type.String({ pattern: '^[0-9]+$', description })
 
-const schema = {
+const exportSchema = {
   ...auditedSchema('system', 'exportEvents', 'Export recorded events'),
   description: [
     'For administrators. The lines of `ops streams export`, byte for byte: one event per line, in the order of the log, with data and ' +
@@ -65,11 +68,45 @@ const schema = {
   },
 }
 
+const ExportCheckpoint = Type.Object(
+  {
+    note: Type.String({ description: 'A signed note with a checkpoint of the tree of the log' }),
+    consistency: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description:
+        'Of an export whose lines are the first events of the log: the hashes in base64 that lead from the tree of its lines to ' +
+        'that of the checkpoint; none when the checkpoint is not larger. Null for others',
+    }),
+  },
+  { title: 'ExportCheckpoint' },
+)
+
+const exampleNote = [
+  'payments.example.com/log\n1200\nUNhY4JhezH9gQYqvDMWrWH9CwlcKiECVqejMrND2VFw=\n',
+  '— payments.example.com/log oaUjEpPI55uoguMERrwy6OBQgUpQZJUMraG30YGC8dRchvz/HkEN8GLfRK+Jgw1lvnpyOXE5uqFC0o+LQ3pqHWLNmgo=\n',
+].join('\n')
+
+const checkpointSchema = {
+  ...administratorSchema('system', 'findExportCheckpoint', 'Find the checkpoint of an export'),
+  description:
+    'For administrators. The smallest signed checkpoint that covers all events of an export; for an export from the start of the ' +
+    'log otherwise the newest one, which covers its first events. Null when there is none yet.',
+  querystring: Type.Object({
+    last_position: Type.String({ pattern: '^[0-9]{1,19}$', description: 'Position of its last event' }),
+    count: Type.Integer({ minimum: 1, description: 'The number of its events' }),
+  }),
+  response: {
+    200: dataResponse(Type.Union([ExportCheckpoint, Type.Null()]), {
+      description: 'The checkpoint',
+      examples: [{ note: exampleNote, consistency: [] }],
+    }),
+  },
+}
+
 export function eventRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
-  const { store, administrator, now } = dependencies
+  const { pool, store, now } = dependencies
   const continuations = createContinuations()
   return async (http) => {
-    http.get('/admin/events', { onRequest: administrator, schema }, async (request, reply) => {
+    http.get('/admin/events', { schema: exportSchema }, async (request, reply) => {
       const { query, actor } = request
       const filters = toFilters(query, now().getTime())
       const { after = null, head = null, limit } = query
@@ -90,6 +127,12 @@ export function eventRoutes(dependencies: OperatorDependencies): FastifyPluginAs
       if (page.head !== null) reply.header('x-log-head', page.head)
       reply.type('application/x-ndjson')
       return page.text
+    })
+
+    http.get('/admin/events/checkpoint', { schema: checkpointSchema }, async ({ query }) => {
+      const found = await findCheckpoint(pool, { last: BigInt(query.last_position), count: query.count })
+      const data = found && { note: found.note, consistency: found.consistency && [...found.consistency] }
+      return { success: true as const, data }
     })
   }
 }

@@ -1,5 +1,5 @@
 // A job: long work that an administrator started, such as a rebuild.
-import { ClientObject, Nullable } from '@paylog/domain/fields'
+import { ClientObject, Instant, Nullable } from '@paylog/domain/fields'
 import { type Static, Type } from 'typebox'
 
 export const JobKind = Type.Enum(['rebuild', 'verify', 'backfill', 'erase'])
@@ -16,8 +16,6 @@ export const JobProgress = Type.Object(
 )
 export type JobProgress = Static<typeof JobProgress>
 
-const Time = Type.String({ format: 'date-time' })
-
 export const Job = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
@@ -27,9 +25,9 @@ export const Job = Type.Object(
       description: 'interrupted: its process ended. Nothing is lost; start it again to continue',
     }),
     requested_by: Type.String({ description: 'The actor who started it' }),
-    created_at: Time,
-    updated_at: Type.With(Time, { description: 'When its process last reported' }),
-    ended_at: Nullable(Time),
+    created_at: Instant,
+    updated_at: Type.With(Instant, { description: 'When its process last reported' }),
+    ended_at: Nullable(Instant),
     progress: Nullable(JobProgress),
     result: Nullable(
       ClientObject({ description: 'The report of a job that succeeded; its fields depend on the kind' }),

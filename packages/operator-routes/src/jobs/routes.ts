@@ -15,12 +15,11 @@ const JobParams = Type.Object({ id: Type.String({ description: 'The id of the jo
 export const jobResponse = (description: string) => dataResponse(Job, { description, examples: [exampleJob] })
 
 export function jobRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
-  const { jobs, administrator } = dependencies
+  const { jobs } = dependencies
   return async (http) => {
     http.get(
       '/admin/jobs',
       {
-        onRequest: administrator,
         schema: {
           ...administratorSchema('system', 'listJobs', 'List jobs'),
           querystring: Type.Object({
@@ -39,7 +38,6 @@ export function jobRoutes(dependencies: OperatorDependencies): FastifyPluginAsyn
     http.get(
       '/admin/jobs/:id',
       {
-        onRequest: administrator,
         schema: {
           ...administratorSchema('system', 'getJob', 'Get a job', 'not_found'),
           params: JobParams,
@@ -51,7 +49,6 @@ export function jobRoutes(dependencies: OperatorDependencies): FastifyPluginAsyn
     http.post(
       '/admin/jobs/:id/cancel',
       {
-        onRequest: administrator,
         schema: {
           ...auditedSchema('system', 'cancelJob', 'Cancel a job', 'not_found'),
           description:

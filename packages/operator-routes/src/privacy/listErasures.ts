@@ -1,16 +1,21 @@
 // The erasures in the log.
+import { Instant } from '@paylog/domain/fields'
 import type { EventStore } from '@paylog/event-store/eventStore'
+import { type Static, Type } from 'typebox'
 
-export type ErasureRecord = {
-  readonly id: string
-  /** `person`, or the bucket of a retention. */
-  readonly kind: 'person' | 'body' | 'secret'
-  readonly occurred_at: string
-  /** Who did it, as in the metadata of events. */
-  readonly actor: string
-  /** The number of keys. */
-  readonly keys: number
-}
+export const Erasure = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    kind: Type.Enum(['person', 'body', 'secret'], {
+      description: 'body and secret: what providers sent, or client secrets, that were kept long enough',
+    }),
+    occurred_at: Instant,
+    actor: Type.String({ description: 'Who did it' }),
+    keys: Type.Integer({ description: 'The number of keys that were destroyed' }),
+  },
+  { title: 'Erasure' },
+)
+export type Erasure = Static<typeof Erasure>
 
 /**
  * Reads the category from the start: there are few erasures beside everything else.
@@ -21,8 +26,8 @@ export type ErasureRecord = {
 export async function listErasures(
   store: Pick<EventStore, 'readLog'>,
   { limit = Number.POSITIVE_INFINITY }: { readonly limit?: number } = {},
-): Promise<readonly ErasureRecord[]> {
-  const found: ErasureRecord[] = []
+): Promise<Erasure[]> {
+  const found: Erasure[] = []
   for await (const { type, data, metadata } of store.readLog({ prefixes: ['erasure-'] })) {
     if (type !== 'SubjectErased' && type !== 'RetentionApplied') continue
     found.push({

@@ -4,14 +4,21 @@ import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { listProjections } from '@paylog/projections/listProjections'
 import type { Projection } from '@paylog/projections/projection'
+import { rebuildLock } from '@paylog/projections/rebuild/rebuild'
+import { rebuildOne, rebuiltJson } from '@paylog/projections/rebuild/rebuildOne'
+import { heldLocks, type ReplayOptions, replayConnections } from '@paylog/projections/rebuild/replay'
+import { verifyLock } from '@paylog/projections/rebuild/verify'
+import { verifiedJson, verifyOne } from '@paylog/projections/rebuild/verifyOne'
 import { projections } from '@paylog/projections/registry'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
+import { createPool } from '@paylog/runtime/postgres/pool'
 import { auditRequest } from '@paylog/workflows/auditTrail'
+import type { Pool } from 'pg'
 import { Type } from 'typebox'
+import type { JobRun, JobWork } from '../jobs/jobs.ts'
 import { jobResponse } from '../jobs/routes.ts'
 import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
 import { exampleProjection, ProjectionState, projectionState } from './projectionState.ts'
-import { replayJobs, requireIdle } from './replayJobs.ts'
 
 const ProjectionParams = Type.Object({ name: Type.String({ description: 'The name of the projection' }) })
 
@@ -30,13 +37,61 @@ const descriptions = {
   },
 } as const
 
+/** The number of differing rows in the result of a verification. */
+const maxRows = 20
+
+const replayJob =
+  (replay: (options: ReplayOptions) => Promise<object>) =>
+  ({ databaseUrl, store, log }: OperatorDependencies, projection: Projection): JobWork =>
+  async ({ signal, onProgress }) => {
+    // Its own, because its statements may take long, and must not wait for requests.
+    const pool = createPool({ databaseUrl, applicationName: 'operator-api job', max: replayConnections, log })
+    try {
+      const options = { databaseUrl, pool, store, log, projection, signal }
+      return await replay({ ...options, onProgress: reportTo(onProgress) })
+    } finally {
+      await pool.end()
+    }
+  }
+
+const reportTo =
+  (onProgress: JobRun['onProgress']): ReplayOptions['onProgress'] =>
+  ({ step, events, position, end }) =>
+    onProgress({
+      step,
+      events,
+      position: position?.commit.toString() ?? null,
+      head: end?.commit.toString() ?? null,
+    })
+
+/** What each kind of job does. The result is what `ops projections … --json` prints for one projection. */
+const replayJobs = {
+  rebuild: replayJob(async (options) => rebuiltJson(await rebuildOne(options))),
+  verify: replayJob(async (options) => verifiedJson(await verifyOne({ ...options, maxRows }))),
+}
+
+const locks = { rebuild: rebuildLock, verify: verifyLock }
+const doing = { rebuild: 'rebuilding', verify: 'verifying' }
+
+/**
+ * Checks whether the command line or a projector does the same, which is no job.
+ * @throws DomainError `job_running`
+ */
+async function requireIdle(pool: Pool, kind: keyof typeof locks, projection: Projection): Promise<void> {
+  const held = await heldLocks(pool, [locks[kind](projection)])
+  if (held.size > 0)
+    throw new DomainError(
+      'job_running',
+      `Another process is ${doing[kind]} ${projection.name}; try again when it has ended`,
+    )
+}
+
 export function projectionRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
-  const { pool, store, jobs, administrator } = dependencies
+  const { pool, store, jobs } = dependencies
   return async (http) => {
     http.get(
       '/admin/projections',
       {
-        onRequest: administrator,
         schema: {
           ...administratorSchema('system', 'listProjections', 'List the projections'),
           response: {
@@ -54,7 +109,6 @@ export function projectionRoutes(dependencies: OperatorDependencies): FastifyPlu
       http.post(
         `/admin/projections/:name/${kind}`,
         {
-          onRequest: administrator,
           schema: {
             ...auditedSchema('system', operationId, summary, 'not_found', 'job_running'),
             description,

@@ -2,14 +2,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
-import { exampleSystem, SystemState } from './systemState.ts'
+import { exampleSystem, SystemState } from './system.ts'
 
-export function systemRoutes({ system, administrator }: OperatorDependencies): FastifyPluginAsyncTypebox {
+export function systemRoutes({ system }: OperatorDependencies): FastifyPluginAsyncTypebox {
   return async (http) => {
     http.get(
       '/admin/system',
       {
-        onRequest: administrator,
         schema: {
           ...administratorSchema('system', 'getSystem', 'Get the version and the readiness of all processes'),
           response: {

@@ -61,7 +61,7 @@ async function harness(t: Test, endpoints: Variables) {
 
 t.test('a redelivered webhook arrives with the same id and body, signed by the worker [10.4-redeliver]', async (t) => {
   const shop = await startFakeEndpoint(t, (response, index) => {
-    response.statusCode = index < 2 ? 500 : 200
+    response.statusCode = index < 3 ? 500 : 200
     response.end(`response ${index}`)
   })
   const { startWorker, pay, post, get, list, waitForStatus } = await harness(
@@ -82,14 +82,15 @@ t.test('a redelivered webhook arrives with the same id and body, signed by the w
   t.equal(shop.received[0]?.body, before.payload)
 
   t.match(await post(`webhook-deliveries/${failed.id}/redeliver`), { id: failed.id })
+  // The third attempt fails too, so that only a new retry schedule leads to the fourth.
   await waitForStatus('succeeded', 1)
-  t.equal(shop.received.length, 3)
-  const last = shop.received[2]
+  t.equal(shop.received.length, 4)
+  const last = shop.received[3]
   t.match(last, { id: failed.id, body: before.payload })
   t.doesNotThrow(() => new Webhook(secret).verify(last?.body ?? '', (last?.headers ?? {}) as Record<string, string>))
   const after = await get(`webhook-deliveries/${failed.id}`)
-  t.match(after, { status: 'succeeded', attempts: 3, payload: before.payload })
-  t.match(after.tries[2], { http_status: 200, error: null, response: 'response 2' })
+  t.match(after, { status: 'succeeded', attempts: 4, payload: before.payload })
+  t.match(after.tries[3], { http_status: 200, error: null, response: 'response 3' })
   t.match(await get('webhook-endpoints'), [{ endpoint: '1', recent: { deliveries: 1, succeeded: 1 } }])
 })
 
@@ -160,6 +161,9 @@ t.test('an enabled endpoint gets the webhooks that were held', async (t) => {
   await api.waitForStatus('held', 3)
   const [paused] = await api.get('webhook-endpoints')
   t.match(paused, { endpoint: '1', disabled_at: String, pending: 3 })
+  const [held] = await api.list()
+  t.match(await api.post(`webhook-deliveries/${held.id}/redeliver`), { status: 'held' })
+  t.equal(shop.received.length, 1, 'nothing is sent while it is paused')
   isGone = false
   t.same(await api.post('webhook-endpoints/1/enable'), { endpoint: '1', disabled_at: paused.disabled_at, held: 3 })
   await api.waitForStatus('succeeded', 3)

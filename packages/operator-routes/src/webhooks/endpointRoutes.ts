@@ -29,8 +29,6 @@ import { jobResponse } from '../jobs/routes.ts'
 import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
 import { backfillWork, startOf } from './backfillJob.ts'
 
-const Time = Type.String({ format: 'date-time' })
-
 const counted = (what: string) => Type.Integer({ description: `${what}; counted up to ${maxCounted}` })
 
 const RecentDeliveries = Type.Object(
@@ -53,10 +51,12 @@ const WebhookEndpointState = Type.Object(
     is_configured: Type.Boolean({
       description: 'Whether the worker that started last has it. Otherwise deliveries wait',
     }),
-    disabled_at: Nullable(Type.With(Time, { description: 'Since when it is paused, because it responded 410 Gone' })),
+    disabled_at: Nullable(
+      Type.With(Instant, { description: 'Since when it is paused, because it responded 410 Gone' }),
+    ),
     pending: counted('Deliveries that are not finished; all of them are held while it is paused'),
     failed: counted('Deliveries that are not retried any more'),
-    oldest_pending_at: Nullable(Time),
+    oldest_pending_at: Nullable(Instant),
     recent: Nullable(RecentDeliveries),
   },
   { title: 'WebhookEndpoint' },
@@ -80,7 +80,7 @@ const example: WebhookEndpointState = {
 const EnabledEndpoint = Type.Object(
   {
     endpoint: Type.String(),
-    disabled_at: Nullable(Type.With(Time, { description: 'Since when it was paused; null when it was not' })),
+    disabled_at: Nullable(Type.With(Instant, { description: 'Since when it was paused; null when it was not' })),
     held: Type.Integer({ description: 'How many deliveries have waited, and are sent now' }),
   },
   { title: 'EnabledEndpoint' },
@@ -124,11 +124,11 @@ const EndpointParams = Type.Object({ endpoint: Type.String({ description: 'The n
 const maxRedeliveryMs = 10_000
 
 export function endpointRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
-  const { pool, administrator, endpoints, jobs, now } = dependencies
+  const { pool, endpoints, jobs, now } = dependencies
   const audit = (request: FastifyRequest, action: AuditedAction, id: string, details: object = {}) =>
     auditRequest(dependencies, request, { action, target: { kind: 'webhook_endpoint', id }, details: { ...details } })
   return async (http) => {
-    http.get('/admin/webhook-endpoints', { onRequest: administrator, schema: listSchema }, async () => {
+    http.get('/admin/webhook-endpoints', { schema: listSchema }, async () => {
       const [listed, activity] = await Promise.all([listEndpoints(pool), recentActivity(pool, now())])
       const known = new Set(listed.map(({ node }) => node))
       // The worker has not started with these yet.
@@ -149,7 +149,7 @@ export function endpointRoutes(dependencies: OperatorDependencies): FastifyPlugi
 
     http.post(
       '/admin/webhook-endpoints/:endpoint/enable',
-      { onRequest: [administrator, allowEmptyBody], schema: enableSchema },
+      { onRequest: allowEmptyBody, schema: enableSchema },
       async (request) => {
         const { actor, log } = request
         const { endpoint } = request.params
@@ -165,7 +165,7 @@ export function endpointRoutes(dependencies: OperatorDependencies): FastifyPlugi
 
     http.post(
       '/admin/webhook-endpoints/:endpoint/redeliver',
-      { onRequest: [administrator, allowEmptyBody], preValidation: defaultBody, schema: redeliverSchema },
+      { onRequest: allowEmptyBody, preValidation: defaultBody, schema: redeliverSchema },
       async (request) => {
         const { body, actor, log } = request
         const { endpoint } = request.params
@@ -183,7 +183,7 @@ export function endpointRoutes(dependencies: OperatorDependencies): FastifyPlugi
 
     http.post(
       '/admin/webhook-endpoints/:endpoint/backfill',
-      { onRequest: [administrator, allowEmptyBody], preValidation: defaultBody, schema: backfillSchema },
+      { onRequest: allowEmptyBody, preValidation: defaultBody, schema: backfillSchema },
       async (request, reply) => {
         const { params, body, actor } = request
         const endpoint = endpoints.find(({ name }) => name === params.endpoint)

@@ -1,8 +1,9 @@
 // A migrated database, and processes' keys in it.
 import { randomBytes } from 'node:crypto'
-import { createPool } from '@paylog/runtime/postgres/pool'
+import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
+import { testPool } from '@paylog/testing/testPool'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { createDataKeys, type PersonalDataKeys } from '../dataKeys.ts'
@@ -28,8 +29,7 @@ type StartOptions = {
 
 export async function keysHarness(t: Test): Promise<KeysHarness> {
   const { databaseUrl } = await createMigratedDatabase(t)
-  const pool = createPool({ databaseUrl, applicationName: 'test', max: 3, log })
-  t.teardown(() => pool.end())
+  const pool = testPool(t, databaseUrl)
   const masterKeys = newMasterKeys()
   return {
     databaseUrl,
@@ -46,3 +46,14 @@ export async function keysHarness(t: Test): Promise<KeysHarness> {
 
 /** One random master key. */
 export const newMasterKeys = (): MasterKeys => masterKeysOf([randomBytes(32).toString('base64')])
+
+/** Of an app that stops at the end of the test: what was added last stops first. */
+export function testLifecycle(t: Test): Pick<Lifecycle, 'add' | 'stopping'> {
+  const stopping = new AbortController()
+  const stops: (() => unknown)[] = []
+  t.teardown(async () => {
+    stopping.abort()
+    for (const stop of stops) await stop()
+  })
+  return { add: (_name, stop) => void stops.unshift(stop), stopping: stopping.signal }
+}

@@ -1,10 +1,12 @@
-// Checkpoints that were kept outside of the system, from files.
+// Checkpoints: those in Postgres, and those that were kept outside of the system, in files.
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openCheckpoint } from '@paylog/audit-log/checkpoint'
 import { NoteError, type VerifierKey } from '@paylog/audit-log/note'
+import { readCheckpoints } from '@paylog/audit-log/treeStore'
 import { OpsError } from '../command.ts'
 import { reading, readText } from '../files.ts'
+import type { Pool } from '../system.ts'
 import type { SignedCheckpoint } from './compareLog.ts'
 
 /** A checkpoint that proves nothing, and why. */
@@ -60,5 +62,31 @@ function noteIn(text: string): string {
     return String(checkpoint.note)
   } catch {
     return text
+  }
+}
+
+/**
+ * The stored checkpoints that are signed, by size.
+ * @param options `upTo`: the largest size, because the log may have no events yet of those that are signed meanwhile;
+ *   `onInvalid` is called for each that is not signed
+ */
+export async function* storedCheckpoints(
+  pool: Pool,
+  options: {
+    readonly verifier: VerifierKey
+    readonly upTo: number
+    readonly onInvalid: (found: InvalidCheckpoint) => void
+  },
+): AsyncGenerator<SignedCheckpoint, void> {
+  const { verifier, upTo, onInvalid } = options
+  for await (const { size, root, note } of readCheckpoints(pool)) {
+    if (size > upTo) return
+    const source = `the stored checkpoint ${size}`
+    const opened = openSigned(note, source, verifier)
+    if ('reason' in opened) onInvalid(opened)
+    else if (opened.size !== size || !opened.root.equals(root))
+      onInvalid({ source, reason: 'its row is not that of its note' })
+    // By the note. The row decides about the order only, and a wrong one is reported.
+    else yield opened
   }
 }
