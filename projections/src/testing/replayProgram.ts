@@ -28,9 +28,9 @@ runApp('replay', async ({ log, lifecycle }) => {
   const keys = await startDataKeys(config, { log, lifecycle })
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
   let last = ''
-  const onProgress = ({ phase }: { readonly phase: string }) => {
-    if (phase !== last) print(`phase ${phase}`)
-    last = phase
+  const onProgress = ({ step }: { readonly step: string }) => {
+    if (step !== last) print(`phase ${step}`)
+    last = step
   }
   const onDifference = (difference: object) => void print(`difference ${JSON.stringify(difference)}`)
   const common = { databaseUrl, pool, store, projection, signal: lifecycle.stopping, log, onProgress, onDifference }
