@@ -1,4 +1,5 @@
 // The lag of the read models, as measured by the projector.
+import { shared } from '@paylog/runtime/process/shared'
 import type { Pool } from 'pg'
 
 export type Lag = {
@@ -54,8 +55,7 @@ type Row = Omit<ProjectionFigures, 'lag' | 'reportedSecondsAgo'> & {
   readonly reported_seconds_ago: number | null
 }
 
-/** The metrics of a projection, for the projector and the query API. */
-export const projectionMetrics: readonly {
+const projectionMetrics: readonly {
   readonly name: string
   readonly help: string
   readonly measure: (figures: ProjectionFigures) => number | undefined
@@ -100,16 +100,25 @@ export async function recordLags(db: Pick<Pool, 'query'>, lags: ReadonlyMap<stri
   })
 }
 
-/** Shares one query among concurrent callers, such as the checks of one health page. */
-export function sharedFigures(db: Pick<Pool, 'query'>): () => Promise<ProjectionFigures[]> {
-  let pending: Promise<ProjectionFigures[]> | undefined
-  return () => {
-    pending ??= projectionFigures(db).finally(() => {
-      pending = undefined
-    })
-    return pending
-  }
-}
+/** The gauges of projections, for the projector and the query API. */
+export const projectionGauges = (readRows: () => Promise<readonly ProjectionFigures[]>) => ({
+  readRows,
+  labelName: 'projection',
+  labelOf: ({ projection }: ProjectionFigures) => projection,
+  figures: projectionMetrics,
+})
+
+/** What health pages show of a projection. The lag is null when it is unknown. */
+export const lagDetails = (figures: ProjectionFigures | undefined) => ({
+  version: figures?.version ?? null,
+  position: figures?.position ?? null,
+  lag_events: figures?.lag?.events ?? null,
+  ...(figures?.lag?.isMore && { lag_is_more: true }),
+  lag_seconds: figures?.lag?.seconds ?? null,
+})
+
+/** Shares one query among the checks of one health page. */
+export const sharedFigures = (db: Pick<Pool, 'query'>) => shared(() => projectionFigures(db))
 
 /** The figures of all projections, ordered by name. */
 export async function projectionFigures(db: Pick<Pool, 'query'>): Promise<ProjectionFigures[]> {

@@ -1,8 +1,9 @@
 // The state of every projection for an operator: tables, position, lag, and what runs.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { mapFields } from '@paylog/domain/fields'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Pool } from 'pg'
-import { type LiveCheckpoint, liveCheckpoints } from './apply/checkpoints.ts'
+import { liveCheckpoints } from './apply/checkpoints.ts'
 import { type Lag, lagOf, projectionFigures } from './lag.ts'
 import { rebuildLock } from './rebuild/rebuild.ts'
 import { heldLocks } from './rebuild/replay.ts'
@@ -40,25 +41,22 @@ export async function listProjections(pool: Pool, store: EventStore | undefined)
   const names = [...new Set([...known.keys(), ...stored.map(({ projection }) => projection)])]
   const held = await heldLocks(
     pool,
-    names.flatMap((name) => projectionLocks(name)),
+    names.flatMap((name) => Object.values(locksOf(name))),
   )
-  return names.map((name) => {
-    const [is_running = false, is_rebuilding = false, is_verifying = false] = projectionLocks(name).map((lock) =>
-      held.has(lock),
-    )
-    return {
-      projection: name,
-      schema_version: known.get(name) ?? null,
-      is_running,
-      is_rebuilding,
-      is_verifying,
-      lag: lagJson(lags.get(name)),
-      tables: stored.filter(({ projection }) => projection === name).map(listedTable),
-    }
-  })
+  return names.map((name) => ({
+    projection: name,
+    schema_version: known.get(name) ?? null,
+    ...mapFields(locksOf(name), (lock) => held.has(lock)),
+    lag: lagJson(lags.get(name)),
+    tables: stored.filter(({ projection }) => projection === name).map(listedTable),
+  }))
 }
 
-const projectionLocks = (name: string) => [projectionLock({ name }), rebuildLock({ name }), verifyLock({ name })]
+const locksOf = (name: string) => ({
+  is_running: projectionLock({ name }),
+  is_rebuilding: rebuildLock({ name }),
+  is_verifying: verifyLock({ name }),
+})
 
 function listedTable({ projection, position, ...table }: StoredTable): ListedTable {
   return { table: tableName({ name: projection }, table.version), position: position?.toString() ?? null, ...table }
@@ -69,7 +67,8 @@ function lagJson(lag: Lag | undefined): ListedProjection['lag'] {
   return { events: lag.events, is_more: lag.isMore, seconds: Math.round(lag.seconds * 1_000) / 1_000 }
 }
 
-/** Short, so that the list is not delayed. */
+/** Short, so that the list is not delayed: of one measurement, and of all. */
+const timeoutMs = 1_000
 const measureTimeoutMs = 2_000
 
 type Lags = ReadonlyMap<string, Lag>
@@ -86,19 +85,11 @@ async function listLags(pool: Pool, store: EventStore | undefined): Promise<Lags
 
 async function measure(pool: Pool, store: EventStore): Promise<Lags> {
   const checkpoints = await liveCheckpoints(pool)
-  const lags = projections.flatMap(({ name, streamPrefixes }) => {
+  const lags = projections.map(async ({ name, streamPrefixes }) => {
     const checkpoint = checkpoints.get(name)
-    return checkpoint === undefined ? [] : [measureOne(store, name, checkpoint, streamPrefixes)]
+    if (checkpoint === undefined) return []
+    const lag = lagOf(await store.lag(checkpoint.position, streamPrefixes, { timeoutMs }), Date.now())
+    return lag === undefined ? [] : [[name, lag] as const]
   })
-  const known = (await Promise.all(lags)).flatMap(([name, lag]) => (lag === undefined ? [] : [[name, lag] as const]))
-  return new Map(known)
-}
-
-async function measureOne(
-  store: EventStore,
-  name: string,
-  { position }: LiveCheckpoint,
-  prefixes: readonly string[],
-): Promise<readonly [string, Lag | undefined]> {
-  return [name, lagOf(await store.lag(position, prefixes, { timeoutMs: measureTimeoutMs / 2 }), Date.now())]
+  return new Map((await Promise.all(lags)).flat())
 }

@@ -42,7 +42,8 @@ export type Projection = {
 
 /**
  * Defines a projection. Its tables have `id uuid`, `revision bigint` and the columns. Events without a handler in `on` only
- * raise the revision. Handlers are pure and never throw, because a recorded event cannot be rejected.
+ * raise the revision. Handlers are pure and never throw, because a recorded event cannot be rejected. An insert may have more
+ * values, such as the data of the event: those without a column are left out.
  *
  * With columns of sealed values the tables have `key_ids` too, and the projection follows erasures.
  *
@@ -86,10 +87,15 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
       if (!Object.hasOwn(events, event.type)) return undefined
       const id = idOf(event)
       if (id === undefined) return undefined
-      const change = handle?.(recorded) ?? { patch: {} }
+      const change = ofColumns(columns, handle?.(recorded) ?? { patch: {} })
       return { id, change: isPersonal ? withKeyIds(columns, change, recorded.sealed) : change }
     },
   }
+}
+
+function ofColumns(columns: Columns, change: Change<Values>): Change<Values> {
+  if ('patch' in change) return change
+  return { insert: Object.fromEntries(Object.entries(change.insert).filter(([name]) => Object.hasOwn(columns, name))) }
 }
 
 /**

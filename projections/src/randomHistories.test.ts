@@ -1,14 +1,25 @@
-// Random histories of all projections: the read model equals the fold of the log for every delivery of it.
+// Random histories of all projections: read models and responses equal the fold of the log for every delivery of it.
 
+import { isDeepStrictEqual } from 'node:util'
+import { recordedOwner } from '@paylog/domain/actor'
+import { addressFold, addressResource } from '@paylog/domain/addresses/address'
 import type { LogCheckpoint } from '@paylog/domain/events'
+import { paymentMethodFold, paymentMethodResource } from '@paylog/domain/payment-methods/paymentMethod'
+import { paymentResource } from '@paylog/domain/payments/resource'
+import { productFold, productResource } from '@paylog/domain/products/product'
 import { testCycles } from '@paylog/testing/testEnvironment'
 import fc from 'fast-check'
 import type { Pool } from 'pg'
 import t from 'tap'
+import { addressList } from './addresses/queries.ts'
 import { createApplier } from './apply/applier.ts'
 import { checkpointName } from './apply/checkpoints.ts'
 import { copyRows } from './apply/writers.ts'
+import { paymentMethodList } from './payment-methods/queries.ts'
+import { singlePayment } from './payments/queries.ts'
+import { productList } from './products/queries.ts'
 import type { Projection } from './projection.ts'
+import { type List, readItem } from './queries/lists.ts'
 import { projections } from './registry.ts'
 import { makeTable, tableName } from './tables/tables.ts'
 import { differenceOf, foldedRows, tableRows } from './testing/expectedRows.ts'
@@ -86,6 +97,71 @@ async function contentOf(pool: Pool, projection: Projection, version: number): P
   return JSON.stringify(rows)
 }
 
+type Response = { readonly owner?: string | null; readonly item: object | undefined }
+
+/** The response to a GET of a row, and who may read it, from the folded state of its stream. */
+const responses: Readonly<Record<string, { readonly list: List; of(log: LogFixture, id: string): Response }>> = {
+  payments: {
+    list: singlePayment,
+    of(log, id) {
+      const state = log.state(id)
+      if (state.status === 'none') return { item: undefined }
+      const { payer, guest_email } = state
+      return { owner: recordedOwner({ user_id: payer.id, guest_email }), item: paymentResource(state, null) }
+    },
+  },
+  payment_methods: {
+    list: paymentMethodList,
+    of(log, id) {
+      const state = log.stateOf(paymentMethodFold, id)
+      if (state.status === 'none') return { item: undefined }
+      const item = state.status === 'saved' ? paymentMethodResource(state, false) : undefined
+      return { owner: recordedOwner(state), item }
+    },
+  },
+  addresses: {
+    list: addressList,
+    of(log, id) {
+      const state = log.stateOf(addressFold, id)
+      if (state.status === 'none') return { item: undefined }
+      return { owner: recordedOwner(state), item: state.status === 'kept' ? addressResource(state, false) : undefined }
+    },
+  },
+  products: {
+    list: productList,
+    of(log, id) {
+      const state = log.stateOf(productFold, id)
+      return { item: state.status === 'kept' ? productResource(state) : undefined }
+    },
+  },
+}
+
+/** As Postgres has it: its text has neither NUL nor lone surrogates. */
+const stored = (item: object) =>
+  Object.fromEntries(
+    Object.entries<unknown>(JSON.parse(JSON.stringify(item))).map(([field, value]) => [
+      field,
+      typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : value,
+    ]),
+  )
+
+/** Compares GETs of all rows. Those of an erased owner cannot be read. */
+async function wrongResponse(pool: Pool, { name }: Projection, log: LogFixture, ids: Iterable<string>) {
+  const { list, of } = responses[name] ?? {}
+  if (list === undefined || of === undefined) return undefined
+  for (const id of ids) {
+    const { owner, item } = of(log, id)
+    if (owner === null) continue
+    const found = (await readItem(pool, list, { id, owner }))?.item
+    // What the tables of other projections decide.
+    const shown = found && 'is_default' in found ? { ...found, is_default: false } : found
+    const expected = item && stored(item)
+    if (!isDeepStrictEqual(shown, expected))
+      return `GET ${id} returns ${JSON.stringify(shown)} instead of ${JSON.stringify(expected)}`
+  }
+  return undefined
+}
+
 async function problemOf(pool: Pool, log: LogFixture, arriving: Delivery): Promise<string | undefined> {
   for (const projection of projections) {
     await pool.query(`truncate ${[1, 2].map((version) => `read_models.${tableName(projection, version)}`).join(', ')}`)
@@ -98,6 +174,8 @@ async function problemOf(pool: Pool, log: LogFixture, arriving: Delivery): Promi
     if ((await contentOf(pool, projection, 1)) !== (await contentOf(pool, projection, 2))) {
       return `${projection.name}: copied rows differ from inserted rows`
     }
+    const wrong = await wrongResponse(pool, projection, log, expected.keys())
+    if (wrong !== undefined) return wrong
   }
   return undefined
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { LogMismatchError } from '@paylog/event-store/follow/followLog'
-import { holdLock } from '@paylog/runtime/postgres/lock'
+import { withLock } from '@paylog/runtime/postgres/lock'
 import type { createPool } from '@paylog/runtime/postgres/pool'
 import { keepRunning } from '@paylog/runtime/process/keepRunning'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -152,18 +152,15 @@ async function runLiveTable(options: RunningOptions, replaceOutdated: () => void
   }
   if (versions.live < versions.known) replaceOutdated()
   if (state.role !== 'frozen' && state.role !== 'stopped') state.role = 'starting'
-  const waiting = () => {
+  const onWaiting = () => {
     state.role = 'standing by'
   }
-  const lock = await holdLock({ databaseUrl, name: projectionLock(projection), onWaiting: waiting, signal, log })
-  try {
+  await withLock({ databaseUrl, name: projectionLock(projection), onWaiting, signal, log }, async (lost) => {
     // The live table may have changed while this process waited for the lock.
     const held = await liveTable(pool, projection)
     if (held === undefined || held.schema_version > projection.schemaVersion) return
-    await applyLog({ ...options, signal: AbortSignal.any([signal, lock.lost]) }, held)
-  } finally {
-    await lock.release()
-  }
+    await applyLog({ ...options, signal: AbortSignal.any([signal, lost]) }, held)
+  })
 }
 
 /** Runs until the signal aborts, or the table is no longer live. */

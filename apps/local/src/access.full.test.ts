@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { createPool } from '@paylog/runtime/postgres/pool'
 import { readRuntime } from '@paylog/runtime/process/runtimeFile'
-import { createLog } from '@paylog/runtime/telemetry/log'
 import { startProcess } from '@paylog/testing/processes'
 import t from 'tap'
 
@@ -69,14 +67,4 @@ t.test('npm start keeps its credentials in owner-only files, out of output, logs
   for (const text of [system.output(), ...logs, ...commands])
     for (const secret of [...secrets, masterKey]) t.notOk(text.includes(secret))
   t.end()
-})
-
-t.test('the Postgres role of the running system is not a superuser', async (t) => {
-  const log = createLog({ app: 'test', level: 'silent' })
-  const pool = createPool({ databaseUrl: DATABASE_URL, applicationName: 'test', max: 1, log })
-  t.teardown(() => pool.end())
-  const { rows } = await pool.query(
-    'select rolsuper, rolcreatedb, rolcreaterole from pg_roles where rolname = current_user',
-  )
-  t.same(rows, [{ rolsuper: false, rolcreatedb: false, rolcreaterole: false }])
 })

@@ -46,10 +46,6 @@ t.test('the link to the console signs in the demo administrator, and nobody with
   t.match(banner({ ...options, demoIdentity: false }), '  Console  http://127.0.0.1:8080/console\n')
 })
 
-t.test('the first steps do not state that there are no payments', async (t) => {
-  t.notMatch(banner(options), 'so far')
-})
-
 t.test('the start text leaves out the sandbox provider when it is disabled', async (t) => {
   const text = banner({ ...options, sandboxProvider: false })
   t.equal(commands(text).length, 2)

@@ -19,6 +19,12 @@ export type PlannedService = {
 export const internalPorts = ['postgres', 'embedded-event-store', 'identity', 'projector', 'worker'] as const
 export type InternalService = (typeof internalPorts)[number]
 
+type InternalOptions = {
+  readonly after?: readonly string[]
+  readonly portVariable?: string
+  readonly environment?: Readonly<Record<string, string>>
+}
+
 const script = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 /** Of the processes that the API shows beside itself. */
@@ -42,69 +48,49 @@ export function planServices(options: {
   readonly eventStoreCredentials: string
 }): PlannedService[] {
   const { api, external, ports } = options
-  const loopback = (service: InternalService) => ({ HOST: '127.0.0.1', PORT: String(ports[service]) })
-  const plan: PlannedService[] = []
-  if (external.DATABASE_URL === undefined) {
-    plan.push({
-      name: 'postgres',
-      command: [script('local/src/postgres.ts')],
-      after: [],
-      address: `127.0.0.1:${ports.postgres}`,
-      environment: { ...loopback('postgres'), POSTGRES_DIRECTORY: options.postgresDirectory },
-    })
-  }
-  plan.push({
-    name: 'migrate',
-    command: [script('ops/src/main.ts'), 'migrate'],
-    after: ['postgres'],
-    address: '',
-    environment: {},
-    once: true,
+  /** A process that listens on this machine only. */
+  const internal = (
+    name: InternalService,
+    path: string,
+    { after = [], portVariable = 'PORT', environment = {} }: InternalOptions = {},
+  ): PlannedService => ({
+    name,
+    command: [script(path)],
+    after,
+    address: `127.0.0.1:${ports[name]}`,
+    environment: { HOST: '127.0.0.1', [portVariable]: String(ports[name]), ...environment },
   })
-  if (external.EVENTSTORE_URL === undefined) {
-    plan.push({
-      name: 'embedded-event-store',
-      command: [script('embedded-event-store/src/main.ts')],
+  const ownPostgres = internal('postgres', 'local/src/postgres.ts', {
+    environment: { POSTGRES_DIRECTORY: options.postgresDirectory },
+  })
+  const ownEventStore = internal('embedded-event-store', 'embedded-event-store/src/main.ts', {
+    after: ['postgres'],
+    environment: { EVENTSTORE_CREDENTIALS_FILE: options.eventStoreCredentials },
+  })
+  const after = ['migrate', 'embedded-event-store', 'identity']
+  return [
+    ...(external.DATABASE_URL === undefined ? [ownPostgres] : []),
+    {
+      name: 'migrate',
+      command: [script('ops/src/main.ts'), 'migrate'],
       after: ['postgres'],
-      address: `127.0.0.1:${ports['embedded-event-store']}`,
-      environment: { ...loopback('embedded-event-store'), EVENTSTORE_CREDENTIALS_FILE: options.eventStoreCredentials },
-    })
-  }
-  if (external.AUTH_URL === undefined) {
-    plan.push({
-      name: 'identity',
-      command: [script('local/src/identity.ts')],
-      after: [],
-      address: `127.0.0.1:${ports.identity}`,
-      environment: loopback('identity'),
-    })
-  }
-  const backends = ['migrate', 'embedded-event-store', 'identity']
-  plan.push(
+      address: '',
+      environment: {},
+      once: true,
+    },
+    ...(external.EVENTSTORE_URL === undefined ? [ownEventStore] : []),
+    ...(external.AUTH_URL === undefined ? [internal('identity', 'local/src/identity.ts')] : []),
     {
       name: 'api',
       command: [script('api/src/main.ts')],
-      after: backends,
+      after,
       address: `${api.host}:${api.port}`,
       environment: {
         HEALTH_URLS: healthUrls(ports),
         DOCS_DEMO_CREDENTIALS: String(external.AUTH_URL === undefined),
       },
     },
-    {
-      name: 'projector',
-      command: [script('projector/src/main.ts')],
-      after: backends,
-      address: `127.0.0.1:${ports.projector}`,
-      environment: { HOST: '127.0.0.1', HEALTH_PORT: String(ports.projector) },
-    },
-    {
-      name: 'worker',
-      command: [script('worker/src/main.ts')],
-      after: backends,
-      address: `127.0.0.1:${ports.worker}`,
-      environment: { HOST: '127.0.0.1', HEALTH_PORT: String(ports.worker) },
-    },
-  )
-  return plan
+    internal('projector', 'projector/src/main.ts', { after, portVariable: 'HEALTH_PORT' }),
+    internal('worker', 'worker/src/main.ts', { after, portVariable: 'HEALTH_PORT' }),
+  ]
 }

@@ -2,6 +2,7 @@
 import type { RecorderState } from '@paylog/audit-log/recorder'
 import { type AuditFigures, auditFigures } from '@paylog/audit-log/treeStore'
 import type { CheckDetails } from '@paylog/runtime/process/health'
+import { shared } from '@paylog/runtime/process/shared'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { Pool } from 'pg'
@@ -29,43 +30,31 @@ export function registerAuditMetrics(
   options: { readonly pool: Pool; readonly audit: AuditState; readonly log: Pick<Logger, 'warn'> },
 ): void {
   const { pool, audit, log } = options
-  let pending: Promise<AuditFigures> | undefined
-  const read = () => {
-    pending ??= auditFigures(pool).finally(() => {
-      pending = undefined
-    })
-    return pending
-  }
-  const gauge = (name: string, help: string, measure: (figures: AuditFigures) => number | undefined) =>
-    metrics.gauge({
-      name,
-      help,
-      labelNames: [],
-      async collect() {
-        try {
-          const value = measure(await read())
-          return value === undefined ? [] : [{ labels: {}, value }]
-        } catch (error) {
-          log.warn({ err: error, metric: name }, 'a metric could not be read')
-          return []
-        }
+  metrics.gauges<AuditFigures>({
+    readRows: shared(async () => [await auditFigures(pool)]),
+    figures: [
+      { name: 'audit_tree_size', help: 'Events in the tree of the log', measure: ({ size }) => size },
+      {
+        name: 'audit_tree_stopped',
+        help: 'Whether the log is not that of the tree, or the tree not that of the last checkpoint',
+        measure: ({ stoppedBecause }) => (stoppedBecause === null ? 0 : 1),
       },
-    })
-  gauge('audit_tree_size', 'Events in the tree of the log', ({ size }) => size)
-  gauge(
-    'audit_tree_stopped',
-    'Whether the log is not that of the tree, or the tree not that of the last checkpoint',
-    ({ stoppedBecause }) => (stoppedBecause === null ? 0 : 1),
-  )
-  gauge('audit_unsigned_events', 'Events since the last checkpoint', ({ unsignedLeaves }) => unsignedLeaves)
-  gauge(
-    'audit_checkpoint_age_seconds',
-    'Age of the last checkpoint; missing without one',
-    ({ last }) => last?.ageSeconds,
-  )
-  gauge(
-    'audit_unpublished_seconds',
-    'Age of the oldest checkpoint that is not published; 0 without AUDIT_CHECKPOINT_URL',
-    ({ unpublishedSeconds }) => (audit.isPublishing ? (unpublishedSeconds ?? 0) : 0),
-  )
+      {
+        name: 'audit_unsigned_events',
+        help: 'Events since the last checkpoint',
+        measure: ({ unsignedLeaves }) => unsignedLeaves,
+      },
+      {
+        name: 'audit_checkpoint_age_seconds',
+        help: 'Age of the last checkpoint; missing without one',
+        measure: ({ last }) => last?.ageSeconds,
+      },
+      {
+        name: 'audit_unpublished_seconds',
+        help: 'Age of the oldest checkpoint that is not published; 0 without AUDIT_CHECKPOINT_URL',
+        measure: ({ unpublishedSeconds }) => (audit.isPublishing ? (unpublishedSeconds ?? 0) : 0),
+      },
+    ],
+    log,
+  })
 }

@@ -93,18 +93,19 @@ t.test('a lag that could not be counted is null', async (t) => {
   t.equal(lagOf({ events: 0, isMore: true, first: undefined }, now), undefined)
 })
 
+const figures = {
+  projection: 'payments',
+  version: 3,
+  position: '7',
+  read_at: new Date(),
+  stopped_because: null,
+  reportedSecondsAgo: 1,
+  lag: { events: 9, isMore: false, seconds: 60 },
+}
+
 t.test(
   'a standby is ready; a projection without connection, without known lag or a minute behind is not',
   async (t) => {
-    const figures = {
-      projection: 'payments',
-      version: 3,
-      position: '7',
-      read_at: new Date(),
-      stopped_because: null,
-      reportedSecondsAgo: 1,
-      lag: { events: 9, isMore: false, seconds: 60 },
-    }
     const running = { role: 'running', rebuild: 'none', isConnected: true } as const
     t.same(readiness({ ...running, role: 'standing by', isConnected: false }, undefined), { role: 'standing by' })
     t.notOk('ok' in readiness(running, figures))
@@ -119,15 +120,6 @@ t.test(
 t.test('a projection that is rebuilt is as ready as a running one, and not ready when the rebuild fails', async (t) => {
   for (const role of ['running', 'standing by'] as const) {
     const state = { role, isConnected: true }
-    const figures = {
-      projection: 'payments',
-      version: 3,
-      position: '7',
-      read_at: new Date(),
-      stopped_because: null,
-      reportedSecondsAgo: 1,
-      lag: { events: 0, isMore: false, seconds: 0 },
-    }
     const rebuilding = readiness({ ...state, rebuild: 'running' }, figures)
     t.match(rebuilding, { role, rebuild: 'running' })
     t.notOk('ok' in rebuilding)

@@ -1,7 +1,7 @@
 // The projector's health page: whether the read models and the tree keep up with the log.
 import { auditFigures } from '@paylog/audit-log/treeStore'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import { type ProjectionFigures, projectionMetrics, sharedFigures } from '@paylog/projections/lag'
+import { lagDetails, type ProjectionFigures, projectionGauges, sharedFigures } from '@paylog/projections/lag'
 import type { RunnerState } from '@paylog/projections/runProjection'
 import { createHttp } from '@paylog/runtime/http/http'
 import { type CheckDetails, createHealth } from '@paylog/runtime/process/health'
@@ -49,13 +49,7 @@ export async function startHealthPage(options: {
   }
   health.check('audit log', async () => auditReadiness(audit.state, await auditFigures(pool)))
   registerAuditMetrics(metrics, { pool, audit, log })
-  metrics.gauges({
-    readRows: readFigures,
-    labelName: 'projection',
-    labelOf: ({ projection }) => projection,
-    figures: projectionMetrics,
-    log,
-  })
+  metrics.gauges({ ...projectionGauges(readFigures), log })
   const http = createHttp({ log })
   await http.register(health.plugin)
   await http.register(metrics.plugin)
@@ -73,15 +67,7 @@ export function readiness(
 ): CheckDetails & Record<string, unknown> {
   const lag = figures?.lag
   const state = { role, ...(rebuild !== 'none' && { rebuild }) }
-  const details = {
-    ...state,
-    connected,
-    version: figures?.version ?? null,
-    position: figures?.position ?? null,
-    lag_events: lag?.events ?? null,
-    ...(lag?.isMore && { lag_is_more: true }),
-    lag_seconds: lag?.seconds ?? null,
-  }
+  const details = { ...state, connected, ...lagDetails(figures) }
   if (role === 'standing by') return rebuild === 'failing' ? { ok: false, ...state } : state
   const keepsUp = role === 'running' && connected && lag !== undefined && lag.seconds <= readyLagSeconds
   return keepsUp && rebuild !== 'failing' ? details : { ok: false, ...details }

@@ -62,8 +62,8 @@ async function rebuildOnce(): Promise<number> {
   }
   const { events, replaced } = await rebuild({
     ...common,
-    onProgress: ({ phase }) => {
-      if (phase !== entered.phase) enter(phase)
+    onProgress: ({ step }) => {
+      if (step !== entered.phase) enter(step)
     },
   })
   enter('')

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -87,7 +88,7 @@ export async function startEmbeddedPostgres({
     [superuser]: await readOrCreatePassword(join(directory, superuserPasswordFile), program.runAs),
     [user]: await readOrCreatePassword(join(directory, passwordFile), {}),
   }
-  if (!(await exists(cluster))) await initialise(program, directory, cluster, signal)
+  if (!existsSync(cluster)) await initialise(program, directory, cluster, signal)
   const child = await spawnPostgres(program, directory, cluster, {
     ...settings,
     port: String(port),
@@ -116,13 +117,13 @@ export async function startEmbeddedPostgres({
 // Data that an ordinary user created stays with that user, even if root starts Postgres later.
 async function ownedProgram(cluster: string): Promise<PostgresProgram> {
   const program = await findPostgresProgram()
-  if (program.runAs.uid === undefined || !(await exists(cluster))) return program
+  if (program.runAs.uid === undefined || !existsSync(cluster)) return program
   const { uid, gid } = await stat(cluster)
   return { ...program, runAs: { uid, gid } }
 }
 
 async function readOrCreatePassword(file: string, { uid, gid }: RunAs): Promise<string> {
-  if (!(await exists(file))) {
+  if (!existsSync(file)) {
     const unfinished = `${file}.${process.pid}`
     await writeFile(unfinished, randomBytes(24).toString('hex'), { mode: 0o600, flush: true })
     if (uid !== undefined && gid !== undefined) await chown(unfinished, uid, gid)
@@ -181,7 +182,7 @@ async function spawnPostgres(
   ownSettings: Readonly<Record<string, string>>,
 ): Promise<ChildProcess> {
   const file = join(directory, 'postgres.log')
-  const size = (await exists(file)) ? (await stat(file)).size : 0
+  const size = existsSync(file) ? (await stat(file)).size : 0
   if (size > logLimitBytes) await rename(file, `${file}.old`)
   const output = await open(file, 'a', 0o600)
   try {
@@ -261,14 +262,5 @@ async function ensureDatabase(url: string, password: string): Promise<void> {
     if (databases === 0) await client.query(`create database ${database} owner ${user}`)
   } finally {
     await client.end()
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path)
-    return true
-  } catch {
-    return false
   }
 }

@@ -160,32 +160,6 @@ t.test('1,000 concurrent appends succeed on a new connection', async (t) => {
   t.ok((await Promise.all(appends)).every(({ revision }) => revision === 0n))
 })
 
-t.test('an append whose response is lost is recorded once', async (t) => {
-  const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
-  const proxied = createEventStore({
-    connectionString: `esdb://127.0.0.1:${proxy.port}?tls=false`,
-    keys: log.keys,
-    timing: { appendTimeoutMs: 500, appendRetryTimeoutMs: 10_000, readTimeoutMs: 1_000, readRetryTimeoutMs: 5_000 },
-  })
-  t.teardown(() => proxied.close())
-  const stream = freshStream()
-  await addOne(proxied, stream)
-  let decided = 0
-  const handling = proxied.handle({
-    stream,
-    fold: countFold,
-    decide: (count) => {
-      if (decided++ === 0) proxy.dropResponses()
-      return [seen(count)]
-    },
-    metadata,
-  })
-  await proxy.responseDropped()
-  proxy.heal()
-  t.equal((await handling).revision, 1n)
-  t.equal((await store.readStream(stream)).length, 2)
-})
-
 t.test('appends and reads on a hanging store fail with event_store_unavailable in time', async (t) => {
   const proxy = await startTcpProxy(t, Number(new URL(log.connectionString).port))
   const proxied = createEventStore({

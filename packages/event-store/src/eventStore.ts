@@ -35,7 +35,7 @@ import {
   isInLog,
   type ReadRange,
   readCheckpointBefore,
-  readHead,
+  readLogEnd,
   readStreamEvents,
   readStreamPage,
   sharedLogEnds,
@@ -280,7 +280,7 @@ function rawReads(
     lag: (position, prefixes, limits) => measureLag(reads, position, prefixes, limits),
     exportPage: (request) => readExportPage(reads, request),
     readRawPage: (stream, from, count) => readStreamPage(reads, stream, from, count),
-    head: () => readHead(reads),
+    head: async () => (await readLogEnd(reads))?.position,
     checkpointBefore: (position) => readCheckpointBefore(reads, position),
     has: (checkpoint) => isInLog(reads, checkpoint),
   }

@@ -121,19 +121,22 @@ t.test(
     await pool.query(`create role ${url.username} login password 'example'`)
     url.password = 'example'
     await grantKeyAccess(pool, url.username)
-    const reading = createPool({ databaseUrl: url.href, applicationName: 'test', max: 1, log })
     t.teardown(async () => {
-      await reading.end()
       await pool.query(`drop owned by ${url.username}`)
       await pool.query(`drop role ${url.username}`)
     })
+    const reading = testPool(t, url.href, 1)
     await recordErasure(keyIds)
     await t.rejects(replayErasures(reading, store), { name: 'KeysPresentError' })
     t.same(await replayErasures(pool, store), keyIds)
     await recordErasure(keyIds)
     const statements = t.capture(reading, 'query', reading.query)
     t.same(await replayErasures(reading, store), [])
-    for (const { returned } of statements()) await t.resolves(returned as unknown as Promise<unknown>)
+    const failed = await Promise.allSettled(statements().map((each) => 'returned' in each && each.returned))
+    t.same(
+      failed.filter(({ status }) => status === 'rejected'),
+      [],
+    )
   },
 )
 

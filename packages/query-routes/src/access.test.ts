@@ -5,13 +5,14 @@ import {
   addAddressTo,
   addMethodTo,
   addPaymentTo,
+  addProductTo,
   guest,
   type LogFixture,
   ofGuest,
   ofUser,
 } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
-import { ada, asAda, asGrace, asGuest, callers, grace, queryApiHarness } from './testing/queryApiHarness.ts'
+import { ada, asAda, asAdmin, asGrace, asGuest, callers, grace, queryApiHarness } from './testing/queryApiHarness.ts'
 
 const { log, project, get, pool, broken } = await queryApiHarness(t)
 
@@ -56,7 +57,7 @@ const isReadBy = (path: string, own: string, owner: string) =>
   owner === own || (path === '/payments' && own === 'guest' && owner === 'grace')
 
 for (const [path, make] of Object.entries(resources)) {
-  t.test(`${path}: responses contain only the caller's own resources [5-own-data]`, async (t) => {
+  t.test(`${path}: responses contain only the caller's own resources [5-own-data 5-session-owns]`, async (t) => {
     const owned = {
       ada: make(log, 'ada'),
       grace: make(log, 'grace'),
@@ -125,3 +126,32 @@ for (const [path, make] of Object.entries(resources)) {
     broken.fault = undefined
   })
 }
+
+const ofAdministrators = [
+  ...['/admin/payments', '/admin/disputes', '/admin/products', '/admin/audit-trail'],
+  '/admin/stats?from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z',
+  ...['/admin/payment-methods?user_id=x', '/admin/addresses?user_id=x'],
+]
+
+t.test(
+  'routes of administrators are 401 without a credential, and 403 for others, before validation [4.7-administrators]',
+  async (t) => {
+    const id = addProductTo(log)
+    await project()
+    for (const route of [...ofAdministrators, `/admin/products/${id}`]) {
+      for (const url of [route, `${route.split('?')[0]}?limit=bad&cursor=bad&from=bad`, '/admin/products/x'])
+        for (const [headers, status, code] of [
+          [{}, 401, 'unauthenticated'],
+          [{ authorization: 'Bearer nobody' }, 401, 'unauthenticated'],
+          [asAda, 403, 'forbidden'],
+          [asGuest, 403, 'forbidden'],
+        ] as const) {
+          const response = await get(url, headers)
+          t.equal(response.statusCode, status, url)
+          t.equal(response.json().error.code, code, url)
+        }
+      t.equal((await get(route, asAdmin)).statusCode, 200, route)
+      t.equal((await get(route, { ...asAdmin, 'x-read-after': 'x' })).statusCode, 400, 'an invalid position')
+    }
+  },
+)

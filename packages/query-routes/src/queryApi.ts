@@ -46,14 +46,7 @@ const resources = [
  */
 export function queryApi({ db, actorOf }: { readonly db: Queryable; readonly actorOf: ActorOf }): FastifyPluginAsync {
   return async (http) => {
-    const { sessionOrGuest, session, administrator } = createCallers(actorOf)
-    const dependencies: QueryDependencies = {
-      db,
-      sessionOrGuest,
-      session,
-      administrator,
-      readAfter: createReadAfter(db),
-    }
+    const dependencies: QueryDependencies = { db, readAfter: createReadAfter(db), ...createCallers(actorOf) }
     for (const routes of resources) await http.register(routes(dependencies))
   }
 }

@@ -1,3 +1,4 @@
+import { migrateWebhooks } from '@paylog/deliveries/migrate'
 import { recordStopped } from '@paylog/projections/apply/checkpoints'
 import { recordLags, sharedFigures } from '@paylog/projections/lag'
 import { readModelDatabase, recordingPool } from '@paylog/projections/testing/projectionHarness'
@@ -6,7 +7,7 @@ import { createHealth } from '@paylog/runtime/process/health'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import t, { type Test } from 'tap'
-import { checkReadSide, measureReadSide } from './readiness.ts'
+import { checkReadSide, measureReadSide, webhookFigures } from './readiness.ts'
 
 async function startPage(t: Test) {
   const { pool } = await readModelDatabase(t)
@@ -29,13 +30,15 @@ async function startPage(t: Test) {
   }
 }
 
-t.test('readiness shows the recorded lag of each projection', async (t) => {
+t.test('readiness shows the position and the recorded lag of each projection', async (t) => {
   const { pool, ready, metrics } = await startPage(t)
   await recordLags(pool, new Map([['payments', { events: 3, isMore: false, seconds: 1.5 }]]))
   await recordLags(pool, new Map([['products', { events: 10_000, isMore: true, seconds: 600 }]]))
+  await pool.query("update read_models.checkpoints set commit_position = 200 where name = 'payments@1'")
   const { status, checks } = await ready()
   t.equal(status, 200, 'a lag does not make the API unavailable')
-  t.match(checks['projection payments'], { ok: true, version: 1, position: null, lag_events: 3, lag_seconds: 1.5 })
+  const shown = { ok: true, version: 1, position: '200', read_at: String, lag_events: 3, lag_seconds: 1.5 }
+  t.match(checks['projection payments'], shown)
   t.match(checks['projection products'], { ok: true, lag_events: 10_000, lag_is_more: true, lag_seconds: 600 })
   const page = await metrics()
   t.match(page, 'projection_lag_events{projection="payments"} 3')
@@ -96,4 +99,63 @@ t.test('readiness reports a stopped projection without the reason', async (t) =>
   t.match(checks['projection payments'], { ok: false, stopped: true, version: 1, lag_events: null })
   t.notMatch(JSON.stringify(checks), 'payment-1', 'the event is not exposed')
   t.match(await metrics(), 'projection_stopped{projection="payments"} 1')
+})
+
+t.test('an API without webhook tables is ready and reports unknown webhook figures', async (t) => {
+  const { ready } = await startPage(t)
+  const { status, checks } = await ready()
+  t.equal(status, 200)
+  t.strictSame(checks.webhooks, { ok: true, known: false })
+})
+
+t.test('readiness shows pending and held webhooks and workers, and never fails because of them', async (t) => {
+  const { pool, ready } = await startPage(t)
+  await migrateWebhooks(pool)
+  t.strictSame((await ready()).checks.webhooks, {
+    ok: true,
+    workers: 0,
+    worker_seen_seconds: null,
+    oldest_undelivered_seconds: null,
+    overdue_seconds: 0,
+    pending: 0,
+    held: 0,
+    disabled_nodes: [],
+  })
+  await pool.query(`insert into webhooks.workers values (gen_random_uuid(), now(), now() - interval '20 seconds')`)
+  await pool.query(
+    `insert into webhooks.nodes values ('1', true, null), ('2', true, now()), ('3', false, null), ('4', true, null)`,
+  )
+  await pool.query(
+    `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
+       source_event_id, correlation_id, causation_id, next_attempt_at, created_at)
+     select gen_random_uuid(), node, 'payment.succeeded', 'canonical', 'sandbox', '{}', 'payment-1', 0, gen_random_uuid(),
+       'c', 'c', now() - make_interval(secs => due), now() - make_interval(secs => age)
+     from (values ('1', 100, 200), ('1', -50, 3600), ('2', 9000, 9000), ('3', 8000, 8000), ('3', 8000, 8000))
+       as given (node, due, age)`,
+  )
+  const { status, checks } = await ready()
+  t.equal(status, 200)
+  t.match(checks.webhooks, {
+    ok: true,
+    workers: 1,
+    worker_seen_seconds: /^2\d/,
+    oldest_undelivered_seconds: /^360\d$/,
+    overdue_seconds: /^10\d$/,
+    pending: 2,
+    held: 3,
+    disabled_nodes: ['2'],
+  })
+})
+
+t.test('slow webhook figures do not delay readiness', async (t) => {
+  const { pool } = await startPage(t)
+  await migrateWebhooks(pool)
+  const other = await pool.connect()
+  await other.query('begin; lock table webhooks.workers')
+  const before = performance.now()
+  t.strictSame(await webhookFigures(pool), { known: false })
+  t.ok(performance.now() - before < 2_000)
+  await other.query('rollback')
+  other.release()
+  t.match(await webhookFigures(pool), { workers: 0 })
 })

@@ -1,7 +1,13 @@
 // Readiness and metrics of the query API.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ProjectionFigures, projectionFigures, projectionMetrics, sharedFigures } from '@paylog/projections/lag'
+import {
+  lagDetails,
+  type ProjectionFigures,
+  projectionFigures,
+  projectionGauges,
+  sharedFigures,
+} from '@paylog/projections/lag'
 import type { Queryable } from '@paylog/projections/queries/runQuery'
 import { projections } from '@paylog/projections/registry'
 import type { Health } from '@paylog/runtime/process/health'
@@ -29,29 +35,16 @@ export function checkReadSide(health: Health, db: Queryable): void {
   health.check('webhooks', () => webhookFigures(db))
 }
 
-/** The lag is null when it is unknown. The reason of a stop names an event and belongs in the log. */
-function toDetails(figures: ProjectionFigures | undefined) {
-  const lag = figures?.lag
-  return {
-    version: figures?.version ?? null,
-    position: figures?.position ?? null,
-    read_at: figures?.read_at ?? null,
-    lag_events: lag?.events ?? null,
-    ...(lag?.isMore && { lag_is_more: true }),
-    lag_seconds: lag?.seconds ?? null,
-    reported_seconds_ago: figures?.reportedSecondsAgo ?? null,
-  }
-}
+/** The reason of a stop names an event and belongs in the log. */
+const toDetails = (figures: ProjectionFigures | undefined) => ({
+  ...lagDetails(figures),
+  read_at: figures?.read_at ?? null,
+  reported_seconds_ago: figures?.reportedSecondsAgo ?? null,
+})
 
 /** Adds the projection metrics to `/metrics`. */
 export function measureReadSide(metrics: Metrics, db: Queryable, log: Logger): void {
-  metrics.gauges({
-    readRows: () => projectionFigures(db),
-    labelName: 'projection',
-    labelOf: ({ projection }) => projection,
-    figures: projectionMetrics,
-    log,
-  })
+  metrics.gauges({ ...projectionGauges(() => projectionFigures(db)), log })
 }
 
 /** Shorter than the timeout of a readiness check. */

@@ -6,13 +6,7 @@ import { callerSecurity, dataResponse, errorResponses, etagHeader } from '@paylo
 import { type TSchema, Type } from 'typebox'
 import { type ReadAfter, ReadAfterHeaders, staleHeader } from './readAfter.ts'
 
-export type QueryDependencies = {
-  readonly db: Queryable
-  readonly sessionOrGuest: Callers['sessionOrGuest']
-  readonly session: Callers['session']
-  readonly administrator: Callers['administrator']
-  readonly readAfter: ReadAfter
-}
+export type QueryDependencies = Callers & { readonly db: Queryable; readonly readAfter: ReadAfter }
 
 /**
  * The part of a route's schema that all reads share.

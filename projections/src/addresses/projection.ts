@@ -4,7 +4,6 @@ import { recordedOwner } from '@paylog/domain/actor'
 import {
   type AddressAdded,
   type AddressType,
-  addressContentOf,
   addressEvents,
   contactFields,
   placeFields,
@@ -47,24 +46,15 @@ export const addresses = defineProjection({
   opens: { AddressAdded: ['personal'], AddressChanged: ['personal'] },
   on: {
     AddressAdded: (event) => ({ insert: added(event) }),
-    AddressChanged: ({ data }) => ({
-      patch: {
-        ...data.changes,
-        updated_at: data.occurred_at,
-      },
-    }),
+    AddressChanged: ({ data }) => ({ patch: { ...data.changes, updated_at: data.occurred_at } }),
     AddressRemoved: ({ data }) => ({ patch: { is_removed: true, updated_at: data.occurred_at } }),
   },
 })
 
-function added({ data }: AddressAdded): AddressRow {
-  return {
-    owner: recordedOwner(data),
-    user_id: data.user_id,
-    guest_email: data.guest_email,
-    ...addressContentOf(data),
-    is_removed: false,
-    created_at: data.occurred_at,
-    updated_at: data.occurred_at,
-  }
-}
+const added = ({ data }: AddressAdded): AddressRow => ({
+  ...data,
+  owner: recordedOwner(data),
+  is_removed: false,
+  created_at: data.occurred_at,
+  updated_at: data.occurred_at,
+})

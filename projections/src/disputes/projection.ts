@@ -35,15 +35,8 @@ export const disputes = defineProjection({
     // Each report has the whole dispute.
     PaymentDisputeRecorded: ({ data }) => ({
       insert: {
-        payment_id: data.payment_id,
-        provider_id: data.provider_id,
-        provider_dispute_id: data.provider_dispute_id,
+        ...data,
         amount_cents: data.disputed_cents,
-        currency: data.currency,
-        status: data.status,
-        provider_status: data.provider_status,
-        reason: data.reason,
-        evidence_due_by: data.evidence_due_by,
         created_at: data.occurred_at,
         updated_at: data.occurred_at,
       },

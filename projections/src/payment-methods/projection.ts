@@ -57,27 +57,14 @@ export const paymentMethods = defineProjection({
     PaymentMethodAdded: (event) => ({ insert: added(event) }),
     PaymentMethodAliasChanged: ({ data }) => ({ patch: { alias: data.alias, updated_at: data.occurred_at } }),
     PaymentMethodRefreshed: ({ data }) => ({ patch: { ...detailsOf(data), updated_at: data.occurred_at } }),
-    PaymentMethodRemoved: ({ data }) => ({
-      patch: { is_removed: true, updated_at: data.occurred_at },
-    }),
+    PaymentMethodRemoved: ({ data }) => ({ patch: { is_removed: true, updated_at: data.occurred_at } }),
   },
 })
 
-function added({ data }: PaymentMethodAdded): PaymentMethodRow {
-  return {
-    owner: recordedOwner(data),
-    user_id: data.user_id,
-    guest_email: data.guest_email,
-    provider_id: data.provider_id,
-    provider_customer_id: data.provider_customer_id,
-    ...detailsOf(data),
-    type: data.type,
-    alias: data.alias,
-    organization_id: data.organization_id,
-    billing_address_id: data.billing_address_id,
-    billing_details: data.billing_details,
-    is_removed: false,
-    created_at: data.occurred_at,
-    updated_at: data.occurred_at,
-  }
-}
+const added = ({ data }: PaymentMethodAdded): PaymentMethodRow => ({
+  ...data,
+  owner: recordedOwner(data),
+  is_removed: false,
+  created_at: data.occurred_at,
+  updated_at: data.occurred_at,
+})

@@ -28,7 +28,7 @@ import {
   time,
 } from '../columns.ts'
 import { type Change, defineProjection } from '../projection.ts'
-import { foldCase, foldedGuestEmail } from '../queries/textFilters.ts'
+import { foldCase, foldedGuestEmail } from '../queries/filters.ts'
 import { computedMoneyColumns, moneyColumns } from './moneyColumns.ts'
 import { searchTerms, searchTermsSql } from './searchTerms.ts'
 
@@ -215,6 +215,8 @@ export const payments = defineProjection({
 
 function initiated({ data }: PaymentInitiated): PaymentRow {
   return {
+    ...data,
+    ...clientTextsOf(data),
     owner: ownerOf(data),
     search_text: foldCase(
       [data.payment_id, data.guest_email, data.payer.email, data.description]
@@ -222,27 +224,15 @@ function initiated({ data }: PaymentInitiated): PaymentRow {
         .join('\u001f'),
     ),
     search_terms: searchTerms({ ...data, emails: [data.guest_email, data.payer.email] }),
-    subtotal_cents: data.subtotal_cents,
-    tax_cents: data.tax_cents,
-    discount_cents: data.discount_cents,
-    total_cents: data.total_cents,
-    currency: data.currency,
     status: 'pending',
-    ...clientTextsOf(data),
-    provider_id: data.provider_id,
     provider_payment_id: null,
     provider_intent_id: null,
     ...noSecrets,
-    capture_method: data.capture_method,
     amount_capturable_cents: 0,
-    expires_at: data.expires_at,
     charge_reports: null,
     refunded_cents: null,
     dispute_statuses: null,
     attention_entries: null,
-    payment_method_id: data.payment_method_id,
-    is_guest_payment: data.is_guest_payment,
-    guest_email: data.guest_email,
     metadata: data.metadata ?? {},
     created_at: data.occurred_at,
     updated_at: data.occurred_at,

@@ -6,9 +6,18 @@ import { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { methodSummary } from '../payment-methods/queries.ts'
-import { isContained, isCreatedAfter, isCreatedBefore, SearchText } from '../queries/filters.ts'
+import { hasGuestEmail, isContained, isCreatedAfter, isCreatedBefore, SearchText } from '../queries/filters.ts'
 import { filter, type List } from '../queries/lists.ts'
-import { isReadBy } from './readers.ts'
+import type { Sql } from '../queries/runQuery.ts'
+
+const guestPrefix = 'guest:'
+
+/**
+ * Who may read a payment: its owner, and the guest whose e-mail the request named, even if a session made it.
+ * @param owner see `ownerOf`
+ */
+export const isReadBy = (owner: string): Sql =>
+  owner.startsWith(guestPrefix) ? hasGuestEmail(owner.slice(guestPrefix.length)) : sql`owner = ${owner}`
 
 const createdAfter = 'Only payments created after this time, with a UTC offset (encode + as %2B)'
 const createdBefore = 'Only payments created before this time, with a UTC offset'

@@ -5,12 +5,11 @@ import {
   type ProductAdded,
   type ProductContent,
   type ProductType,
-  productContentOf,
   productEvents,
 } from '@paylog/domain/products/events'
 import { bigint, boolean, computed, latest, nullable, type RowOf, text, textOf, time } from '../columns.ts'
 import { defineProjection } from '../projection.ts'
-import { foldCase } from '../queries/textFilters.ts'
+import { foldCase } from '../queries/filters.ts'
 
 const columns = {
   name: latest(text),
@@ -88,16 +87,13 @@ export const products = defineProjection({
   },
 })
 
-function added({ data }: ProductAdded): ProductRow {
-  return {
-    ...productContentOf(data),
-    is_active: data.is_active,
-    folded_name: foldCase(data.name),
-    folded_description: data.description && foldCase(data.description),
-    created_at: data.occurred_at,
-    updated_at: data.occurred_at,
-  }
-}
+const added = ({ data }: ProductAdded): ProductRow => ({
+  ...data,
+  folded_name: foldCase(data.name),
+  folded_description: data.description && foldCase(data.description),
+  created_at: data.occurred_at,
+  updated_at: data.occurred_at,
+})
 
 /** Folds the texts that changed; the other stays unknown. */
 function folded({ name, description }: Partial<ProductContent>): Partial<ProductRow> {

@@ -37,8 +37,8 @@ t.test('a person who is erased during a rebuild is in no table, list or search a
   let forgetting: ReturnType<typeof harness.forget> | undefined
   await rebuild({
     ...common,
-    onProgress({ phase }) {
-      if (phase === 'indexing') forgetting ??= harness.forget('u1')
+    onProgress({ step }) {
+      if (step === 'indexing') forgetting ??= harness.forget('u1')
     },
   })
   const position = (await forgetting)?.commit ?? 0n

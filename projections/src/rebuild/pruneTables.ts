@@ -1,11 +1,11 @@
 // Drops the tables of projections that are neither read by queries nor being filled.
-import { holdLock } from '@paylog/runtime/postgres/lock'
+import { withLock } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import type { Projection } from '../projection.ts'
 import { dropTable, listStoredTables, listTables, type StoredTable } from '../tables/tables.ts'
 import { rebuildLock } from './rebuild.ts'
-import { heldLocks, unlessBusy } from './replay.ts'
+import { heldLocks, ProjectionBusyError } from './replay.ts'
 import { verifyLock } from './verify.ts'
 
 /**
@@ -64,19 +64,17 @@ async function dryRun(pool: Pool, table: StoredTable): Promise<PruneOutcome> {
 async function drop({ databaseUrl, pool, log, signal }: PruneOptions, table: StoredTable): Promise<PruneOutcome> {
   const name = fillLock(table)
   if (name === undefined) return await dropIfUnchanged(pool, table)
-  const lock = await unlessBusy(signal, (locking) => holdLock({ databaseUrl, name, log, ...locking })).catch(
+  const busy = new ProjectionBusyError()
+  const onWaiting = () => {
+    throw busy
+  }
+  return await withLock({ databaseUrl, name, log, signal, onWaiting }, () => dropIfUnchanged(pool, table)).catch(
     (error: unknown) => {
-      // Interrupted before the lock was taken.
-      if (signal.aborted) return 'busy' as const
+      // Also when it was interrupted before the lock was taken.
+      if (error === busy || error === signal.reason) return 'in use'
       throw error
     },
   )
-  if (lock === 'busy') return 'in use'
-  try {
-    return await dropIfUnchanged(pool, table)
-  } finally {
-    await lock.release()
-  }
 }
 
 /** Drops the table if it is unchanged: its rebuild may have finished meanwhile and made it the live one. */

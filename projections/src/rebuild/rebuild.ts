@@ -1,14 +1,10 @@
 // Rebuilds a projection in a new table while the old one is in use, and switches the view.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogPosition } from '@paylog/domain/events'
-import type { EventStore } from '@paylog/event-store/eventStore'
 import { LogMismatchError } from '@paylog/event-store/follow/followLog'
-import { holdLock } from '@paylog/runtime/postgres/lock'
-import type { Logger } from '@paylog/runtime/telemetry/log'
-import type { Pool } from 'pg'
+import { withLock } from '@paylog/runtime/postgres/lock'
 import { checkpointName, liveCheckpoint, readCheckpoint } from '../apply/checkpoints.ts'
 import type { Projection } from '../projection.ts'
-import type { RowDifference } from '../tables/comparison.ts'
 import {
   dropTable,
   indexTable,
@@ -25,10 +21,8 @@ import {
   type Follower,
   type FollowProgress,
 } from './follower.ts'
-import { type Comparison, compareWithLive, SchemaVersionError } from './verify.ts'
-
-export type RebuildPhase = 'filling' | 'comparing' | 'indexing' | 'catching up' | 'switching'
-export type RebuildProgress = FollowProgress & { readonly phase: RebuildPhase }
+import { type ReplayOptions, type ReplayStep, SchemaVersionError } from './replay.ts'
+import { type Comparison, compareWithLive } from './verify.ts'
 
 export type RebuildResult = {
   /** The version that queries see now. */
@@ -44,21 +38,6 @@ export type RebuildResult = {
    * was already past the old table's position.
    */
   readonly comparison: Comparison | undefined
-}
-
-export type RebuildOptions = {
-  readonly databaseUrl: string
-  /** Needs three connections at the same time. */
-  readonly pool: Pool
-  readonly store: EventStore
-  readonly projection: Projection
-  readonly signal: AbortSignal
-  readonly log: Logger
-  /** Called when another process rebuilds this projection; the rebuild then waits for it. */
-  readonly onWaiting?: () => void
-  readonly onProgress?: (progress: RebuildProgress) => void
-  /** Called for each wrong row of the old table, ordered by id. */
-  readonly onDifference?: (difference: RowDifference) => Promise<void> | void
 }
 
 /** The name of the lock for creating, filling and dropping tables under construction. */
@@ -77,49 +56,34 @@ const maxViewTimeoutMs = 2_000
  *   `event_store_unavailable`, the signal's reason when it aborts, database errors. After an error queries still see the
  *   old table
  */
-export function rebuild(options: RebuildOptions): Promise<RebuildResult> {
-  return withLock(options, (locked) => rebuildLocked(options, locked))
+export function rebuild(options: ReplayOptions): Promise<RebuildResult> {
+  return withRebuildLock(options, (lost) => rebuildLocked(options, lost))
 }
 
 /**
  * Rebuilds a live table with an older schema version, unless another process has done so.
  * @throws like `rebuild`
  */
-export function rebuildOutdated(options: RebuildOptions): Promise<RebuildResult | undefined> {
+export function rebuildOutdated(options: ReplayOptions): Promise<RebuildResult | undefined> {
   const { pool, projection } = options
-  return withLock(options, async (locked) => {
+  return withRebuildLock(options, async (lost) => {
     const live = await liveTable(pool, projection)
     const isOutdated = live !== undefined && live.schema_version < projection.schemaVersion
-    return isOutdated ? await rebuildLocked(options, locked) : undefined
+    return isOutdated ? await rebuildLocked(options, lost) : undefined
   })
 }
 
-async function withLock<Result>(
-  options: RebuildOptions,
-  work: (lost: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const { databaseUrl, projection, log, onWaiting } = options
-  const lock = await holdLock({
-    databaseUrl,
-    name: rebuildLock(projection),
-    signal: options.signal,
-    log,
-    ...(onWaiting === undefined ? {} : { onWaiting }),
-  })
-  try {
-    return await work(lock.lost)
-  } finally {
-    await lock.release()
-  }
-}
+const withRebuildLock = <Result>(options: ReplayOptions, work: (lost: AbortSignal) => Promise<Result>) =>
+  withLock({ ...options, name: rebuildLock(options.projection) }, work)
 
 /** @param lost aborts when the lock is lost */
-async function rebuildLocked(options: RebuildOptions, lost: AbortSignal): Promise<RebuildResult> {
+async function rebuildLocked(options: ReplayOptions, lost: AbortSignal): Promise<RebuildResult> {
   const { pool, projection } = options
   const live = await liveTable(pool, projection)
   if (live !== undefined && live.schema_version > projection.schemaVersion) {
     throw new SchemaVersionError(
-      `The live table has schema version ${live.schema_version}, but this program has ${projection.schemaVersion}`,
+      `the live table has schema version ${live.schema_version}, and this program supports up to ${projection.schemaVersion}: ` +
+        'use the version of Paylog that created it',
     )
   }
   const version = await tableToFill(options)
@@ -133,7 +97,7 @@ async function rebuildLocked(options: RebuildOptions, lost: AbortSignal): Promis
 }
 
 /** An unfinished table, unless it was filled from another log. */
-async function tableToFill({ pool, store, projection }: RebuildOptions): Promise<number> {
+async function tableToFill({ pool, store, projection }: ReplayOptions): Promise<number> {
   const version = await unfinishedOrNewTable(pool, projection)
   const { position } = await readCheckpoint(pool, checkpointName(projection, version))
   if (position === undefined || (await store.has(position))) return version
@@ -146,7 +110,7 @@ async function tableToFill({ pool, store, projection }: RebuildOptions): Promise
  * its projector has stopped for that reason: otherwise it may be this program that reads the wrong log.
  * @throws LogMismatchError
  */
-async function isOfThisLog({ pool, store, projection }: RebuildOptions): Promise<boolean> {
+async function isOfThisLog({ pool, store, projection }: ReplayOptions): Promise<boolean> {
   const live = await liveCheckpoint(pool, projection.name)
   if (live?.position === undefined || (await store.has(live.position))) return true
   if (live.stopped_because !== null) return false
@@ -156,17 +120,17 @@ async function isOfThisLog({ pool, store, projection }: RebuildOptions): Promise
   )
 }
 
-async function build(options: RebuildOptions, version: number): Promise<RebuildResult> {
-  const { pool, projection, signal, log, onProgress, onDifference } = options
-  let phase: RebuildPhase = 'filling'
-  const report = (reading: FollowProgress) => onProgress?.({ ...reading, phase })
+async function build(options: ReplayOptions, version: number): Promise<RebuildResult> {
+  const { pool, projection, signal, log, onProgress, onDifference = () => {} } = options
+  let step: ReplayStep = 'filling'
+  const report = (reading: FollowProgress) => onProgress({ ...reading, projection: projection.name, step })
   const follower = await createFollower({ ...options, version, onProgress: report })
   const resumedAfter = follower.progress().position
   if (resumedAfter !== undefined)
     log.info({ version, position: resumedAfter.commit.toString() }, 'continuing an interrupted rebuild')
-  const enter = (next: RebuildPhase) => {
+  const enter = (next: ReplayStep) => {
     signal.throwIfAborted()
-    phase = next
+    step = next
     report(follower.progress())
   }
 
@@ -179,7 +143,7 @@ async function build(options: RebuildOptions, version: number): Promise<RebuildR
     enter('comparing')
   }
   const comparison = isComparable
-    ? await compareWithLive({ pool, projection, version, follower, onDifference: onDifference ?? (() => {}) })
+    ? await compareWithLive({ pool, projection, version, follower, onDifference })
     : undefined
   enter('filling')
   await follower.follow()
@@ -194,7 +158,7 @@ async function build(options: RebuildOptions, version: number): Promise<RebuildR
 
 /** @throws Error when the view is continuously in use for a minute */
 async function switchView(
-  options: RebuildOptions,
+  options: ReplayOptions,
   successor: { readonly version: number; readonly follower: Follower; readonly followsLive: boolean },
 ): Promise<void> {
   const { pool, projection, signal, log } = options

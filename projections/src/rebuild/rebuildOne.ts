@@ -3,10 +3,9 @@ import type { Pool } from 'pg'
 import type { Projection } from '../projection.ts'
 import type { RowDifference } from '../tables/comparison.ts'
 import { rowJson } from '../tables/rowText.ts'
-import { listTables, liveTable, tableName } from '../tables/tables.ts'
+import { listTables, tableName } from '../tables/tables.ts'
 import { type RebuildResult, rebuild } from './rebuild.ts'
-import { ProjectionBusyError, type ReplayOptions, unlessBusy } from './replay.ts'
-import { SchemaVersionError } from './verify.ts'
+import { ProjectionBusyError, type ReplayOptions } from './replay.ts'
 
 /** The number of differing rows that are shown. */
 export const maxShown = 20
@@ -18,29 +17,23 @@ export type CompletedRebuild = RebuildResult & {
   readonly shown: readonly RowDifference[]
 }
 
-/** @throws ProjectionBusyError when another process is rebuilding it; SchemaVersionError and the other errors of `rebuild` */
+/** @throws ProjectionBusyError when another process is rebuilding it; the errors of `rebuild` */
 export async function rebuildOne(options: ReplayOptions): Promise<CompletedRebuild> {
-  const { pool, projection, signal, onProgress } = options
-  const live = await liveTable(pool, projection)
-  if (live !== undefined && live.schema_version > projection.schemaVersion)
-    throw new SchemaVersionError(
-      `the live table has schema version ${live.schema_version}, and this program supports up to ${projection.schemaVersion}: ` +
-        'use the version of Paylog that created it',
-    )
+  const { pool, projection, signal } = options
   const shown: RowDifference[] = []
   const startedAt = performance.now()
-  const rebuilt = await unlessBusy(signal, (locking) =>
-    rebuild({
-      ...options,
-      ...locking,
-      onProgress: ({ phase, ...reading }) => onProgress({ projection: projection.name, step: phase, ...reading }),
-      onDifference(row) {
-        signal.throwIfAborted()
-        if (shown.length < maxShown) shown.push(row)
-      },
-    }),
-  )
-  if (rebuilt === 'busy') throw new ProjectionBusyError(await busyReason(pool, projection))
+  const rebuilt = await rebuild({
+    ...options,
+    onWaiting() {
+      throw new ProjectionBusyError()
+    },
+    onDifference(row) {
+      signal.throwIfAborted()
+      if (shown.length < maxShown) shown.push(row)
+    },
+  }).catch(async (error: unknown) => {
+    throw error instanceof ProjectionBusyError ? new ProjectionBusyError(await busyReason(pool, projection)) : error
+  })
   const seconds = (performance.now() - startedAt) / 1_000
   return { ...rebuilt, projection, seconds, shown, rows: await countRows(pool, projection, rebuilt.version) }
 }
@@ -61,17 +54,8 @@ async function countRows(pool: Pool, projection: Projection, version: number): P
 }
 
 /** Positions and hashes as decimal strings. */
-export function rebuiltJson({
-  projection,
-  version,
-  replaced,
-  events,
-  resumedAfter,
-  rows,
-  seconds,
-  comparison,
-  shown,
-}: CompletedRebuild) {
+export function rebuiltJson(rebuilt: CompletedRebuild) {
+  const { projection, version, replaced, events, seconds, comparison, shown } = rebuilt
   return {
     projection: projection.name,
     outcome: 'rebuilt',
@@ -80,9 +64,9 @@ export function rebuiltJson({
     schema_version: projection.schemaVersion,
     replaced: replaced === undefined ? null : tableName(projection, replaced.version),
     events,
-    resumed_after: resumedAfter?.commit.toString() ?? null,
-    rows,
-    seconds: rounded(seconds),
+    resumed_after: rebuilt.resumedAfter?.commit.toString() ?? null,
+    rows: rebuilt.rows,
+    seconds: Math.round(seconds * 1_000) / 1_000,
     events_per_second: rate(events, seconds),
     comparison:
       comparison === undefined
@@ -98,8 +82,6 @@ export function rebuiltJson({
           },
   }
 }
-
-const rounded = (seconds: number) => Math.round(seconds * 1_000) / 1_000
 
 /** Events per second. */
 export const rate = (events: number, seconds: number) => (seconds > 0 ? Math.round(events / seconds) : 0)

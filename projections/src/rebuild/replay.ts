@@ -1,11 +1,11 @@
-// What an operator's rebuilds and verifications share: options, progress, and locks.
-import type { LogPosition } from '@paylog/domain/events'
+// What rebuilds and verifications share: options, progress, and locks.
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { lockKey } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import type { Projection } from '../projection.ts'
-import type { RebuildPhase } from './rebuild.ts'
+import type { RowDifference } from '../tables/comparison.ts'
+import type { FollowProgress } from './follower.ts'
 
 /** Connections of the pool of a rebuild or a verification: three at the same time, and one for queries meanwhile. */
 export const replayConnections = 4
@@ -19,19 +19,24 @@ export type ReplayOptions = {
   readonly projection: Projection
   readonly signal: AbortSignal
   readonly onProgress: (progress: ReplayProgress) => void
+  /** Called when another process does the same. Unless it throws, the work waits for the other process. */
+  readonly onWaiting?: () => void
+  /** Called for each wrong row of the live table, ordered by id. */
+  readonly onDifference?: (difference: RowDifference) => Promise<void> | void
 }
 
-export type ReplayProgress = {
-  readonly projection: string
-  readonly step: RebuildPhase
-  readonly events: number
-  readonly position: LogPosition | undefined
-  readonly end: LogPosition | undefined
-}
+/** A verification has the first two. */
+export type ReplayStep = 'filling' | 'comparing' | 'indexing' | 'catching up' | 'switching'
+export type ReplayProgress = FollowProgress & { readonly projection: string; readonly step: ReplayStep }
 
 /** Another process is rebuilding or verifying the projection. */
 export class ProjectionBusyError extends Error {
   override readonly name = 'ProjectionBusyError'
+}
+
+/** The live table has another schema version than this program. */
+export class SchemaVersionError extends Error {
+  override readonly name = 'SchemaVersionError'
 }
 
 /** The given locks that are held: see `holdLock`. */
@@ -47,22 +52,4 @@ export async function heldLocks(pool: Pool, names: readonly string[]): Promise<R
     [names, names.map(lockKey)],
   )
   return new Set(rows.map(({ name }) => name))
-}
-
-/**
- * Runs work that starts by taking a lock, and stops when the lock is held elsewhere.
- * @param work takes the lock with this signal, and calls `onWaiting` when another process holds it
- * @returns `busy` then
- */
-export async function unlessBusy<Result>(
-  signal: AbortSignal,
-  work: (locking: { readonly signal: AbortSignal; readonly onWaiting: () => void }) => Promise<Result>,
-): Promise<Result | 'busy'> {
-  const busyAbort = new AbortController()
-  try {
-    return await work({ signal: AbortSignal.any([signal, busyAbort.signal]), onWaiting: () => busyAbort.abort() })
-  } catch (error) {
-    if (busyAbort.signal.aborted) return 'busy'
-    throw error
-  }
 }

@@ -1,15 +1,15 @@
 // Verifies a live table: fills a scratch table from the log and compares the two.
 import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
-import type { EventStore } from '@paylog/event-store/eventStore'
 import { LogMismatchError } from '@paylog/event-store/follow/followLog'
-import { holdLock } from '@paylog/runtime/postgres/lock'
-import type { Logger } from '@paylog/runtime/telemetry/log'
+import { withLock } from '@paylog/runtime/postgres/lock'
 import type { Pool, PoolClient } from 'pg'
 import { liveCheckpoint } from '../apply/checkpoints.ts'
 import type { Projection } from '../projection.ts'
 import { differencesOf, type RowDifference, sumOf, type TableSum } from '../tables/comparison.ts'
+import { rowJson } from '../tables/rowText.ts'
 import { dropScratchTables, dropTable, type LockedCheckpoint, makeTable, tableName } from '../tables/tables.ts'
 import { alongsideLive, catchUpWithLive, createFollower, type Follower, type FollowProgress } from './follower.ts'
+import { ProjectionBusyError, type ReplayOptions, type ReplayStep, SchemaVersionError } from './replay.ts'
 
 export type Comparison = {
   /** The position of both tables. */
@@ -85,15 +85,9 @@ async function compare(
   return { live, expected, differing }
 }
 
-export type VerifyPhase = 'filling' | 'comparing'
 export type Verification = Comparison & {
   /** The projection's events up to the compared position. */
   readonly events: number
-}
-
-/** The live table has another schema version than this program. */
-export class SchemaVersionError extends Error {
-  override readonly name = 'SchemaVersionError'
 }
 
 /** The name of the lock for creating, filling and dropping scratch tables. */
@@ -101,23 +95,11 @@ export const verifyLock = ({ name }: Pick<Projection, 'name'>) => `verify ${name
 
 /**
  * Replays the log into a scratch table and compares it with the live one, while both are in use.
- * @param options `onWaiting` is called when another process verifies this projection; `onDifference` for each differing row
  * @throws SchemaVersionError for another schema version; LogMismatchError, UnreadableEventError, DomainError `event_store_unavailable`, the
  *   signal's reason when it aborts, database errors
  */
-export async function verify(options: {
-  readonly databaseUrl: string
-  /** Needs three connections at the same time. */
-  readonly pool: Pool
-  readonly store: EventStore
-  readonly projection: Projection
-  readonly signal: AbortSignal
-  readonly log: Logger
-  readonly onWaiting?: () => void
-  readonly onProgress?: (progress: FollowProgress & { readonly phase: VerifyPhase }) => void
-  readonly onDifference: (difference: RowDifference) => Promise<void> | void
-}): Promise<Verification> {
-  const { databaseUrl, pool, store, projection, log, onWaiting, onProgress, onDifference } = options
+export async function verify(options: ReplayOptions): Promise<Verification> {
+  const { pool, store, projection } = options
   const live = await liveCheckpoint(pool, projection.name)
   if (live?.schema_version !== projection.schemaVersion) {
     const fact =
@@ -126,30 +108,89 @@ export async function verify(options: {
   }
   if (live.position !== undefined && !(await store.has(live.position)))
     throw new LogMismatchError(`The live table is at the event ${live.position.eventId}, which this log does not have`)
-  const lock = await holdLock({
-    databaseUrl,
-    name: verifyLock(projection),
-    signal: options.signal,
-    log,
-    ...(onWaiting === undefined ? {} : { onWaiting }),
-  })
-  try {
-    const signal = AbortSignal.any([options.signal, lock.lost])
+  return await withLock({ ...options, name: verifyLock(projection) }, async (lost) => {
+    const signal = AbortSignal.any([options.signal, lost])
     await dropScratchTables(pool, projection)
     const version = await makeTable(pool, projection, 'scratch')
     try {
-      const reportPhase = (phase: VerifyPhase) => (reading: FollowProgress) => onProgress?.({ ...reading, phase })
-      const follower = await createFollower({ ...options, signal, version, onProgress: reportPhase('filling') })
-      await catchUpWithLive({ pool, projection, follower })
-      signal.throwIfAborted()
-      reportPhase('comparing')(follower.progress())
-      const comparison = await compareWithLive({ pool, projection, version, follower, onDifference })
-      if (comparison === undefined) throw new SchemaVersionError('The live table now has another schema version')
-      return { ...comparison, events: follower.progress().events }
+      return await fillAndCompare({ ...options, signal }, version)
     } finally {
-      if (!lock.lost.aborted) await dropTable(pool, projection, version)
+      if (!lost.aborted) await dropTable(pool, projection, version)
     }
-  } finally {
-    await lock.release()
+  })
+}
+
+async function fillAndCompare(options: ReplayOptions, version: number): Promise<Verification> {
+  const { pool, projection, signal, onProgress, onDifference = () => {} } = options
+  const report = (step: ReplayStep) => (reading: FollowProgress) =>
+    onProgress({ ...reading, projection: projection.name, step })
+  const follower = await createFollower({ ...options, version, onProgress: report('filling') })
+  await catchUpWithLive({ pool, projection, follower })
+  signal.throwIfAborted()
+  report('comparing')(follower.progress())
+  const comparison = await compareWithLive({ pool, projection, version, follower, onDifference })
+  if (comparison === undefined) throw new SchemaVersionError('The live table now has another schema version')
+  return { ...comparison, events: follower.progress().events }
+}
+
+export type CompletedVerification = Verification & {
+  readonly projection: Projection
+  readonly seconds: number
+  readonly kinds: Readonly<Record<RowDifference['kind'], number>>
+  readonly first: readonly RowDifference[]
+}
+
+/**
+ * Verifies a projection for an operator, who does not wait for others and gets a report.
+ * @param options `maxRows` of the differing rows are returned, the others are counted; `onRow` is called for each, with its
+ *   number from 1
+ * @throws ProjectionBusyError when another process is verifying it; errors of `verify`
+ */
+export async function verifyOne(
+  options: ReplayOptions & {
+    readonly maxRows: number
+    readonly onRow?: (row: RowDifference, found: number) => Promise<void>
+  },
+): Promise<CompletedVerification> {
+  const { projection, signal, onProgress, maxRows, onRow } = options
+  const first: RowDifference[] = []
+  const kinds = { missing: 0, extra: 0, different: 0 }
+  let found = 0
+  const startedAt = performance.now()
+  onProgress({ projection: projection.name, step: 'filling', events: 0, position: undefined, end: undefined })
+  const verified = await verify({
+    ...options,
+    onWaiting() {
+      throw new ProjectionBusyError('another verification is running; try again when it has ended')
+    },
+    async onDifference(row) {
+      signal.throwIfAborted()
+      found += 1
+      kinds[row.kind] += 1
+      if (first.length < maxRows) first.push(row)
+      await onRow?.(row, found)
+    },
+  })
+  return { ...verified, projection, seconds: (performance.now() - startedAt) / 1_000, kinds, first }
+}
+
+/** Positions and hashes as decimal strings. */
+export function verifiedJson(verified: CompletedVerification) {
+  const { projection, live, expected, differing, position, first } = verified
+  return {
+    projection: projection.name,
+    outcome: differing === 0 ? 'equal' : 'different',
+    table: tableName(projection, live.version),
+    version: live.version,
+    schema_version: projection.schemaVersion,
+    position: position?.commit.toString() ?? null,
+    events: verified.events,
+    seconds: Math.round(verified.seconds * 1_000) / 1_000,
+    rows: { found: live.rows, expected: expected.rows },
+    hash: { found: live.hash, expected: expected.hash },
+    differing,
+    ...verified.kinds,
+    differences: first.map(rowJson),
+    truncated: first.length < differing,
   }
 }

@@ -37,11 +37,13 @@ export const refunds = defineProjection({
     // Repeated when its call did not reach the provider.
     RefundRequested: ({ data }) => ({
       insert: {
-        ...factsOf(data),
+        ...data,
         amount_cents: data.refund_cents,
         status: 'pending',
         provider_refund_id: null,
         failure_code: null,
+        created_at: data.occurred_at,
+        updated_at: data.occurred_at,
       },
     }),
     ProviderCallFailed: ({ data }) => ({
@@ -53,24 +55,11 @@ export const refunds = defineProjection({
     // Also the first event of a refund that was made elsewhere, so it is a whole row.
     RefundRecorded: ({ data }) => ({
       insert: {
-        ...factsOf(data),
+        ...data,
         amount_cents: data.refund_cents ?? 0,
-        status: data.status,
-        provider_refund_id: data.provider_refund_id,
-        failure_code: data.failure_code,
+        created_at: data.occurred_at,
+        updated_at: data.occurred_at,
       },
     }),
   },
 })
-
-function factsOf(data: {
-  readonly payment_id: string
-  readonly provider_id: string
-  readonly currency: string
-  readonly reason: RefundReason
-  readonly note: string | null
-  readonly occurred_at: string
-}) {
-  const { payment_id, provider_id, currency, reason, note, occurred_at } = data
-  return { payment_id, provider_id, currency, reason, note, created_at: occurred_at, updated_at: occurred_at }
-}

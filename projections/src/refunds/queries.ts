@@ -1,7 +1,7 @@
 // Queries for the refunds of a payment.
 import { RefundResource } from '@paylog/domain/payments/refunds'
 import { sql } from 'kysely'
-import { isReadBy } from '../payments/readers.ts'
+import { isReadBy } from '../payments/queries.ts'
 import { type Queryable, runQuery } from '../queries/runQuery.ts'
 
 type RefundsQuery = {

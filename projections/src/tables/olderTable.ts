@@ -33,12 +33,15 @@ export async function fitToOlderTable(pool: Pool, projection: Projection, versio
   const leftEmpty = stored.filter(
     ({ name, is_known, is_required }) => is_required && (!is_known || projection.columns[name]?.isNullable),
   )
-  if (leftEmpty.length > 0) await makeOptional(pool, table, leftEmpty)
+  const changes = leftEmpty.map(({ name }) => `alter column ${name} drop not null`)
   const names = new Set(stored.map(({ name }) => name))
-  if (keyIdsColumn in projection.columns && !names.has(keyIdsColumn)) {
-    await addKeyIds(pool, table, projection)
+  const keyIds = projection.columns[keyIdsColumn]
+  if (keyIds !== undefined && !names.has(keyIdsColumn)) {
+    // So that erasures find the rows with sealed values. The older program knows no such values.
+    changes.push(`add column if not exists ${keyIdsColumn} ${keyIds.type}`)
     names.add(keyIdsColumn)
   }
+  if (changes.length > 0) await alterTable(pool, table, changes)
   const columns = Object.entries(projection.columns).filter(([name]) => names.has(name))
   return { ...projection, columns: Object.fromEntries(columns) }
 }
@@ -57,19 +60,6 @@ async function storedColumns(pool: Pool, { columns }: Projection, table: string)
     [table, known.map(([name]) => name), known.map(([, type]) => type)],
   )
   return rows
-}
-
-/** So that erasures find the rows with sealed values. The older program knows no such values. */
-async function addKeyIds(pool: Pool, table: string, { columns }: Projection): Promise<void> {
-  await alterTable(pool, table, [`add column if not exists ${keyIdsColumn} ${columns[keyIdsColumn]?.type}`])
-}
-
-async function makeOptional(pool: Pool, table: string, columns: readonly StoredColumn[]): Promise<void> {
-  await alterTable(
-    pool,
-    table,
-    columns.map(({ name }) => `alter column ${name} drop not null`),
-  )
 }
 
 /** Queries queue behind this change while it waits for those that are running, so it waits only briefly. */

@@ -1,8 +1,10 @@
 // Random histories of payments, methods, addresses, defaults, products and the audit trail.
 
 import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
+import { contactFields, placeFields } from '@paylog/domain/addresses/events'
 import type { Fold } from '@paylog/domain/events'
-import { mapFields } from '@paylog/domain/fields'
+import { fieldsOf, mapFields } from '@paylog/domain/fields'
+import { billingAddressFields, billingFields, MethodDetails } from '@paylog/domain/payment-methods/events'
 import {
   changeAlias,
   paymentMethodFold,
@@ -12,6 +14,7 @@ import {
 import { clientTexts } from '@paylog/domain/payments/clientTexts'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { paymentSteps } from '@paylog/domain/payments/testing/paymentArbitraries'
+import { BillingInterval, ProductType } from '@paylog/domain/products/events'
 import { productFold } from '@paylog/domain/products/product'
 import { startSync } from '@paylog/domain/products/sync'
 import fc from 'fast-check'
@@ -21,7 +24,6 @@ import {
   addMethodTo,
   addPaymentTo,
   addProductTo,
-  changeProductIn,
   createLogFixture,
   guest,
   type LogFixture,
@@ -61,7 +63,9 @@ const nullable = fc.option(text)
 const instant = fc
   .integer({ min: 0, max: 3_600 })
   .map((seconds) => new Date(Date.UTC(2026, 2, 1) + seconds * 1_000).toISOString())
-const amount = fc.integer({ min: 1, max: 99_999_999 })
+
+/** The value after JSON, which has neither -0 nor undefined. */
+const asJson = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value))
 
 type HistoryStep = (log: LogFixture) => void
 const each = 3
@@ -76,7 +80,10 @@ const paymentStep: fc.Arbitrary<HistoryStep> = fc
     payment_id: id(1),
     step: paymentSteps,
     texts: fc.record(mapFields(clientTexts, () => nullable)),
-    metadata: fc.dictionary(text, text),
+    metadata: fc.dictionary(text, fc.oneof(text, fc.jsonValue({ maxDepth: 2 }))).map(asJson),
+    total_cents: fc.constantFrom(1000, 1000, 1000, 999_999_999_999),
+    payment_method_id: fc.option(fc.uuid()),
+    occurred_at: instant,
     isUser: fc.boolean(),
     intent: fc.oneof({ weight: 2, arbitrary: fc.constant(false) }, fc.constant(true)),
   })
@@ -84,7 +91,7 @@ const paymentStep: fc.Arbitrary<HistoryStep> = fc
     if (exists(log, paymentFold, payment_id)) log.decide(payment_id, step.decide)
     else
       addPaymentTo(log, {
-        ...(isUser ? { ...user('u1'), guest_email: 'other@example.com' } : guest('g@example.com')),
+        ...(isUser ? { ...user('u1'), guest_email: 'other@example.com' } : guest('G@example.com')),
         ...texts,
         ...facts,
         payment_id,
@@ -100,64 +107,64 @@ const moneyStep: fc.Arbitrary<HistoryStep> = fc
     if (exists(log, paymentFold, payment_id)) log.decide(payment_id, decide)
   })
 
+const billing = fc.record({
+  ...fieldsOf(billingFields, () => nullable),
+  address: fc.option(fc.record(fieldsOf(billingAddressFields, () => nullable))),
+})
+const methodTexts = { provider_customer_id: nullable, type: nullable, alias: nullable, organization_id: nullable }
 const methodStep: fc.Arbitrary<HistoryStep> = fc
   .record({
     payment_method_id: id(2),
     operation: fc.nat(5),
-    alias: nullable,
-    last_four: nullable,
+    owner: fc.constantFrom(ofUser('u1'), ofGuest('G@example.com')),
+    details: fc.record(mapFields(MethodDetails.properties, () => nullable)),
+    texts: fc.record(methodTexts),
+    billing_address_id: fc.option(fc.uuid()),
+    billing_details: fc.option(billing),
     occurred_at: instant,
   })
-  .map(({ payment_method_id, operation, alias, last_four, occurred_at }) => (log) => {
-    const { status } = log.stateOf(paymentMethodFold, payment_method_id)
-    const details = {
-      payment_type: null,
-      wallet_type: alias,
-      card_brand: null,
-      last_four,
-      expiry_month: null,
-      expiry_year: null,
-    }
-    if (status !== 'saved') {
-      const billing_details = alias === null ? null : { name: alias, email: null, phone: null, address: null }
-      addMethodTo(log, {
-        ...ofUser('u1'),
-        payment_method_id,
-        alias,
-        occurred_at,
-        billing_details,
-      })
-    } else {
+  .map(({ payment_method_id, operation, owner, details, texts, occurred_at, ...facts }) => (log) => {
+    const { alias } = texts
+    if (log.stateOf(paymentMethodFold, payment_method_id).status !== 'saved')
+      addMethodTo(log, { ...owner, ...details, ...texts, ...facts, payment_method_id, occurred_at })
+    else
       log.record(paymentMethodFold, payment_method_id, (state) => {
         if (operation === 0) return removePaymentMethod({ occurred_at, by: 'owner' }, state)
-        if (operation === 1) return refreshPaymentMethod({ occurred_at, details }, state)
+        if (operation < 3) return refreshPaymentMethod({ occurred_at, details }, state)
         return changeAlias({ occurred_at, alias }, state)
       })
-    }
   })
 
+const required = text.map((given) => `.${given}`)
+const addressContent = {
+  address_type: fc.constantFrom('billing' as const, 'shipping' as const),
+  ...fieldsOf([...placeFields, ...contactFields, 'guest_name'], () => nullable),
+  // Of a whole address, and of a business.
+  ...fieldsOf(['line1', 'city', 'country', 'business_name'], () => required),
+  is_partial: fc.boolean(),
+  is_business: fc.boolean(),
+}
 const addressStep: fc.Arbitrary<HistoryStep> = fc
   .record({
     address_id: id(3),
     operation: fc.nat(5),
-    line1: text,
-    line2: nullable,
+    // A user's address may have a guest's e-mail, which is only contact data.
+    owner: fc.constantFrom(ofGuest('G@example.com'), { ...ofUser('u1'), guest_email: 'other@example.com' }),
+    given: fc.record(addressContent),
+    changes: fc.record(addressContent, { requiredKeys: [] }),
     occurred_at: instant,
-    type: fc.constantFrom('billing' as const, 'shipping' as const),
     is_default: fc.boolean(),
   })
-  .map(({ address_id, operation, line1, line2, occurred_at, type: address_type, is_default }) => (log) => {
+  .map(({ address_id, operation, owner, given, changes, occurred_at, is_default }) => (log) => {
     const state = log.stateOf(addressFold, address_id)
-    const facts = { line1: `.${line1}`, line2, address_type }
-    if (state.status === 'none')
-      addAddressTo(log, { ...ofGuest('g@example.com'), ...facts, address_id, occurred_at, is_default })
-    else if (state.status === 'kept') {
-      log.record(addressFold, address_id, (address) => {
+    if (state.status === 'none') addAddressTo(log, { ...owner, ...given, address_id, occurred_at, is_default })
+    else if (state.status === 'kept')
+      log.record(addressFold, address_id, (address) =>
         // An erased one lacks what a change requires.
-        if (operation === 0 || state.city === null) return removeAddress({ occurred_at }, address)
-        return changeAddress({ occurred_at, changes: operation < 3 ? { line2 } : facts }, address)
-      })
-    }
+        operation === 0 || state.city === null
+          ? removeAddress({ occurred_at }, address)
+          : changeAddress({ occurred_at, changes }, address),
+      )
   })
 
 const defaultStep: fc.Arbitrary<HistoryStep> = fc
@@ -166,28 +173,37 @@ const defaultStep: fc.Arbitrary<HistoryStep> = fc
     setDefaultIn(log, change)
   })
 
+const productContent = {
+  name: text,
+  description: nullable,
+  product_type: fc.constantFrom(...ProductType.enum),
+  is_recurring: fc.boolean(),
+  ...fieldsOf(['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'], () => fc.nat(10 ** 9)),
+  currency: fc.constantFrom('EUR', 'JPY'),
+  billing_interval: fc.option(fc.constantFrom(...BillingInterval.enum)),
+  trial_days: fc.option(fc.nat(730)),
+  category_id: nullable,
+}
+/** Without rules: every recorded event becomes a row. */
 const productStep: fc.Arbitrary<HistoryStep> = fc
   .record({
     product_id: id(4),
-    operation: fc.nat(3),
-    name: text,
-    description: nullable,
-    cents: amount,
+    operation: fc.nat(4),
+    given: fc.record(productContent),
+    changes: fc.record(productContent, { requiredKeys: [] }),
     is_active: fc.boolean(),
     occurred_at: instant,
   })
-  .map(({ product_id, operation, name, description, cents, is_active, occurred_at }) => (log) => {
-    const amounts = { subtotal_cents: cents, total_cents: cents }
-    if (!exists(log, productFold, product_id))
-      addProductTo(log, { product_id, name, description, is_active, occurred_at, ...amounts })
+  .map(({ product_id, operation, given, changes, is_active, occurred_at }) => (log) => {
+    const facts = { product_id, occurred_at }
+    if (!exists(log, productFold, product_id)) addProductTo(log, { ...facts, ...given, is_active })
     else if (operation === 0) {
       const goal = { content_hash: 'c', price_hash: 'p', price: 'put' as const }
-      log.record(productFold, product_id, () => startSync({ product_id, provider_id: 'sandbox', occurred_at }, goal))
-    } else
-      changeProductIn(log, product_id, {
-        occurred_at,
-        changes: { name: `.${name}`, description, is_active, ...amounts },
-      })
+      log.record(productFold, product_id, () => startSync({ ...facts, provider_id: 'sandbox' }, goal))
+    } else if (operation === 1) {
+      const type = is_active ? ('ProductReactivated' as const) : ('ProductDeactivated' as const)
+      log.record(productFold, product_id, () => [{ type, data: facts }])
+    } else log.record(productFold, product_id, () => [{ type: 'ProductChanged', data: { ...facts, changes } }])
   })
 
 const deedStep: fc.Arbitrary<HistoryStep> = fc

@@ -50,7 +50,7 @@ const dispute = fc.record({
   disputed_cents: fc.option(cents),
 })
 
-export const callFailures = fc.record({
+const callFailures = fc.record({
   outcome: fc.constantFrom('unknown' as const, 'throttled' as const, 'rejected' as const),
   error_code: fc.constantFrom('provider_unavailable' as const, 'provider_rejected' as const),
   failure_code: fc.constant('no'),

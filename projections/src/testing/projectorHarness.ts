@@ -23,7 +23,6 @@ import { openPayment } from './traffic.ts'
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 const script = new URL('../../../apps/projector/src/main.ts', import.meta.url)
 const replayScript = new URL('./replayProgram.ts', import.meta.url)
-const laterScript = new URL('./laterProgram.ts', import.meta.url)
 
 /**
  * Projectors run when a test starts them.
@@ -50,7 +49,7 @@ export async function projectorHarness(t: Test, log?: { readonly connectionStrin
       startProcess(t, { script, env: { ...common, ...env } }),
     /** Starts the projector of a later program version, for one projection. */
     startLater: (projection = 'payments') =>
-      startProcess(t, { script: laterScript, env: { ...common, PROJECTION: projection } }),
+      startProcess(t, { script: replayScript, env: { ...common, TASK: 'later', PROJECTION: projection } }),
     /** Prints its phases, the differences and its result. */
     startReplay: (task: 'rebuild' | 'verify', projection: string) =>
       startProcess(t, { script: replayScript, env: { ...common, TASK: task, PROJECTION: projection } }),

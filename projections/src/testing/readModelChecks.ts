@@ -65,6 +65,7 @@ export type ReplayParts = { readonly databaseUrl: string; readonly pool: Pool; r
 
 const log = createLog({ app: 'test', level: 'silent' })
 const signal = new AbortController().signal
+const onProgress = () => {}
 
 export type VerifiedRows = Verification & { readonly name: string; readonly differences: readonly RowDifference[] }
 
@@ -74,7 +75,7 @@ export async function verifyOne(
 ): Promise<VerifiedRows> {
   const differences: RowDifference[] = []
   const onDifference = (difference: RowDifference) => void differences.push(difference)
-  const verified = await verify({ databaseUrl, pool, store, projection, signal, log, onDifference })
+  const verified = await verify({ databaseUrl, pool, store, projection, signal, log, onProgress, onDifference })
   return { ...verified, name: projection.name, differences }
 }
 
@@ -92,5 +93,6 @@ export async function rebuildOne(
 ): Promise<RebuiltRows> {
   const differences: RowDifference[] = []
   const onDifference = (difference: RowDifference) => void differences.push(difference)
-  return { ...(await rebuild({ databaseUrl, pool, store, projection, signal, log, onDifference })), differences }
+  const rebuilt = await rebuild({ databaseUrl, pool, store, projection, signal, log, onProgress, onDifference })
+  return { ...rebuilt, differences }
 }

@@ -1,4 +1,4 @@
-// A rebuild or verification as a process that can be killed.
+// A rebuild, a verification, or the projector of a later program version, as a process that can be killed.
 import { loadConfig } from '@paylog/config/environment'
 import { text } from '@paylog/config/kinds'
 import { createEventStore } from '@paylog/event-store/eventStore'
@@ -9,6 +9,8 @@ import { Type } from 'typebox'
 import { rebuild } from '../rebuild/rebuild.ts'
 import { verify } from '../rebuild/verify.ts'
 import { projections } from '../registry.ts'
+import { runProjection } from '../runProjection.ts'
+import { laterVersionOf } from './laterProjection.ts'
 
 const Config = Type.Object({
   ...dataKeyVariables,
@@ -24,16 +26,25 @@ runApp('replay', async ({ log, lifecycle }) => {
   const projection = projections.find(({ name }) => name === config.PROJECTION)
   if (projection === undefined) throw new Error(`Unknown projection ${config.PROJECTION}`)
   const databaseUrl = config.DATABASE_URL
-  const pool = createPool({ databaseUrl, applicationName: 'replay', max: 4, log })
+  const isLater = config.TASK === 'later'
+  const pool = createPool({ databaseUrl, applicationName: isLater ? 'later' : 'replay', max: 4, log })
+  if (isLater) lifecycle.add('postgres', () => pool.end())
   const keys = await startDataKeys(config, { log, lifecycle })
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
+  const parts = { databaseUrl, pool, store, signal: lifecycle.stopping, log }
+  if (isLater) {
+    lifecycle.add('event store', () => store.close())
+    const running = runProjection({ ...parts, projection: laterVersionOf(projection), awaited: new EventTarget() })
+    lifecycle.add('projection', () => running)
+    return {}
+  }
   let last = ''
-  const onProgress = ({ phase }: { readonly phase: string }) => {
-    if (phase !== last) print(`phase ${phase}`)
-    last = phase
+  const onProgress = ({ step }: { readonly step: string }) => {
+    if (step !== last) print(`phase ${step}`)
+    last = step
   }
   const onDifference = (difference: object) => void print(`difference ${JSON.stringify(difference)}`)
-  const common = { databaseUrl, pool, store, projection, signal: lifecycle.stopping, log, onProgress, onDifference }
+  const common = { ...parts, projection, onProgress, onDifference }
   const task = config.TASK === 'verify' ? verify(common) : rebuild(common)
   void task
     .then(

@@ -1,14 +1,14 @@
 // Shared by `projections rebuild` and `projections verify`: replays the log for one projection after another.
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { Projection } from '@paylog/projections/projection'
-import type { RebuildPhase } from '@paylog/projections/rebuild/rebuild'
 import {
   ProjectionBusyError,
   type ReplayOptions,
   type ReplayProgress,
+  type ReplayStep,
   replayConnections,
+  SchemaVersionError,
 } from '@paylog/projections/rebuild/replay'
-import { SchemaVersionError } from '@paylog/projections/rebuild/verify'
 import { projections } from '@paylog/projections/registry'
 import { type CliCommand, messageOf, UsageError } from '../command.ts'
 import { type Definition, defineCommand, type Result, type Run } from '../defineCommand.ts'
@@ -153,7 +153,7 @@ function isProjectionError(error: unknown): boolean {
   return [ProjectionBusyError, SchemaVersionError, UnreadableEventError].some((type) => error instanceof type)
 }
 
-const titles: Readonly<Record<RebuildPhase, string>> = {
+const titles: Readonly<Record<ReplayStep, string>> = {
   filling: 'filling',
   comparing: 'comparing with the live rows',
   indexing: 'creating the indexes',

@@ -1,5 +1,5 @@
 // `projections verify`: compares the live rows of projections with a replay of the log.
-import { type CompletedVerification, verifiedJson, verifyOne } from '@paylog/projections/rebuild/verifyOne'
+import { type CompletedVerification, verifiedJson, verifyOne } from '@paylog/projections/rebuild/verify'
 import { rowText } from '@paylog/projections/tables/rowText'
 import { tableName } from '@paylog/projections/tables/tables'
 import { replayCommand } from './replayEach.ts'

@@ -26,7 +26,10 @@ async function startBlocked(t: Test, blockedAt: number, ...flags: string[]) {
     [ids[blockedAt]],
   )
   const running = start([...backfill, ...flags], raw)
-  await waitFor(async () => (await rows('1')).length === blockedAt - (blockedAt % slice), { what: 'the slices before it', ...longTimeout })
+  await waitFor(async () => (await rows('1')).length === blockedAt - (blockedAt % slice), {
+    what: 'the slices before it',
+    ...longTimeout,
+  })
   const blocked = () =>
     pool.query(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
   await waitFor(async () => (await blocked()).rowCount === 1, { what: 'the next slice to wait' })

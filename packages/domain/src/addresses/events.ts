@@ -1,7 +1,7 @@
 // The events of an address.
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
-import { fieldsOf, Id, Instant, Nullable, pick } from '../fields.ts'
+import { fieldsOf, Id, Instant, Nullable } from '../fields.ts'
 import { PersonalText } from '../personalData.ts'
 
 export const AddressType = Type.Enum(['billing', 'shipping'], { title: 'AddressType' })
@@ -40,11 +40,6 @@ export const emptyAddressContent: Omit<AddressContent, 'address_type'> = {
   is_business: false,
   ...fieldsOf(contactFields, () => null),
   guest_name: null,
-}
-
-/** Picks the content fields. */
-export function addressContentOf(from: AddressContent): AddressContent {
-  return pick(AddressContent, from)
 }
 
 const RecordedContent = Type.Object({

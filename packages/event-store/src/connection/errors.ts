@@ -80,26 +80,12 @@ export function withTimeout<T>(work: Promise<T>, timeoutMs: number, what: string
   })
 }
 
+const unavailable = (message: string) => (cause: unknown) =>
+  new DomainError('event_store_unavailable', message, undefined, { cause })
+
 /** For an append with an unknown outcome. */
-export function unconfirmedError(cause: unknown): DomainError {
-  return new DomainError(
-    'event_store_unavailable',
-    'The event store did not confirm this; it may or may not be recorded',
-    undefined,
-    { cause },
-  )
-}
-
-/** For an append that the store rejected: nothing was recorded. */
-export function rejectedByStoreError(cause: unknown): DomainError {
-  return new DomainError('event_store_unavailable', 'The event store rejected this; nothing was recorded', undefined, {
-    cause,
-  })
-}
-
+export const unconfirmedError = unavailable('The event store did not confirm this; it may or may not be recorded')
+/** For an append that the store rejected. */
+export const rejectedByStoreError = unavailable('The event store rejected this; nothing was recorded')
 /** For a failed read. */
-export function unreadableLogError(cause: unknown): DomainError {
-  return new DomainError('event_store_unavailable', 'The event store cannot be read at the moment', undefined, {
-    cause,
-  })
-}
+export const unreadableLogError = unavailable('The event store cannot be read at the moment')

@@ -95,19 +95,16 @@ function endOf({ events, last }: LogPage): LogCheckpoint | undefined {
 export async function* readBatches(context: ReadContext, range: BatchRange): AsyncGenerator<EventBatch, void> {
   const { checkpoint: head } = await readLogEnds(context)
   if (head === undefined) return
-  const { from, until } = range
+  const { prefixes, from, until, opens, maxBatch = defaultMaxBatch } = range
   const end = until !== undefined && isAfter(head, until) ? until : head
   if (from !== undefined && !isAfter(end, from)) return
-  for await (const page of readPages(context, pagesOf(range))) {
+  const pages = { after: from, filter: { streamPrefixes: prefixes }, maxEvents: maxBatch }
+  for await (const page of readPages(context, pages)) {
     const isBefore = page.last === undefined || isAfter(end, page.last.position)
     // Later events may be unreadable.
     const events = isBefore ? page.events : page.events.filter(({ position }) => !isAfter(position, end))
-    yield* decodedBatch(context, events, isBefore ? endOf(page) : end, range.opens)
+    yield* decodedBatch(context, events, isBefore ? endOf(page) : end, opens)
     if (!isBefore) return
   }
   yield { events: [], position: end }
-}
-
-function pagesOf({ prefixes, from, maxBatch = defaultMaxBatch }: Omit<BatchRange, 'until'>): PagesRange {
-  return { after: from, filter: { streamPrefixes: prefixes }, maxEvents: maxBatch }
 }

@@ -1,4 +1,5 @@
 // Reads of streams, and of single places of the log.
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import { Metadata } from '@grpc/grpc-js'
 import type { LogCheckpoint, LogPosition } from '@paylog/domain/events'
 import { type CallContext, call } from '../connection/calls.ts'
@@ -32,11 +33,6 @@ export async function readLogEnd(context: CallContext): Promise<RawEvent | undef
   return events[0]
 }
 
-/** A checkpoint at the log's last event. */
-export async function readHead(context: CallContext): Promise<LogCheckpoint | undefined> {
-  return (await readLogEnd(context))?.position
-}
-
 /** @returns a function that reads the ends once for all callers that come while the read is in progress */
 export function sharedLogEnds(context: CallContext): () => Promise<LogEnds> {
   let reading: Promise<LogEnds> | undefined
@@ -68,14 +64,23 @@ export async function readLogEnds(context: CallContext): Promise<LogEnds> {
 
 /** The event at exactly this position; nothing when there is none, or when the server rejects the position. */
 export async function readEventAt(context: CallContext, position: LogPosition): Promise<RawEvent | undefined> {
-  const collect = collectPage(context, logRead(position, 1))
-  const { events } = await call(context, (stub, args) =>
+  const { events } = await readPageUnless(context, logRead(position, 1), (error) => !isTransient(error))
+  return events.find((event) => event.position.commit === position.commit)
+}
+
+/** A page without events when the server's error says that there are none. @throws the context's failure */
+function readPageUnless(
+  context: CallContext,
+  request: ReadReq,
+  saysNone: (error: unknown) => boolean,
+): Promise<RawPage> {
+  const collect = collectPage(context, request)
+  return call(context, (stub, args) =>
     collect(stub, args).catch((error: unknown): RawPage => {
-      if (isTransient(error)) throw error
+      if (!saysNone(error)) throw error
       return { events: [], isLast: true }
     }),
   )
-  return events.find((event) => event.position.commit === position.commit)
 }
 
 /** CANCELLED, DEADLINE_EXCEEDED, PERMISSION_DENIED, UNAVAILABLE, UNAUTHENTICATED: unrelated to the position. */
@@ -109,15 +114,8 @@ export async function isInLog(context: CallContext, checkpoint: LogCheckpoint): 
  * @param from the first revision
  * @throws the context's failure
  */
-export function readStreamPage(context: CallContext, stream: string, from: bigint, count: number): Promise<RawPage> {
-  const collect = collectPage(context, streamRead(stream, from, count))
-  return call(context, (stub, args) =>
-    collect(stub, args).catch((error: unknown): RawPage => {
-      if (isStreamDeleted(error)) return { events: [], isLast: true }
-      throw error
-    }),
-  )
-}
+export const readStreamPage = (context: CallContext, stream: string, from: bigint, count: number): Promise<RawPage> =>
+  readPageUnless(context, streamRead(stream, from, count), isStreamDeleted)
 
 function isStreamDeleted(error: unknown): boolean {
   const trailers = error instanceof Error && 'metadata' in error ? error.metadata : undefined

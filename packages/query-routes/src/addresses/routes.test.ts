@@ -1,7 +1,7 @@
 import { AddressResource, addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
-import { addAddressTo, ofGuest, ofUser, setDefaultIn } from '@paylog/projections/testing/logFixture'
+import { addAddressTo, ofUser, setDefaultIn } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
-import { ada, asAda, asGuest, queryApiHarness } from '../testing/queryApiHarness.ts'
+import { ada, queryApiHarness } from '../testing/queryApiHarness.ts'
 
 const ofAda = ofUser(ada.payer.id)
 const occurred_at = '2026-03-02T10:00:00.000Z'
@@ -72,16 +72,4 @@ t.test('GET /addresses accepts page, limit, address_type and guest_email [4-list
   t.same(await idsOf('guest_email=c%40example.com&address_type=billing'), [])
   t.same((await get('/addresses?limit=1')).json().meta, { page: 1, limit: 1, total: 2, hasMore: true })
   t.equal((await get(`/addresses/${gone}`)).statusCode, 404, 'a removed address is 404')
-})
-
-t.test('a user’s address with a guest’s e-mail does not belong to the guest [5-session-owns]', async (t) => {
-  const { log, project, get } = await queryApiHarness(t)
-  const id = addAddressTo(log, ofGuest('GUEST@example.com'))
-  const users = addAddressTo(log, { ...ofAda, guest_email: 'guest@example.com' })
-  await project()
-  const { data, meta } = (await get('/addresses?guest_email=guest%40example.com', asGuest)).json()
-  t.equal(meta.total, 1)
-  t.match(data, [{ id }])
-  t.equal((await get(`/addresses/${users}`, asGuest)).statusCode, 404)
-  t.equal((await get(`/addresses/${id}`, asAda)).statusCode, 404)
 })

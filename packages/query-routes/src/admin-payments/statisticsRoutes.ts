@@ -3,7 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Instant } from '@paylog/domain/fields'
 import { getStatistics, Statistics, type StatisticsQuery } from '@paylog/projections/payments/statistics'
-import { invalidQuery, timeBound } from '@paylog/projections/queries/timeBounds'
+import { invalidQuery, timeBound } from '@paylog/projections/queries/filters'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { type Static, Type } from 'typebox'
 import { staleHeader } from '../readAfter.ts'

@@ -145,9 +145,6 @@ t.test('a guest sees the payments of its e-mail [2.1-guest 4.2-guest 4.3-token]'
   t.equal((await get(`/payments/${id}`, asGuest)).statusCode, 200)
   t.equal((await get(`/payments/${id}?token=demo-guest-token`, {})).statusCode, 200)
   t.match((await get('/payments?token=demo-guest-token', {})).json(), { data: [{ id }], meta: { total: 1 } })
-  const foreign = await get('/payments?guest_email=other%40example.com&limit=bad', asGuest)
-  t.equal(foreign.statusCode, 403, 'naming another guest is 403 before validation')
-  t.equal(foreign.json().error.code, 'forbidden')
 })
 
 /** A guest also reads a payment that a session made for its e-mail. */

@@ -1,7 +1,7 @@
 // GET /payments and GET /payments/{id} (interface, sections 4.2 and 4.3).
 import { exampleListedPayment, examplePayment } from '@paylog/domain/examples'
 import { paymentList, paymentListWithMethods, singlePayment } from '@paylog/projections/payments/queries'
-import { invalidQuery } from '@paylog/projections/queries/timeBounds'
+import { invalidQuery } from '@paylog/projections/queries/filters'
 import type { FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { getOne } from '../listRoutes.ts'

@@ -9,13 +9,21 @@ const retryMs = 250
 const probeMs = 2_000
 const queryTimeoutMs = 3_000
 
+type LockOptions = {
+  databaseUrl: string
+  name: string
+  onWaiting?: (() => void) | undefined
+  signal: AbortSignal
+  log: Logger
+}
+
 /**
  * Waits for a session lock and holds it on its own connection, which makes the holder the only active process.
  *
  * The connection is probed every two seconds, so that a disconnected holder notices when its standby takes over.
  *
- * @param options `name` is hashed to the lock's key; `onWaiting` is called when another process holds the lock; aborting
- *   `signal` ends the wait
+ * @param options `name` is hashed to the lock's key; `onWaiting` is called when another process holds the lock, and may throw
+ *   to end the wait; aborting `signal` ends it too
  * @returns `lost` aborts when the connection, and the lock with it, is lost
  * @throws the signal's reason when it aborts first
  */
@@ -25,13 +33,7 @@ export async function holdLock({
   onWaiting,
   signal,
   log,
-}: {
-  databaseUrl: string
-  name: string
-  onWaiting?: () => void
-  signal: AbortSignal
-  log: Logger
-}): Promise<{ lost: AbortSignal; release(): Promise<void> }> {
+}: LockOptions): Promise<{ lost: AbortSignal; release(): Promise<void> }> {
   const key = lockKey(name)
   const client = new pg.Client({
     connectionString: databaseUrl,
@@ -79,6 +81,19 @@ export async function holdLock({
       clearInterval(probe)
       await client.end().catch(() => undefined)
     },
+  }
+}
+
+/** Runs work while it holds the lock: see `holdLock`. @param work gets a signal that aborts when the lock is lost */
+export async function withLock<Result>(
+  options: LockOptions,
+  work: (lost: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const lock = await holdLock(options)
+  try {
+    return await work(lock.lost)
+  } finally {
+    await lock.release()
   }
 }
 

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { metricsSchema } from '../http/openApiSchemas.ts'
+import { shared } from '../process/shared.ts'
 import type { Logger } from './log.ts'
 
 export type Metrics = {
@@ -23,9 +24,9 @@ type MetricOptions = { readonly name: string; readonly help: string; readonly la
 
 export type RowGauges<Row> = {
   readonly readRows: () => Promise<readonly Row[]>
-  /** The label that identifies a row, such as `node`. */
-  readonly labelName: string
-  readonly labelOf: (row: Row) => string
+  /** The label that identifies a row, such as `node`; without it there is one row. */
+  readonly labelName?: string
+  readonly labelOf?: (row: Row) => string
   /** A row without a value is left out. */
   readonly figures: readonly {
     readonly name: string
@@ -79,14 +80,11 @@ export function createMetrics(): Metrics {
       observeRequest(labels, reply.elapsedTime / 1_000)
       done()
     })
-    let collecting: Promise<string> | undefined
+    // Some gauges are read from a database, so concurrent scrapes share one collection.
+    const collect = shared(() => registry.metrics())
     http.get('/metrics', { config: { isForOperators: true }, schema: metricsSchema }, async (_request, reply) => {
       reply.type(registry.contentType)
-      // Some gauges are read from a database, so concurrent scrapes share one collection.
-      collecting ??= registry.metrics().finally(() => {
-        collecting = undefined
-      })
-      return await collecting
+      return await collect()
     })
   }
   // `skip-override`, which fastify-plugin sets too, applies the hook to the whole server instead of a plugin scope.
@@ -105,7 +103,7 @@ export function createMetrics(): Metrics {
     registry,
     plugin: Object.assign(plugin, { [Symbol.for('skip-override')]: true }),
     gauge,
-    gauges({ readRows, labelName, labelOf, figures, log }) {
+    gauges({ readRows, labelName = '', labelOf, figures, log }) {
       for (const { name, help, measure } of figures) {
         const collect = async () => {
           // A database failure must not affect the other metrics.
@@ -115,10 +113,10 @@ export function createMetrics(): Metrics {
           })
           return rows.flatMap((row) => {
             const value = measure(row)
-            return value === undefined ? [] : [{ labels: { [labelName]: labelOf(row) }, value }]
+            return value === undefined ? [] : [{ labels: labelOf ? { [labelName]: labelOf(row) } : {}, value }]
           })
         }
-        gauge({ name, help, labelNames: [labelName], collect })
+        gauge({ name, help, labelNames: labelOf ? [labelName] : [], collect })
       }
     },
     counter,
