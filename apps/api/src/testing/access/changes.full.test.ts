@@ -54,7 +54,7 @@ t.test('callers can change only their own resources, with every kind of credenti
   })
 
   t.test(
-    'an expired guest token with payment history can change and delete, but not read or create [5-history-service]',
+    'an expired guest token with payment history can change and delete, but not read or create [5-history 5-history-service]',
     async (t) => {
       for (const caller of [remembered, rememberedPast])
         for (const kind of ['method', 'address'] as const) await checkLifecycle(client, t, kind, g1, caller)
