@@ -117,14 +117,7 @@ t.test('a product can be deactivated and reactivated, alone or together with oth
 
 t.test('a product update without a difference records nothing and returns the product', async (t) => {
   const { data, headers } = await post(everything)
-  for (const body of [
-    everything,
-    data,
-    { name: data.name },
-    { currency: 'brl' },
-    { is_active: false },
-    { total_cents: null },
-  ]) {
+  for (const body of [data, { currency: 'brl', total_cents: null }]) {
     const same = await recordsNothing(t, () => put(data.id, body))
     t.equal(same.status, 200)
     t.same(same.data, data)
