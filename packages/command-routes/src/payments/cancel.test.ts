@@ -3,7 +3,8 @@ import t from 'tap'
 import { ada, admin, guest, guestEmail } from '../testing/commandApiHarness.ts'
 import { paymentChangesHarness } from '../testing/paymentChangesHarness.ts'
 
-const { fake, open, paid, authorized, change, recordsNothing, lastPosition, store } = await paymentChangesHarness(t)
+const { fake, intentOf, open, paid, authorized, change, recordsNothing, lastPosition, store } =
+  await paymentChangesHarness(t)
 
 const ofGuest = { guest_data: { email: guestEmail } }
 
@@ -12,7 +13,7 @@ t.test('canceling a pending payment is 200 with the canceled payment, also when 
   const canceled = await change(id, 'cancel', { reason: 'out of stock' }, ada)
   t.match(canceled, { status: 200, data: { id, status: 'canceled', completed_at: String } })
   t.equal(canceled.headers['x-event-position'], String(await lastPosition()))
-  t.equal(fake.intentOf(id).status, 'canceled')
+  t.equal(intentOf(id).status, 'canceled')
   const [, , requested] = await store.readStream(paymentStream(id))
   t.match(requested, { type: 'PaymentCancelRequested', data: { reason: 'out of stock', is_expiry: false } })
   const again = await recordsNothing(t, () => change(id, 'cancel', undefined, ada))
@@ -57,7 +58,7 @@ t.test('a cancellation that the provider does not confirm is 502 or 504, and can
     ['unknown', 504, 'provider_outcome_unknown'],
   ] as const) {
     const id = await open()
-    fake.failNext('cancel', { kind })
+    fake.failures.set('cancel', [{ kind }])
     const lost = await change(id, 'cancel')
     t.match(lost, { status, error: { code, details: { payment_id: id } } })
     t.equal(lost.headers['x-event-position'], String(await lastPosition()))

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { paymentChangesHarness } from '../testing/paymentChangesHarness.ts'
 
-const { fake, authorized, change, recordsNothing, lastPosition } = await paymentChangesHarness(t)
+const { fake, created, authorized, change, recordsNothing, lastPosition } = await paymentChangesHarness(t)
 
 t.test('an authorized payment is processing, and capturing all of it succeeds', async (t) => {
   const id = await authorized()
-  t.match(fake.created.at(-1), { payment_id: id, capture_method: 'manual' })
+  t.match(created.at(-1), { payment_id: id, capture_method: 'manual' })
   const { data } = await change(id, 'refresh')
   t.match(data, { status: 'processing', capture_method: 'manual', amount_capturable_cents: 2599 })
   const captured = await change(id, 'capture')
@@ -49,7 +49,7 @@ t.test('a capture that the provider does not make has its code, and can be repea
     ['unavailable', 502, 'provider_unavailable'],
     ['unknown', 504, 'provider_outcome_unknown'],
   ] as const) {
-    fake.failNext('capture', { kind })
+    fake.failures.set('capture', [{ kind }])
     const failed = await change(id, 'capture')
     t.match(failed, { status, error: { code, details: { payment_id: id } } })
     t.equal(failed.headers['x-event-position'], String(await lastPosition()))
