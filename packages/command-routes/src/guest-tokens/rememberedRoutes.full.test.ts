@@ -1,5 +1,5 @@
 import t from 'tap'
-import { commandApiHarness, guestTokenMaxAgeMs } from '../testing/commandApiHarness.ts'
+import { commandApiHarness } from '../testing/commandApiHarness.ts'
 
 const { app, store, backend, time } = await commandApiHarness(t)
 const asGuest = { 'x-guest-token': 'demo-guest-token' }
@@ -70,15 +70,6 @@ t.test('a change with an expired token returns only the id [5-history-response]'
       t.strictSame((await request('PUT', path, change)).data, { id }, `${path} ${JSON.stringify(change)}`)
     t.strictSame((await request('DELETE', path)).data, { id, deleted: true })
   }
-})
-
-t.test('a guest token is forgotten after the maximum age since the payment', async (t) => {
-  expire()
-  const [id] = ids.addresses
-  time.now = () => new Date(startMs + guestTokenMaxAgeMs - 1)
-  t.match(await request('PUT', `/addresses/${id}`, { alias: 'late' }), { status: 200 })
-  time.now = () => new Date(startMs + guestTokenMaxAgeMs)
-  t.match(await request('PUT', `/addresses/${id}`, { alias: 'too late' }), { status: 401, code: 'unauthenticated' })
 })
 
 t.test('no guest token is remembered while the identity backend is down [5-history-outage]', async (t) => {

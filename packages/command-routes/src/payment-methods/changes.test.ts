@@ -75,17 +75,8 @@ t.test('unknown fields of a method update are dropped, and an empty one is 400 [
 
 t.test('a method update with a value of another type is 400', async (t) => {
   const { id } = await methodOfAda()
-  for (const body of [
-    { alias: 1 },
-    { alias: 'x'.repeat(256) },
-    { is_default: 'true' },
-    { is_default: 1 },
-    { is_default: null },
-    { alias: 'Fine', is_default: 'yes' },
-  ])
+  for (const body of [{ alias: 'x'.repeat(256) }, { is_default: null }, { alias: 'Fine', is_default: 'yes' }])
     t.same((await recordsNothing(t, () => change(id, body))).code, 'invalid_request', JSON.stringify(body))
-  t.match(await change(id, { alias: '4242 4242 4242 4242' }), { status: 422, code: 'card_number_rejected' })
-  t.match(await change(id, { alias: 'x', unknown: '4242424242424242' }), { status: 422, code: 'card_number_rejected' })
 })
 
 t.test('a deleted method is detached, removed and not found afterwards [4-delete-method]', async (t) => {

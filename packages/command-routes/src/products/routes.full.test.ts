@@ -164,11 +164,3 @@ t.test('of two conflicting concurrent product changes only one is recorded', asy
       t.equal((await eventsOf(id)).length, 2)
     }
 })
-
-t.test('16 concurrent equal product changes are recorded once', async (t) => {
-  const id = await productOf()
-  const responses = await Promise.all(Array.from({ length: 16 }, () => put(id, { name: 'x', is_active: false })))
-  t.same(new Set(responses.map(({ status, headers }) => `${status} ${headers.etag}`)), new Set(['200 "2"']))
-  t.equal(new Set(responses.map(({ headers }) => headers['x-event-position'])).size, 1)
-  t.equal((await eventsOf(id)).length, 3)
-})
