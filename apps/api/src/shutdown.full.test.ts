@@ -21,7 +21,7 @@ const endpoint = await startFakeEndpoint(t, (response) => {
 })
 let isEndpointStuck = false
 const backends = await startReplicaBackends(t, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
-const { stripe, store, log } = backends
+const { stripe, store } = backends
 
 function pay(baseUrl: string, key?: string): Promise<Response> {
   return fetch(`${baseUrl}/payments/intents`, {
@@ -159,35 +159,6 @@ t.test('a projector that stops commits its batch, and the standby takes over', a
     },
     { what: 'all payments in the read model' },
   )
-})
-
-t.test('an event store that stops under load has every acknowledged event exactly once', async (t) => {
-  const api = await startReplica(t, backends, 'api')
-  const acknowledged: string[] = []
-  let isStopped = false
-  const paying = Promise.all(
-    Array.from({ length: 4 }, async () => {
-      while (!isStopped) {
-        const response = await pay(api.baseUrl)
-        if (response.status === 201) acknowledged.push(await idOf(response))
-        else await response.text()
-      }
-    }),
-  )
-  t.teardown(() => {
-    isStopped = true
-  })
-  await waitFor(() => acknowledged.length > 10, { what: 'load', timeoutMs: 20_000 })
-  const node = log.process()
-  await node.stop()
-  t.strictSame(await node.exited, { code: 0, signal: null })
-  await log.start()
-  const before = acknowledged.length
-  await waitFor(() => acknowledged.length > before + 10, { what: 'more load', timeoutMs: 20_000 })
-  isStopped = true
-  await paying
-  const payments = await paymentsOnLog(store)
-  for (const id of acknowledged) t.strictSame(payments.get(id), ['PaymentInitiated', 'ProviderIntentCreated'], id)
 })
 
 function logLinesIn(output: string): LogLine[] {

@@ -4,20 +4,16 @@ import { startSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import { client, signingSecret } from './testing/roundTripHarness.ts'
+import { asAda, client, signingSecret } from './testing/roundTripHarness.ts'
 
-type Json = Readonly<Record<string, unknown>>
 type Planned = { readonly node: string; readonly event: string; readonly mode: string }
 type Entry = {
   readonly id: string
-  readonly provider: string
   readonly event_type: string
   readonly status: string
-  readonly payload: Json
-  readonly response: { readonly node: string; readonly error: string | null }
+  readonly response: { readonly node: string }
 }
 
-const session = { 'x-session-id': 'demo-session' }
 const ada = { id: '00000000-0000-4000-8000-000000000001', type: 'user', email: 'ada@example.com' }
 
 const endpoints = {
@@ -26,10 +22,6 @@ const endpoints = {
   both: await startFakeEndpoint(t),
   chat: await startFakeEndpoint(t),
   legacy: await startFakeEndpoint(t),
-  failing: await startFakeEndpoint(t, (response, index) => {
-    response.statusCode = index === 0 ? 503 : 200
-    response.end()
-  }),
 }
 const system = await startSystem(t, {
   WEBHOOK_1_ENABLED: 'true',
@@ -44,30 +36,17 @@ const system = await startSystem(t, {
   WEBHOOK_4_ENABLED: 'true',
   WEBHOOK_4_URL: endpoints.chat.url,
   WEBHOOK_4_FORMAT: 'slack',
-  WEBHOOK_5_ENABLED: 'true',
-  WEBHOOK_5_URL: endpoints.failing.url,
-  WEBHOOK_5_EVENTS: 'membership.extended',
-  WEBHOOK_5_RETRY_SCHEDULE: '100ms',
-  WEBHOOK_6_ENABLED: 'true',
-  // A private network that is not allowed.
-  WEBHOOK_6_URL: 'http://10.1.2.3/hook',
-  WEBHOOK_6_EVENTS: 'membership.extended',
-  WEBHOOK_6_RETRY_SCHEDULE: '1h',
   EXTERNAL_WEBHOOK_URLS: endpoints.legacy.url,
 })
 const api = client(system)
 
-async function sendTest(
-  path: string,
-  body: object,
-  caller = session,
-): Promise<{ id: string; deliveries: readonly Planned[] }> {
-  const headers = { 'content-type': 'application/json', ...caller }
+async function sendTest(path: string, body: object): Promise<{ id: string; deliveries: readonly Planned[] }> {
+  const headers = { 'content-type': 'application/json', ...asAda }
   const result = await api.call(path, { method: 'POST', headers, body: JSON.stringify(body) })
   if (result.status !== 202) throw new Error(JSON.stringify(result.body))
   return result.body.data as { id: string; deliveries: readonly Planned[] }
 }
-async function logEntries(headers = session): Promise<readonly Entry[]> {
+async function logEntries(headers = asAda): Promise<readonly Entry[]> {
   const response = await fetch(`${system.baseUrl}/webhooks/logs?limit=1000`, { headers })
   return (await response.json()) as readonly Entry[]
 }
@@ -165,52 +144,6 @@ t.test('a webhook test contains the user who requests it [1-test]', async (t) =>
   await sentAsPlanned(t, planned.deliveries, [raw, canonical, ...both, chat, legacy])
 })
 
-t.test('test webhooks are retried, and blocked to private addresses, as real ones', async (t) => {
-  const { deliveries } = await sendTest('/webhooks/test', { event: 'membership.extended' })
-  t.same(
-    deliveries.map(({ node }) => node),
-    ['2', '3', '4', '5', '6'],
-  )
-  const [first, second] = await nextWebhooks(endpoints.failing, 2)
-  t.equal(second?.id, first?.id, 'the retry keeps the webhook id')
-  t.match(second?.json, {
-    event: 'membership.extended',
-    data: { user: ada, subscription_id: /^test_sub_/ },
-    test: true,
-  })
-  const blocked = await waitFor(async () => (await logEntries()).find(({ response }) => response.node === '6'), {
-    what: 'the blocked attempt',
-  })
-  t.match(blocked, {
-    event_type: 'membership.extended',
-    provider: 'sandbox',
-    status: 'failed',
-    payload: { test: true },
-  })
-  for (const endpoint of [endpoints.canonical, endpoints.both, endpoints.chat]) await nextWebhooks(endpoint, 1)
-})
-
-t.test('test webhooks are visible to their caller only and change no payment', async (t) => {
-  const { id } = await api.open()
-  const event = { event: 'payment_intent.succeeded', provider: 'stripe' }
-  const payload = { id: 'pi_example2', amount: 2599, currency: 'eur' }
-  const claim = { ...event, payload: { ...payload, metadata: { payment_id: id } } }
-  await t.rejects(sendTest('/webhooks/external/simulate', claim), /recorded_payment_id/)
-  await sendTest('/webhooks/external/simulate', claim, { 'x-session-id': 'demo-admin-session' })
-  await sendTest('/webhooks/external/simulate', { ...event, payload })
-  await waitFor(
-    async () => (await logEntries()).some(({ payload }) => JSON.stringify(payload).includes('pi_example2')),
-    {
-      what: 'the simulation in the log',
-    },
-  )
-  t.match((await api.get(id)).body, { data: { id, status: 'pending' } })
-  const others = await logEntries({ 'x-session-id': 'demo-session-2' })
-  t.notMatch(JSON.stringify(others), 'pi_example')
-  const administrators = await logEntries({ 'x-session-id': 'demo-admin-session' })
-  t.match(JSON.stringify(administrators), 'pi_example2')
-})
-
 t.test('the webhook log has exactly the deliveries that were sent [1-log]', async (t) => {
   const asAdministrator = { 'x-session-id': 'demo-admin-session' }
   const sent = () => Object.values(endpoints).flatMap(({ received }) => received.map(({ id }) => id))
@@ -222,7 +155,7 @@ t.test('the webhook log has exactly the deliveries that were sent [1-log]', asyn
     { what: 'the log to have every sent delivery' },
   )
   t.ok(entries.length > 0)
-  for (const { id, response } of entries) if (response.node !== '6') t.ok(sent().includes(id), id)
+  for (const { id } of entries) t.ok(sent().includes(id), id)
 })
 
 /** Every planned delivery was sent once and is in the webhook log of the caller. */

@@ -6,7 +6,7 @@ import type { Callers } from '@paylog/runtime/http/callers'
 import type { Workflow } from '@paylog/workflows/context'
 import type { RepeatableRequest } from '@paylog/workflows/idempotentRequests'
 import type { FastifyRequest } from 'fastify'
-import { requestIdentity } from './idempotency.ts'
+import { type AnonymousClient, requestIdentity } from './idempotency.ts'
 
 export type CommandDependencies = { readonly workflow: Workflow; readonly callers: Callers }
 
@@ -17,15 +17,17 @@ export function metadataOf({ actor, id: requestId }: FastifyRequest): EventMetad
 
 /**
  * The identity and metadata of a request that creates something.
+ * @param client required for routes that allow callers without a credential
  * @throws the errors of `requestIdentity`
  */
 export function repeatableRequest(
   { store }: Pick<Workflow, 'store'>,
   request: FastifyRequest,
   route: string,
+  client?: AnonymousClient,
 ): RepeatableRequest {
   const { headers, actor, body } = request
-  const { id, fingerprint } = requestIdentity(store.hash, headers['idempotency-key'], actor, route, body)
+  const { id, fingerprint } = requestIdentity(store.hash, headers['idempotency-key'], actor, route, body, client)
   return { request_id: id, request_fingerprint: fingerprint, metadata: metadataOf(request) }
 }
 

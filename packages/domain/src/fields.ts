@@ -41,3 +41,11 @@ export const mapFields = <Name extends string, Value, Result>(
   fields: Readonly<Record<Name, Value>>,
   map: (value: Value, name: Name) => Result,
 ) => fieldsOf(Object.keys(fields) as Name[], (name) => map(fields[name], name))
+
+/** The fields with another value in `after`; one that is undefined there stays as it is. */
+export function differing<Content extends object>(before: Content, after: Partial<Content>): Partial<Content> {
+  const changes: Partial<Content> = {}
+  for (const field in after)
+    if (after[field] !== undefined && after[field] !== before[field]) changes[field] = after[field]
+  return changes
+}

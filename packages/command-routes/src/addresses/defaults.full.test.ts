@@ -48,6 +48,11 @@ t.test('each owner has one default for billing and one for shipping [10.3-addres
   t.equal(await defaultOf(userOwner(graceId), 'shipping'), others)
 })
 
+t.test('of addresses created concurrently as default one is the default', async (t) => {
+  const ids = await Promise.all(Array.from({ length: 16 }, () => addressOf(guest, asDefault)))
+  t.ok(ids.includes((await defaultOf(guestOwner(guestEmail), 'billing')) ?? ''))
+})
+
 t.test('making the default address the default again records nothing', async (t) => {
   const id = await addressOf(ada, asDefault)
   const { status, data } = await recordsNothing(t, () => put(id, { is_default: true }))

@@ -19,23 +19,13 @@ t.test("a guest's address has the token's e-mail and no user id [4.6-guest]", as
   }
 })
 
+// The comparison of e-mails: payments/intentBody.test.ts.
 t.test('an address from a guest with any other guest_email, even a malformed one, is forbidden', async (t) => {
   const id = await addressOf(guest)
-  for (const guest_email of [
-    'other@example.com',
-    'guest@example.co',
-    ' guest@example.com',
-    'x',
-    '',
-    'gue\u017ft@example.com',
-  ]) {
+  for (const guest_email of ['other@example.com', ' guest@example.com', 'x', '']) {
     const { status, error } = await recordsNothing(t, () => post({ ...billing, guest_email }, guest))
     t.match({ status, error }, { status: 403, error: { code: 'forbidden' } }, JSON.stringify(guest_email))
   }
-  t.equal(
-    (await recordsNothing(t, () => post({ ...billing, guest_email: 'kim@example.com' }, kelvinGuest))).status,
-    403,
-  )
   const changed = await put(id, { alias: 'y', guest_email: 'other@example.com' }, guest)
   t.match(changed, { status: 200, data: { alias: 'y', guest_email: 'guest@example.com' } }, 'the owner stays')
 })

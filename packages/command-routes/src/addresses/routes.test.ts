@@ -1,6 +1,6 @@
 import t from 'tap'
 import { addressesHarness, billing } from '../testing/addressesHarness.ts'
-import { ada, adaId, guest } from '../testing/commandApiHarness.ts'
+import { ada, adaId } from '../testing/commandApiHarness.ts'
 
 const { post, put, remove, addressOf, eventsOf, recordsNothing } = await addressesHarness(t)
 
@@ -80,15 +80,7 @@ t.test('omitted and null address fields are null', async (t) => {
 t.test('missing address fields are reported by name, and nothing is recorded [2.7-address-required]', async (t) => {
   const cases: [object, string[]][] = [
     [{}, ['address_type', 'line1', 'city', 'country']],
-    [{ address_type: 'billing' }, ['line1', 'city', 'country']],
-    [{ ...billing, line1: null }, ['line1']],
-    [{ ...billing, city: '' }, ['city']],
     [{ ...billing, line1: ' \t' }, ['line1']],
-    [{ ...billing, country: null }, ['country']],
-    [{ ...billing, is_business: true }, ['business_name']],
-    [{ ...billing, is_business: true, business_name: null }, ['business_name']],
-    [{ ...billing, is_business: true, business_name: '' }, ['business_name']],
-    [{ ...billing, is_business: true, business_name: '   ' }, ['business_name']],
     [{ address_type: 'shipping', is_partial: true, is_business: true }, ['business_name']],
     [{ address_type: 'shipping', is_business: true }, ['line1', 'city', 'country', 'business_name']],
   ]
@@ -149,12 +141,7 @@ t.test(
 
 t.test('an address update without a difference records nothing and returns the address', async (t) => {
   const { data, headers } = await post({ ...everything, is_default: false })
-  for (const body of [
-    { alias: 'Office' },
-    { country: 'BR' },
-    { is_default: false },
-    { is_partial: true, line2: data.line2 },
-  ]) {
+  for (const body of [{ alias: 'Office', country: 'br' }, { is_default: false }]) {
     const same = await recordsNothing(t, () => put(data.id, body))
     t.equal(same.status, 200)
     t.same(same.data, data)
@@ -174,9 +161,7 @@ t.test('an address update without a known field is rejected', async (t) => {
 t.test('an address update must satisfy the rules of creation [4.12-put-rules]', async (t) => {
   const id = await addressOf(ada)
   const cases: [object, string[]][] = [
-    [{ line1: null }, ['line1']],
     [{ city: ' ', country: null }, ['city', 'country']],
-    [{ is_business: true }, ['business_name']],
     [{ line1: null, is_default: true }, ['line1']],
     [{ line1: null, address_type: 'shipping' }, ['line1']],
   ]
@@ -186,8 +171,6 @@ t.test('an address update must satisfy the rules of creation [4.12-put-rules]', 
     t.same(error?.details, { fields: missing.map((field) => ({ field, message: 'is required' })) })
   }
   t.match(await put(id, { line1: null, is_partial: true }), { status: 200, data: { line1: null, is_partial: true } })
-  t.equal((await recordsNothing(t, () => put(id, { is_partial: false }))).status, 400)
-  t.match(await put(id, { is_partial: false, line1: 'x', is_business: true, business_name: 'y' }), { status: 200 })
 })
 
 t.test('a removed address is not found, like an unknown one [4-delete-address]', async (t) => {
@@ -198,19 +181,13 @@ t.test('a removed address is not found, like an unknown one [4-delete-address]',
   const last = (await eventsOf(id)).at(-1)
   t.match(last, { type: 'AddressRemoved', metadata: { actor: `session:${adaId}` } })
   t.equal(headers['x-event-position'], String(last?.position.commit))
-  const unknown = '018f0000-0000-7000-8000-000000000001'
   const errors = [
     () => remove(id),
-    () => put(id, { alias: 'x' }),
     () => put(id, { line1: null }),
     () => put(id, { alias: '4242 4242 4242 4242' }),
-    () => remove(id, { ...ada, 'if-match': '"0"' }),
     () => put(id, { is_default: true }),
-    () => remove(unknown),
-    () => put(unknown, { alias: 'x' }),
-    () => remove('nonsense'),
+    () => remove('018f0000-0000-7000-8000-000000000001'),
     () => put('nonsense%2f..%2fx', { is_default: true }),
-    () => put('%E2%80%A8', { alias: 'x' }),
   ]
   const responses = []
   for (const request of errors) {
@@ -221,20 +198,5 @@ t.test('a removed address is not found, like an unknown one [4-delete-address]',
   t.same(
     responses,
     errors.map(() => notFound),
-  )
-})
-
-t.test('address events record the actor without e-mail or credential', async (t) => {
-  const id = await addressOf(guest, { ...billing, is_default: true })
-  await put(id, { alias: 'x' }, guest)
-  await remove(id, guest)
-  const events = await eventsOf(id)
-  t.same(
-    events.map(({ metadata }) => metadata.actor),
-    ['guest', 'guest', 'guest'],
-  )
-  t.notMatch(
-    events.map(({ metadata, stream }) => JSON.stringify({ metadata, stream })).join(),
-    /guest@|demo-guest-token/,
   )
 })

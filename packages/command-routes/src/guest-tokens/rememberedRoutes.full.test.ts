@@ -1,6 +1,5 @@
-import { addressStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { commandApiHarness, guestTokenMaxAgeMs } from '../testing/commandApiHarness.ts'
+import { commandApiHarness } from '../testing/commandApiHarness.ts'
 
 const { app, store, backend, time } = await commandApiHarness(t)
 const asGuest = { 'x-guest-token': 'demo-guest-token' }
@@ -57,24 +56,6 @@ t.test('a guest token is recorded only when a payment is created [5-history-writ
   t.equal(await recordedTokens(), 1)
 })
 
-t.test("an expired token can only update and delete its guest's resources [5-history]", async (t) => {
-  expire()
-  for (const [path, [first, second]] of Object.entries(ids)) {
-    t.match(await request('PUT', `/${path}/${first}`, { alias: 'remembered' }), { status: 200, data: { id: first } })
-    t.match(await request('DELETE', `/${path}/${second}`), { status: 200, data: { deleted: true } })
-    t.match(await request('DELETE', `/${path}/${crypto.randomUUID()}`), { status: 404, code: 'not_found' })
-  }
-  const rejected = { status: 401, code: 'unauthenticated' }
-  t.match(await request('POST', '/addresses', address), rejected)
-  t.match(await request('POST', '/payment-methods', { payment_method_token: 'pm_card_visa' }), rejected)
-  t.match(await request('POST', '/payment-methods/setup-intent', {}), rejected)
-  t.match(await request('POST', '/payments/intents', intent), rejected)
-  t.equal(await recordedTokens(), 1, 'a remembered token is not recorded again')
-  const [id] = ids.addresses
-  const changed = (await store.readStream(addressStream(id))).at(-1)
-  t.match(changed, { type: 'AddressChanged', metadata: { actor: 'guest' } })
-})
-
 t.test('a change with an expired token returns only the id [5-history-response]', async (t) => {
   const make = async (path: string, body: object) => (await request('POST', path, body)).id
   backend.breakWith(undefined)
@@ -89,34 +70,6 @@ t.test('a change with an expired token returns only the id [5-history-response]'
       t.strictSame((await request('PUT', path, change)).data, { id }, `${path} ${JSON.stringify(change)}`)
     t.strictSame((await request('DELETE', path)).data, { id, deleted: true })
   }
-})
-
-t.test('a guest token that never created a payment is not remembered', async (t) => {
-  expire()
-  const [id] = ids.addresses
-  t.match(await request('PUT', `/addresses/${id}`, { alias: 'x' }, { 'x-guest-token': 'other' }), { status: 401 })
-})
-
-t.test("a remembered guest has no access to other owners' resources", async (t) => {
-  backend.breakWith(undefined)
-  const session = { 'x-session-id': 'demo-session' }
-  const { id } = await request('POST', '/addresses', { ...address, guest_email: 'guest@example.com' }, session)
-  const method = await request('POST', '/payment-methods', { payment_method_token: 'pm_card_visa' }, session)
-  t.equal(method.status, 201)
-  expire()
-  for (const path of [`/addresses/${id}`, `/payment-methods/${method.id}`]) {
-    t.match(await request('PUT', path, { alias: 'x' }), { status: 404 })
-    t.match(await request('DELETE', path), { status: 404 })
-  }
-})
-
-t.test('a guest token is forgotten after the maximum age since the payment', async (t) => {
-  expire()
-  const [id] = ids.addresses
-  time.now = () => new Date(startMs + guestTokenMaxAgeMs - 1)
-  t.match(await request('PUT', `/addresses/${id}`, { alias: 'late' }), { status: 200 })
-  time.now = () => new Date(startMs + guestTokenMaxAgeMs)
-  t.match(await request('PUT', `/addresses/${id}`, { alias: 'too late' }), { status: 401, code: 'unauthenticated' })
 })
 
 t.test('no guest token is remembered while the identity backend is down [5-history-outage]', async (t) => {

@@ -1,9 +1,8 @@
 // GET /admin/payments/{id}/events: the events of a payment exactly as recorded.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { DomainError } from '@paylog/domain/errors'
 import { exampleId } from '@paylog/domain/examples'
-import { ClientObject, Instant, Nullable, recordedId } from '@paylog/domain/fields'
+import { ClientObject, Instant, Nullable } from '@paylog/domain/fields'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { recordedEventJson } from '@paylog/event-store/export/exportLine'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
@@ -12,6 +11,7 @@ import { errorResponses } from '@paylog/runtime/http/openApiSchemas'
 import { ReasonHeaders } from '@paylog/runtime/http/reason'
 import { Type } from 'typebox'
 import { auditPayment } from '../payments/changes.ts'
+import { noPayment, pathId } from '../payments/ownedPayment.ts'
 import type { CommandDependencies } from '../requestContext.ts'
 
 const RecordedEvent = Type.Object(
@@ -95,9 +95,8 @@ export const recordedEventsRoutes =
   async (app) => {
     app.get('/admin/payments/:id/events', { onRequest: callers.administrator, schema }, async (request, reply) => {
       const { from_revision, limit } = request.query
-      const id = recordedId(request.params.id)
-      const page = id === null ? undefined : await eventsPage(workflow.store, id, from_revision, limit)
-      if (id === null || page === undefined) throw new DomainError('not_found', 'No payment with this id')
+      const id = pathId(request.params.id)
+      const page = await eventsPage(workflow.store, id, from_revision, limit)
       // Not only the first page: any other one shows as much.
       await auditPayment(workflow, request, 'show_payment', id, { from_revision })
       const meta = JSON.stringify({ limit, next_revision: page.next })
@@ -108,13 +107,13 @@ export const recordedEventsRoutes =
 
 type EventsPage = { readonly events: readonly RawEvent[]; readonly next: number | null }
 
-/** @returns undefined for an unknown payment */
-async function eventsPage(store: EventStore, id: string, from: number, limit: number): Promise<EventsPage | undefined> {
+/** @throws DomainError `not_found` */
+async function eventsPage(store: EventStore, id: string, from: number, limit: number): Promise<EventsPage> {
   const stream = paymentStream(id)
   // One more, to know whether there is another page.
   const { events, isLast } = await store.readRawPage(stream, BigInt(from), limit + 1)
   if (events.length === 0 && (from === 0 || (await store.readRawPage(stream, 0n, 1)).events.length === 0))
-    return undefined
+    throw noPayment()
   const shown = events.slice(0, limit)
   const last = shown.at(-1)
   const isWhole = last === undefined || (isLast && shown.length === events.length)

@@ -3,8 +3,6 @@ import { randomUUID } from 'node:crypto'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { at, eventsAfter, fold, notifies } from '@paylog/domain/payments/testing/paymentFixture'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { matchList } from '@paylog/testing/assertions'
-import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
 import { ada, adaId, admin } from '../testing/commandApiHarness.ts'
 import { paymentHistoryHarness } from '../testing/paymentHistoryHarness.ts'
@@ -159,20 +157,4 @@ t.test(`a history of ${length} events is returned completely and in time, also c
   t.match(half, { status: 200, headers: { etag: `"${settled.length + length / 2}"` }, data: { status: 'succeeded' } })
   const together = await timed(() => Promise.all([history(id), history(id), history(id), payment(id)]))
   t.same(new Set(together.map(({ status }) => status)), new Set([200]))
-})
-
-t.test('history reads are 503 while the event store is down, and recover', async (t) => {
-  const log = await startEventStore(t)
-  const down = await paymentHistoryHarness(t, { log, timing: { readTimeoutMs: 2_000, readRetryTimeoutMs: 2_000 } })
-  const { id } = await down.record(eventsAfter('succeeded'))
-  await log.kill()
-  const responses = [down.payment(id), down.payment(id, `?as_of=${at(0)}`), down.history(id)]
-  for (const response of await Promise.all(responses))
-    t.match(response, { status: 503, error: { code: 'event_store_unavailable' } })
-  await log.start()
-  matchList(t, (await down.history(id)).data, [
-    { revision: 0 },
-    { revision: 1 },
-    { revision: 2, status_after: 'succeeded' },
-  ])
 })

@@ -3,7 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { DomainError } from '@paylog/domain/errors'
 import { exampleId, examplePayment } from '@paylog/domain/examples'
-import { Instant, recordedId } from '@paylog/domain/fields'
+import { Instant } from '@paylog/domain/fields'
 import { AttentionEntry, attentionOf } from '@paylog/domain/payments/attention'
 import { eventsUntil, HistoryEntry, paymentHistory } from '@paylog/domain/payments/history'
 import { PaymentResource } from '@paylog/domain/payments/resource'
@@ -12,6 +12,7 @@ import { invalidInput } from '@paylog/runtime/http/validation'
 import { paymentAfter, readPaymentEvents } from '@paylog/workflows/payments/readPayment'
 import { Type } from 'typebox'
 import { etagOf } from '../ifMatch.ts'
+import { noPayment, pathId } from '../payments/ownedPayment.ts'
 import type { CommandDependencies } from '../requestContext.ts'
 
 /** Clients may send X-Read-After with every read, so its format is validated here too. */
@@ -112,11 +113,10 @@ export const paymentHistoryRoutes =
      */
     async function eventsOf(id: string, as_of: string | undefined) {
       const time = timeOf(as_of)
-      const recorded = recordedId(id)
-      const all = recorded === null ? [] : await readPaymentEvents(store, recorded)
+      const all = await readPaymentEvents(store, pathId(id))
       const events = time === undefined ? all : eventsUntil(all, time)
       const last = events.at(-1)
-      if (all.length === 0) throw new DomainError('not_found', 'No payment with this id')
+      if (all.length === 0) throw noPayment()
       if (last === undefined) throw new DomainError('not_found', 'The payment did not exist at that time')
       return { events, last, time }
     }

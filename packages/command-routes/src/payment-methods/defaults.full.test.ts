@@ -59,6 +59,18 @@ for (const { name, headers, owner } of callers) {
   })
 }
 
+t.test(
+  'of concurrent choices one is the default, and a request that lost too often is 409 [10.3-one-default]',
+  async (t) => {
+    const saved = await Promise.all(Array.from({ length: 3 }, () => save(bodyOf())))
+    const ids = saved.map(({ id }) => id)
+    const choices = Array.from({ length: 16 }, (_, n) => change(ids[n % ids.length] ?? '', { is_default: true }))
+    for (const { status, code } of await Promise.all(choices))
+      if (status !== 200) t.same([status, code], [409, 'concurrent_modification'])
+    t.ok(ids.includes((await defaultOf(userOwner(adaId))) ?? ''))
+  },
+)
+
 t.test('changing the default is one append, and leaves the streams of the methods as they are', async (t) => {
   const made = [await save(bodyOf({ is_default: true })), await save(bodyOf())]
   const [first, second] = made

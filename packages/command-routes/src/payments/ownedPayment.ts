@@ -39,4 +39,4 @@ export function pathId(id: string): string {
   return recorded
 }
 
-const noPayment = () => new DomainError('not_found', 'No payment with this id')
+export const noPayment = () => new DomainError('not_found', 'No payment with this id')

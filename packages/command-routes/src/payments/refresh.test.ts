@@ -2,17 +2,16 @@ import t from 'tap'
 import { ada, guest, guestEmail } from '../testing/commandApiHarness.ts'
 import { paymentChangesHarness } from '../testing/paymentChangesHarness.ts'
 
-const { fake, open, change, recordsNothing, lastPosition } = await paymentChangesHarness(t)
+const { fake, intentOf, pay, expirePage, open, change, recordsNothing, lastPosition } = await paymentChangesHarness(t)
 
 t.beforeEach(() => {
   fake.failures.clear()
   fake.calls.length = 0
-  fake.before = undefined
 })
 
 t.test('refreshing a paid payment records and returns its new status', async (t) => {
   const id = await open()
-  fake.pay(id)
+  pay(id)
   const refreshed = await change(id, 'refresh', undefined, ada)
   t.match(refreshed, { status: 200, data: { id, status: 'succeeded', amount_received_cents: 2599 } })
   t.equal(refreshed.headers['x-event-position'], String(await lastPosition()))
@@ -22,9 +21,9 @@ t.test('refreshing a paid payment records and returns its new status', async (t)
 t.test('a guest refreshes a payment, and again within 5 s gets the record', async (t) => {
   const id = await open({ guest_data: { email: guestEmail } }, guest)
   t.match(await change(id, 'refresh', undefined, guest), { status: 200, data: { status: 'pending' } })
-  fake.pay(id)
+  pay(id)
   t.match(await recordsNothing(t, () => change(id, 'refresh')), { status: 200, data: { status: 'pending' } })
-  t.equal(fake.calls.filter((verb) => verb === 'retrieve').length, 1)
+  t.equal(fake.calls.filter((call) => call.startsWith('retrieve')).length, 1)
 })
 
 t.test('a provider that cannot be asked is 502 or 504', async (t) => {
@@ -33,21 +32,26 @@ t.test('a provider that cannot be asked is 502 or 504', async (t) => {
     ['unknown', 504, 'provider_outcome_unknown'],
   ] as const) {
     const id = await open()
-    fake.failNext('retrieve', { kind })
+    fake.failures.set('retrieve', [{ kind }])
     t.match(await change(id, 'refresh'), { status, error: { code, details: { payment_id: id } } })
   }
 })
 
 t.test('a hosted page that has expired is replaced by another intent', async (t) => {
   const id = await open()
-  fake.intentOf(id).expired = true
+  expirePage(id)
   const { data } = await change(id, 'refresh')
+  const { id: provider_intent_id } = intentOf(id)
+  t.equal(fake.of(id).length, 2)
   t.match(data, {
     status: 'pending',
-    provider_intent_id: `pi_${id}-2`,
-    redirect_url: `https://pay.example.com/pi_${id}-2`,
+    provider_intent_id,
+    redirect_url: `https://pay.example.com/${provider_intent_id}`,
   })
-  t.same(fake.calls, ['create', 'retrieve', 'create'])
+  t.same(
+    fake.calls.map((call) => call.split(' ')[0]),
+    ['create', 'retrieve', 'create'],
+  )
 })
 
 t.test('a page that cannot be replaced because the provider fails is an error with its code', async (t) => {
@@ -57,8 +61,8 @@ t.test('a page that cannot be replaced because the provider fails is an error wi
     ['unknown', 504, 'provider_outcome_unknown'],
   ] as const) {
     const id = await open()
-    fake.intentOf(id).expired = true
-    fake.failNext('create', { kind })
+    expirePage(id)
+    fake.failures.set('create', [{ kind }])
     const failed = await change(id, 'refresh')
     t.match(failed, { status, error: { code, details: { payment_id: id } } })
     t.equal(failed.headers['x-event-position'], String(await lastPosition()))

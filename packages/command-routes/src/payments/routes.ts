@@ -8,10 +8,10 @@ import { callerSecurity, dataResponse } from '@paylog/runtime/http/openApiSchema
 import { enabledProvider } from '@paylog/workflows/context'
 import { openPayment } from '@paylog/workflows/payments/openPayment'
 import { rememberGuestToken } from '../guest-tokens/guestTokens.ts'
-import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
+import { IdempotencyHeaders } from '../idempotency.ts'
 import { etagOf } from '../ifMatch.ts'
 import { chosenProviderId, createCardNumberCheck } from '../requestBody.ts'
-import { type CommandDependencies, metadataOf } from '../requestContext.ts'
+import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
 import {
   begunErrorHeaders,
   idempotencyErrors,
@@ -71,22 +71,14 @@ export const paymentRoutes =
       async (request, reply) => {
         const { actor, body } = request
         const client = { ip: request.ip, guest_email: body.guest_data?.email }
-        const key = request.headers['idempotency-key']
-        const { id, fingerprint } = requestIdentity(
-          workflow.store.hash,
-          key,
-          actor,
-          'POST /payments/intents',
-          body,
-          client,
-        )
+        const identity = repeatableRequest(workflow, request, 'POST /payments/intents', client)
+        const { request_id: id, request_fingerprint: fingerprint, metadata } = identity
         // The provider of an earlier request is not known here, so every derived id can be found by its end.
         const payment_id = fingerprint === null ? id : paymentIdEndingIn(endOfPaymentId(id))
         const occurred_at = workflow.now().toISOString()
         const draft = initiatePaymentCommand(actor, body, { id: payment_id, fingerprint }, occurred_at, payments)
         const { payment_method_id } = body
         let method: PaymentMethod | null = null
-        const metadata = metadataOf(request)
         const opened = await openPayment(workflow, {
           earlier: fingerprint === null ? null : { payment_id, request_fingerprint: fingerprint },
           metadata,

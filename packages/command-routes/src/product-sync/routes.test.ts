@@ -69,16 +69,6 @@ t.test('a sync to Authorize.Net maps products to our ids without a call [4.8-map
   t.same(await historyOf(id), ['ProductSynced', 'ProductChanged', 'ProductSynced'])
 })
 
-t.test('a sync to a disabled provider is rejected, and recorded syncs stay', async (t) => {
-  const id = await productOf()
-  await syncOne(id, { provider_id: 'authorize-net' })
-  api.providers.delete('authorize-net')
-  t.teardown(() => api.providers.set('authorize-net', authorizeNet))
-  const { status, error } = await sync({ product_ids: [id], provider_id: 'authorize-net' })
-  t.same([status, error?.code], [422, 'provider_not_enabled'])
-  t.same(await historyOf(id), ['ProductSynced'], 'the recorded sync stays')
-})
-
 t.test('a sync continues when the client disconnects', async (t) => {
   const ids = await Promise.all(Array.from({ length: 20 }, () => productOf()))
   const { promise, resolve } = Promise.withResolvers<void>()

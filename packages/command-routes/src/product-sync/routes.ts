@@ -13,9 +13,9 @@ import { syncTimeoutMs } from '@paylog/workflows/product-sync/syncProduct'
 import { requestSync } from '@paylog/workflows/product-sync/syncProducts'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
+import { IdempotencyHeaders } from '../idempotency.ts'
 import { chosenProviderId, createCardNumberCheck } from '../requestBody.ts'
-import { type CommandDependencies, metadataOf } from '../requestContext.ts'
+import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
 import { idempotencyErrors, responseHeaders, setWriteHeaders, writeErrors } from '../responses.ts'
 
 const maxProducts = 500
@@ -142,20 +142,13 @@ export const productSyncRoutes =
         reply.raw.setTimeout(handlerTimeoutMs, () => reply.raw.destroy())
         const { actor, body } = request
         const { product_ids, force = false, dryRun = false, updatePrices = false } = body
-        const identity = requestIdentity(
-          workflow.store.hash,
-          request.headers['idempotency-key'],
-          actor,
-          `POST ${route}`,
-          body,
-        )
+        const identity = repeatableRequest(workflow, request, `POST ${route}`)
         if (!dryRun) {
           const details = { products: product_ids.length, provider_id: body.provider_id ?? null, force, updatePrices }
           await auditRequest(workflow, request, { action: 'sync_products', target: null, details })
         }
         const { report, position, replayed } = await requestSync(workflow, {
-          request_id: identity.id,
-          request_fingerprint: identity.fingerprint,
+          ...identity,
           owner: ownerOf(knownActor(actor)),
           product_ids,
           providerId() {
@@ -166,7 +159,6 @@ export const productSyncRoutes =
           force,
           dryRun,
           updatePrices,
-          metadata: metadataOf(request),
         })
         // Without recorded events there is no position.
         if (position) setWriteHeaders(reply, { position, replayed })

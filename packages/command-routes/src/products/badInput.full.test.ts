@@ -32,23 +32,7 @@ const bad: Readonly<Record<Kind, readonly unknown[]>> = {
   type: [...notText, null, '', 'Physical', 'digital ', 'goods', tooLong],
   flag: [null, 0, 1, '', 'true', 'false', [], {}],
   cents: [...notNumber, 1_000_000_000_000, 9_007_199_254_740_991, 14.9],
-  currency: [
-    ...notText,
-    null,
-    '',
-    'EU',
-    'EURO',
-    ' EUR',
-    'EUR\n',
-    '978',
-    '\u20ac',
-    'XXX',
-    'XAU',
-    'ABC',
-    'abc',
-    '\u0131dr',
-    tooLong,
-  ],
+  currency: [...notText, null, '', 'EU', 'EURO', ' EUR', 'EUR\n', '978', '\u20ac', 'XAU', 'abc', '\u0131dr', tooLong],
   interval: [...notText, '', 'monthly', 'Month', 'hour', 'quarter', 'day ', tooLong],
   days: [...notNumber, 731, 1.5],
 }
@@ -91,63 +75,34 @@ t.test('the longest and largest allowed product values are accepted [10.1-longes
     t.match(await put(id, { product_type }), { status: 200, data: { product_type } })
 })
 
-t.test('missing required product fields are all reported [10.3-product-required]', async (t) => {
-  const cases: [object, string[]][] = [
-    [{}, ['name', 'product_type', 'currency']],
-    [{ total_cents: 1, is_recurring: true }, ['name', 'product_type', 'currency']],
-    [{ ...mug, total_cents: null }, ['total_cents']],
-    [{ ...mug, total_cents: null, tax_cents: 5, discount_cents: 5 }, ['total_cents']],
-    [{ ...mug, name: ' ', total_cents: null, currency: 'abc' }, ['name', 'currency', 'total_cents']],
-    [{ ...mug, is_recurring: true }, ['billing_interval']],
-    [{ ...mug, is_recurring: true, billing_interval: null, trial_days: 7 }, ['billing_interval']],
-    [{ ...mug, billing_interval: 'month' }, ['billing_interval']],
-    [{ ...mug, trial_days: 7 }, ['trial_days']],
-    [{ ...plan, is_recurring: false, trial_days: 7 }, ['billing_interval', 'trial_days']],
-    [{ ...mug, subtotal_cents: 1, trial_days: 7 }, ['trial_days']],
-  ]
-  await recordsNothing(t, async () => {
-    for (const [body, fields] of cases) assertInvalid(t, await post(body), JSON.stringify(body), fields)
-  })
-})
+// The rules between fields: domain/products/content.test.ts.
+t.test(
+  'a product that breaks rules is 400 with every field, when created and when updated [10.3-product-required]',
+  async (t) => {
+    const [once, recurring] = [await productOf(mug), await productOf({ ...plan, trial_days: 7 })]
+    await recordsNothing(t, async () => {
+      for (const [body, fields] of [
+        [{}, ['name', 'product_type', 'currency']],
+        [{ ...mug, name: ' ', total_cents: null, currency: 'abc' }, ['name', 'currency', 'total_cents']],
+        [{ ...plan, is_recurring: false, trial_days: 7 }, ['billing_interval', 'trial_days']],
+      ] as const)
+        assertInvalid(t, await post(body), JSON.stringify(body), fields)
+      for (const [id, body, fields] of [
+        [once, { is_recurring: true }, ['billing_interval']],
+        [once, { subtotal_cents: null, total_cents: null }, ['total_cents']],
+        [recurring, { is_recurring: false }, ['billing_interval', 'trial_days']],
+      ] as const)
+        assertInvalid(t, await put(id, body), JSON.stringify(body), fields)
+    })
+    const settled = { is_recurring: false, billing_interval: null, trial_days: null }
+    t.match(await put(recurring, settled), { status: 200, data: settled })
+  },
+)
 
-t.test('a product update must satisfy the rules of creation', async (t) => {
-  const once = await productOf(mug)
-  const recurring = await productOf({ ...plan, trial_days: 7 })
-  const cases: [string, object, string[]][] = [
-    [once, { is_recurring: true }, ['billing_interval']],
-    [once, { billing_interval: 'month' }, ['billing_interval']],
-    [once, { trial_days: 7, billing_interval: 'day' }, ['billing_interval', 'trial_days']],
-    [once, { subtotal_cents: null, total_cents: null }, ['total_cents']],
-    [recurring, { billing_interval: null }, ['billing_interval']],
-    [recurring, { is_recurring: false }, ['billing_interval', 'trial_days']],
-    [recurring, { is_recurring: false, billing_interval: null }, ['trial_days']],
-    [recurring, { is_recurring: false, trial_days: null }, ['billing_interval']],
-    [recurring, { is_active: false, billing_interval: null }, ['billing_interval']],
-  ]
-  await recordsNothing(t, async () => {
-    for (const [id, body, fields] of cases) assertInvalid(t, await put(id, body), JSON.stringify(body), fields)
-  })
-  const settled = { is_recurring: false, billing_interval: null, trial_days: null }
-  t.match(await put(recurring, settled), { status: 200, data: settled })
-  t.match(await put(once, { is_recurring: true, billing_interval: 'day' }), { status: 200 })
-})
-
-t.test('inconsistent product amounts are rejected', async (t) => {
+t.test('inconsistent product amounts are 422 with the amounts', async (t) => {
   const id = await productOf({ ...mug, tax_cents: 190, discount_cents: 90 })
-  const alwaysInconsistent = [
-    { total_cents: 100, subtotal_cents: 99, tax_cents: 0, discount_cents: 0 },
-    { total_cents: 10, tax_cents: 11, discount_cents: 0 },
-    { total_cents: null, subtotal_cents: 10, tax_cents: 0, discount_cents: 11 },
-    { total_cents: null, subtotal_cents: 999_999_999_999, tax_cents: 1, discount_cents: 0 },
-    { total_cents: 999_999_999_999, tax_cents: 0, discount_cents: 1 },
-  ]
-  const inconsistentHere = [{ total_cents: 99 }, { subtotal_cents: 1390, total_cents: 1391 }, { discount_cents: 1581 }]
   await recordsNothing(t, async () => {
-    const responses = [
-      ...alwaysInconsistent.map((amounts) => post({ ...mug, ...amounts })),
-      ...[...alwaysInconsistent, ...inconsistentHere].map((amounts) => put(id, amounts)),
-      put(id, { name: 'x', is_active: false, total_cents: 99 }),
-    ]
+    const responses = [post({ ...mug, total_cents: 10, tax_cents: 11 }), put(id, { name: 'x', total_cents: 99 })]
     for (const { status, error } of await Promise.all(responses)) {
       t.match({ status, error }, { status: 422, error: { code: 'amount_inconsistent' } })
       t.same(Object.keys(Object(error?.details)), ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'])

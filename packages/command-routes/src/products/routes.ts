@@ -18,10 +18,10 @@ import { productStream } from '@paylog/event-store/streamName'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { IdempotencyHeaders, requestIdentity } from '../idempotency.ts'
+import { IdempotencyHeaders } from '../idempotency.ts'
 import { IfMatchHeaders, requireMatch } from '../ifMatch.ts'
 import { createCardNumberCheck } from '../requestBody.ts'
-import { type CommandDependencies, metadataOf } from '../requestContext.ts'
+import { type CommandDependencies, metadataOf, repeatableRequest } from '../requestContext.ts'
 import { responseHeaders, setWriteHeaders, writeErrors } from '../responses.ts'
 
 const subscription = {
@@ -83,40 +83,35 @@ function replyWithProduct(
 }
 
 export const productRoutes =
-  ({ workflow: { store, now }, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { store, now } = workflow
     const rejectCardNumbers = createCardNumberCheck(app)
 
     app.post('/admin/products', { onRequest: callers.administrator, schema: createSchema }, async (request, reply) => {
-      const { actor, body } = request
-      const { id, fingerprint } = requestIdentity(
-        store.hash,
-        request.headers['idempotency-key'],
-        actor,
-        'POST /admin/products',
-        body,
-      )
+      const { body } = request
+      const { request_id, request_fingerprint, metadata } = repeatableRequest(workflow, request, 'POST /admin/products')
       const content = newContent(body)
       rejectCardNumbers(request)
-      const stream = productStream(id)
+      const stream = productStream(request_id)
       const product = {
-        product_id: id,
+        product_id: request_id,
         occurred_at: now().toISOString(),
         ...content,
         is_active: body.is_active ?? true,
-        request_fingerprint: fingerprint,
+        request_fingerprint,
       }
       const added = await store.handle({
         stream,
         fold: productFold,
         decide: (state) => addProduct(product, state),
-        metadata: metadataOf(request),
+        metadata,
         known: newStream(productFold),
       })
       const replayed = added.events.length === 0
       // A repeated request shows the product as the first one added it.
       const shown = replayed ? await store.load(stream, productFold, 'ProductAdded') : added
-      requireSameRequest(existingProduct(shown.state), fingerprint)
+      requireSameRequest(existingProduct(shown.state), request_fingerprint)
       reply.code(201)
       return replyWithProduct(reply, { ...shown, replayed })
     })

@@ -151,7 +151,6 @@ t.test(
       t.equal(response.statusCode, status, code)
       t.match(response.json(), { success: false, error: { code } })
     }
-    await rejected(await send(body, ''), 400, 'invalid_signature')
     await rejected(await send(body, signSandboxEvent('wrong', body, seconds())), 400, 'invalid_signature')
     await rejected(await send(body, signSandboxEvent(webhookSecret, body, seconds() - 400)), 400, 'invalid_signature')
     await rejected(await send(`${body}\n`, signSandboxEvent(webhookSecret, body, seconds())), 400, 'invalid_signature')
@@ -165,8 +164,6 @@ t.test(
     )
     await rejected(await send(body, signSandboxEvent(webhookSecret, body, seconds() + 400)), 400, 'invalid_signature')
     await rejected(await app.inject({ method: 'POST', url: '/webhooks/sandbox' }), 400, 'invalid_signature')
-    const large = eventBody('payment_intent.succeeded', intent, { object: { note: 'x'.repeat(1_100_000) } })
-    await rejected(await send(large), 413, 'body_too_large')
     t.equal((await store.head())?.commit, before, 'nothing was recorded')
   },
 )

@@ -37,7 +37,7 @@ export const freshKey = () => ({ 'idempotency-key': `key-${keys++}` })
 export const webhookSecret = 'sandbox-test-secret'
 const dayMs = 86_400_000
 /** How long an expired guest token is remembered: the default. */
-export const guestTokenMaxAgeMs = dayMs
+const guestTokenMaxAgeMs = dayMs
 
 /** Longer than the defaults, so that a loaded machine does not look like an outage. */
 const relaxedTiming = {

@@ -37,8 +37,6 @@ export type FakeMethodProvider = {
   attached(): number
   customers(): number | null
   detached(): number
-  /** How many attach calls arrived. */
-  attachCalls(): number
   /** Makes the provider forget a customer. */
   loseCustomer(id: string): void
 }
@@ -60,7 +58,6 @@ async function fakeStripe(t: Test): Promise<FakeMethodProvider> {
     attached: () => countOf('payment_method.attached'),
     customers: () => countOf('customer.created'),
     detached: () => countOf('payment_method.detached'),
-    attachCalls: () => fake.calls.filter(({ path }) => path.endsWith('/attach')).length,
     loseCustomer: (id) => void fake.deleteCustomer(id),
   }
 }
@@ -78,7 +75,6 @@ async function fakePaypal(t: Test): Promise<FakeMethodProvider> {
     attached: () => countOf('VAULT.PAYMENT-TOKEN.CREATED'),
     customers: () => null,
     detached: () => countOf('VAULT.PAYMENT-TOKEN.DELETED'),
-    attachCalls: () => fake.callsTo(/^\/v3\/vault\/payment-tokens$/).length,
     loseCustomer: (id) => fake.vault.loseCustomer(id),
   }
 }
@@ -102,7 +98,6 @@ async function fakeAuthorizeNet(t: Test): Promise<FakeMethodProvider> {
     attached: () => countOf('customer.paymentProfile.created'),
     customers: () => countOf('customer.created'),
     detached: () => countOf('customer.paymentProfile.deleted'),
-    attachCalls: () => fake.calls.filter(({ method }) => method === 'createCustomerPaymentProfile').length,
     loseCustomer: (id) => void fake.profiles.deleteCustomer(id),
   }
 }

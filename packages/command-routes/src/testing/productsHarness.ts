@@ -84,7 +84,6 @@ export async function syncProvidersHarness(t: Test) {
   return {
     ...api,
     productOf,
-    productsOf: (count: number) => Promise.all(Array.from({ length: count }, () => productOf())),
     /** The harness of each provider with a catalogue. */
     at: fakes.map((fake) => ({
       fake,

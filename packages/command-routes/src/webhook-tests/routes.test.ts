@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { type ApiResponse, ada, adaId, admin, freshKey, guest } from '../testing/commandApiHarness.ts'
 import { simulateRoute, testRoute, type WebhookTestData, webhookTestsHarness } from '../testing/webhookTestsHarness.ts'
 
-const { test, simulate, send, eventsOf, recorded, recordsNothing, lastPosition, logged, endpoints } =
+const { test, simulate, send, eventsOf, recorded, recordsNothing, lastPosition, endpoints } =
   await webhookTestsHarness(t)
 
 const paid = {
@@ -14,8 +14,6 @@ const paid = {
   provider: 'stripe',
   payload: { id: 'pi_1', amount: 2599, currency: 'eur' },
 }
-/** A well-known test card number with a valid check digit. */
-const cardNumber = '4242424242424242'
 
 t.test('a webhook test of a canonical name goes only to canonical endpoints [2.7-simulation-result]', async (t) => {
   const response = await test({ event: 'payment.succeeded', test_data: { amount: 2599, currency: 'EUR' } })
@@ -43,22 +41,6 @@ t.test('a webhook test of a canonical name goes only to canonical endpoints [2.7
       },
       metadata: { actor: `session:${adaId}` },
     },
-  ])
-})
-
-t.test('a webhook test of a generic name goes to endpoints of every mode', async (t) => {
-  const { status, data } = await test({ event: 'payment_intent.failed' })
-  t.equal(status, 202)
-  const raw = { event: 'sandbox:payment_intent.failed', mode: 'raw' }
-  const canonical = { event: 'payment.failed', mode: 'canonical' }
-  t.strictSame(data.canonical_events, ['payment.failed'])
-  t.strictSame(sorted(data), [
-    { node: '1', ...raw },
-    { node: '2', ...canonical },
-    { node: '3', ...canonical },
-    { node: '3', ...raw },
-    { node: '4', ...canonical },
-    { node: 'legacy-1', event: 'payment_intent.failed', mode: 'legacy' },
   ])
 })
 
@@ -110,24 +92,6 @@ t.test('an event without a subscribed endpoint is accepted with an empty list of
   })
   t.strictSame((await filtered.test({ event: 'payment.succeeded' })).data.deliveries, [])
   t.equal((await filtered.test({ event: 'subscription.updated' })).data.deliveries.length, 1)
-})
-
-t.test('webhook tests need a session: a guest is 403, anonymous is 401 [4.9-sessions-only]', async (t) => {
-  for (const route of [testRoute, simulateRoute]) {
-    const body = { ...paid, event: 'payment_intent.succeeded' }
-    for (const [headers, code, status] of [
-      [{}, 'unauthenticated', 401],
-      [{ 'x-session-id': 'nobody' }, 'unauthenticated', 401],
-      [guest, 'forbidden', 403],
-    ] as const) {
-      const response = await recordsNothing(t, () => send<WebhookTestData>('POST', route, headers, body))
-      rejected(t, response, status, code)
-      const unread = await send<WebhookTestData>('POST', route, headers, '{')
-      t.equal(unread.status, status, 'before the body is parsed')
-    }
-    t.equal((await send('POST', route, admin, body)).status, 202)
-    t.equal((await send('POST', `${route}?session_id=demo-session`, {}, body)).status, 202)
-  }
 })
 
 t.test('with WEBHOOK_TESTS_BY=admin only administrators may send webhook tests [10.4-tests-by]', async (t) => {
@@ -184,21 +148,6 @@ t.test('the largest accepted webhook test body can be recorded [4.9-payload]', a
     t.equal(status, 202, text.slice(0, 200))
     t.equal(JSON.parse((await recorded(data.id)).body ?? '').data.object.note, note)
   }
-})
-
-t.test('a card number in a webhook test is rejected, and neither recorded, logged nor echoed', async (t) => {
-  const bodies: readonly (readonly [string, object])[] = [
-    [simulateRoute, { ...paid, payload: { ...paid.payload, nested: [{ deep: `card ${cardNumber}` }] } }],
-    [simulateRoute, { ...paid, event: `stripe:${cardNumber}` }],
-    [simulateRoute, { ...paid, provider: `p${cardNumber.replace(/(.{4})/g, '-$1')}` }],
-    [testRoute, { event: 'payment.succeeded', test_data: { id: cardNumber } }],
-  ]
-  for (const [route, body] of bodies) {
-    const response = await recordsNothing(t, () => send<WebhookTestData>('POST', route, ada, body))
-    rejected(t, response, 422, 'card_number_rejected', JSON.stringify(body))
-    t.notMatch(response.text, cardNumber)
-  }
-  t.notMatch(logged.join(''), cardNumber)
 })
 
 t.test('a replayed webhook test returns the first plan after the endpoints changed', async (t) => {

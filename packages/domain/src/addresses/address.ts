@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { recordedOwner } from '../actor.ts'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../events.ts'
-import { Nullable, pick } from '../fields.ts'
+import { differing, Nullable, pick } from '../fields.ts'
 import { subjectNamed } from '../personalData.ts'
 import { type AddressAdded, AddressContent, type AddressEvent } from './events.ts'
 
@@ -60,17 +60,11 @@ export type ChangeAddress = {
  */
 export function changeAddress(command: ChangeAddress, state: AddressState): AddressEvent[] {
   const address = existingAddress(state)
-  const changes = differing(address, command.changes)
+  const changes = differing<AddressContent>(address, command.changes)
   requireComplete({ ...address, ...changes })
   if (Object.keys(changes).length === 0) return []
   const { occurred_at } = command
   return [{ type: 'AddressChanged', data: { address_id: address.address_id, occurred_at, changes } }]
-}
-
-function differing(address: Address, changes: Partial<AddressContent>): Partial<AddressContent> {
-  const before = new Map<string, unknown>(Object.entries(address))
-  const isChange = ([field, value]: [string, unknown]) => value !== undefined && value !== before.get(field)
-  return Object.fromEntries(Object.entries(changes).filter(isChange))
 }
 
 /** Removes an address. @throws DomainError `not_found` when it does not exist or was removed before */

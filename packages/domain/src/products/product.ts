@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import type { Fold } from '../events.ts'
-import { pick } from '../fields.ts'
+import { differing, pick } from '../fields.ts'
 import { changedContent, type ProductChanges } from './content.ts'
 import { type ProductAdded, ProductContent, type ProductEvent, productContentOf } from './events.ts'
 import { evolveSync, type ProviderSyncState } from './sync.ts'
@@ -86,13 +86,6 @@ export function recordContent({ occurred_at, content, is_active }: RecordContent
   if (is_active === false && product.is_active) events.push({ type: 'ProductDeactivated', data: facts })
   if (is_active === true && !product.is_active) events.push({ type: 'ProductReactivated', data: facts })
   return events
-}
-
-/** The fields with another value in `after`. */
-function differing<Content extends ProductContent>(before: Content, after: Content): Partial<Content> {
-  const changes: Partial<Content> = {}
-  for (const field in after) if (after[field] !== before[field]) changes[field] = after[field]
-  return changes
 }
 
 /** A product in API responses (interface, section 2.4). */

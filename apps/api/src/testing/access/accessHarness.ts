@@ -155,12 +155,9 @@ export type Client = {
   readonly responses: readonly ApiResponse[]
 }
 
-/**
- * Sends requests over kept-alive connections and keeps every response with its caller.
- * @param maxConnections other requests wait for a free connection
- */
-export function createClient(t: Test, baseUrl: string, maxConnections = 8): Client {
-  const agent = new Agent({ keepAlive: true, maxSockets: maxConnections })
+/** Sends requests over kept-alive connections and keeps every response with its caller. */
+export function createClient(t: Test, baseUrl: string): Client {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 })
   t.teardown(() => agent.destroy())
   const { hostname, port } = new URL(baseUrl)
   const responses: ApiResponse[] = []
