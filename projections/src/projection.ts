@@ -95,7 +95,12 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
 
 function ofColumns(columns: Columns, change: Change<Values>): Change<Values> {
   if ('patch' in change) return change
-  return { insert: Object.fromEntries(Object.entries(change.insert).filter(([name]) => Object.hasOwn(columns, name))) }
+  const insert: Record<string, Values[string]> = {}
+  for (const name of Object.keys(columns)) {
+    const value = change.insert[name]
+    if (value !== undefined) insert[name] = value
+  }
+  return { insert }
 }
 
 /**

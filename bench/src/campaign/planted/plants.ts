@@ -124,7 +124,7 @@ export const plants: readonly Plant[] = [
   {
     name: "everybody's payments in every list",
     rules: ["another owner's data"],
-    file: 'projections/src/payments/readers.ts',
+    file: 'projections/src/payments/queries.ts',
     text: ': sql`owner =',
     replacement: ': sql`true or owner =',
   },
