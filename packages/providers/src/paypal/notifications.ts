@@ -1,5 +1,5 @@
 // Reads PayPal's notifications: generic type, payment report, and subscription facts.
-import type { RefundStatus } from '@paylog/domain/payments/events'
+import type { DisputeStatus, RefundStatus } from '@paylog/domain/payments/events'
 import type { ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { subscriptionFacts } from '../fields.ts'
@@ -14,7 +14,6 @@ import {
 } from '../genericEvent.ts'
 import { codeAt, emailAt, instantAt, valueAt } from '../lenient.ts'
 import type { ProviderNotification, ProviderReport } from '../provider.ts'
-import { disputeReport } from './disputes.ts'
 import {
   type Amount,
   amountAt,
@@ -140,6 +139,47 @@ function refundedCapture(event: Envelope): string | null {
   const { resource } = event
   const named = linkedCapture(resource) ?? codeAt(resource, 'supplementary_data', 'related_ids', 'capture_id')
   return named ?? (isRefund(event) ? null : codeAt(resource, 'id'))
+}
+
+type DisputeReport = Extract<ProviderReport, { about: 'dispute' }>
+
+/** https://developer.paypal.com/docs/api/customer-disputes/v1/#disputes_get */
+const disputeOutcomes: ReadonlyMap<string, DisputeStatus> = new Map([
+  ['RESOLVED_BUYER_FAVOUR', 'lost'],
+  ['ACCEPTED', 'lost'],
+  ['RESOLVED_SELLER_FAVOUR', 'won'],
+  // PayPal itself compensates the payer.
+  ['RESOLVED_WITH_PAYOUT', 'won'],
+  ['CANCELED_BY_BUYER', 'won'],
+  ['DENIED', 'won'],
+  // Closed without a decision, because another dispute was opened.
+  ['NONE', 'won'],
+])
+
+/** @param resource the dispute */
+function disputeReport(resource: unknown): Omit<DisputeReport, 'provider_time' | 'provider_event_id'> {
+  const state = codeAt(resource, 'status')
+  const outcome = codeAt(resource, 'dispute_outcome', 'outcome_code')
+  const isClosed = state === 'RESOLVED'
+  return {
+    about: 'dispute',
+    provider_intent_id: null,
+    // Seen from us, the payer's transaction is our capture.
+    provider_payment_id: codeAt(resource, 'disputed_transactions', 0, 'seller_transaction_id'),
+    provider_dispute_id: codeAt(resource, 'dispute_id'),
+    status: isClosed ? closedStatus(resource, outcome) : 'open',
+    provider_status: ((isClosed && outcome) || (state ?? 'unknown')).toLowerCase(),
+    reason: codeAt(resource, 'reason')?.toLowerCase() ?? null,
+    evidence_due_by: instantAt(resource, 'seller_response_due_date'),
+    disputed_cents: amountAt(resource, 'dispute_amount').amount_cents,
+  }
+}
+
+/** Without a known outcome it is lost if the payer was given money. */
+function closedStatus(resource: unknown, outcome: string | null): DisputeStatus {
+  const known = disputeOutcomes.get(outcome ?? '')
+  if (known) return known
+  return (amountAt(resource, 'dispute_outcome', 'amount_refunded').amount_cents ?? 0) > 0 ? 'lost' : 'won'
 }
 
 /** The charge id does not follow from the intent id. */

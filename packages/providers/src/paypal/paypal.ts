@@ -2,15 +2,12 @@
 import { createPace } from '../pacing.ts'
 import type { Provider } from '../provider.ts'
 import { withTimeLimits } from '../timeLimit.ts'
-import { cancelOrder, captureAuthorized } from './authorizations.ts'
 import { createCatalog } from './catalog.ts'
 import { createPaypalApi } from './client.ts'
-import { createOrder } from './createOrder.ts'
 import { checkAmount } from './fields.ts'
-import { findPaymentId } from './findPaymentId.ts'
 import { readNotification } from './notifications.ts'
-import { captureOrder, retrieveOrder } from './orders.ts'
-import { refundPayment } from './refundPayment.ts'
+import { cancelOrder, captureAuthorized, captureOrder, createOrder, refundPayment } from './orders.ts'
+import { findOrder, findPaymentId } from './snapshots.ts'
 import { createVault } from './vault.ts'
 import { createVerifier, readSignature } from './verification.ts'
 
@@ -36,7 +33,7 @@ export function createPaypal(options: {
     newPaymentId: null,
 
     createIntent: (request) => createOrder(api, request),
-    retrieveIntent: ({ provider_intent_id }) => retrieveOrder(api, provider_intent_id),
+    retrieveIntent: async ({ provider_intent_id }) => (await findOrder(api, provider_intent_id))?.snapshot ?? null,
     captureIntent: (request) => captureOrder(api, request),
     captureAuthorized: (request) => captureAuthorized(api, request),
     refund: (request) => refundPayment(api, request),

@@ -1,25 +1,42 @@
-// Reads an order with its authorizations, captures and refunds.
+// Reads orders with their authorizations, captures and refunds, and finds the payment that they belong to.
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
-import type { IntentSnapshot } from '../provider.ts'
-import { unreadableResponse } from '../responses.ts'
+import { instantAt } from '../lenient.ts'
+import type { IntentSnapshot, ProviderIds, ReportedRefund } from '../provider.ts'
+import type { ApiResponse } from '../providerApi.ts'
+import { nullIfRejected, unreadableResponse } from '../responses.ts'
+import { nullIfMissing, type PaypalApi } from './client.ts'
 import {
   amountOf,
   Capture,
   captureEvidence,
   captureFailure,
   linkedAuthorization,
+  linkedCapture,
   Money,
+  orderIn,
+  paymentIdIn,
+  refundFailure,
+  refundIdIn,
+  refundStatuses,
   statusIn,
   statusOfCapture,
+  toCents,
 } from './fields.ts'
-import { Refund, reportedRefund } from './refunds.ts'
 
 const Authorization = Type.Object({ id: Code, status: Type.String(), amount: Money })
 type Authorization = Static<typeof Authorization>
+
+export const Refund = Type.Object({
+  id: Code,
+  status: Type.String(),
+  amount: Type.Optional(Money),
+  status_details: Type.Optional(Type.Object({ reason: Type.Optional(Code) })),
+})
+type Refund = Static<typeof Refund>
 
 export const order = Compile(
   Type.Object({
@@ -40,7 +57,25 @@ export const order = Compile(
     ),
   }),
 )
-export type Order = ReturnType<typeof order.Parse>
+type Order = ReturnType<typeof order.Parse>
+
+type FoundOrder = { readonly order: Order; readonly snapshot: IntentSnapshot; readonly responded_at: string }
+
+/**
+ * The order's current state. `null` when PayPal does not know the order: unapproved orders expire after some hours.
+ * That does not prove that it was never paid, because an order of another account is unknown in the same way.
+ * @throws ProviderError
+ */
+export async function findOrder(api: PaypalApi, orderId: string): Promise<FoundOrder | null> {
+  const found = await api.request(order, { method: 'GET', path: orderPath(orderId) }).catch(nullIfMissing)
+  return found && foundOrder(found)
+}
+
+export function foundOrder({ body, responded_at }: ApiResponse<Order>): FoundOrder {
+  return { order: body, snapshot: snapshotOf(body, responded_at), responded_at }
+}
+
+export const orderPath = (orderId: string) => `/v2/checkout/orders/${encodeURIComponent(orderId)}`
 
 const orderStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
   ['CREATED', 'pending'],
@@ -67,7 +102,7 @@ const authorizationStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
  * @param provider_time PayPal's time of the response
  * @throws ProviderError `unknown` when it is unreadable
  */
-export function snapshotOf(read: Order, provider_time: string): IntentSnapshot {
+function snapshotOf(read: Order, provider_time: string): IntentSnapshot {
   const [capture, ...further] = capturesOf(read).filter((each) => statusOfCapture(each) === 'succeeded')
   const refunds = refundsOf(read, provider_time)
   const evidence: OwnEvidence = capture ? captureEvidence(capture) : unpaidEvidence(read)
@@ -115,7 +150,7 @@ const authorizationsOf = (read: Order) => paymentsOf(read).flatMap(({ authorizat
 export const capturesOf = (read: Order): readonly Capture[] =>
   paymentsOf(read).flatMap(({ captures }) => captures ?? [])
 
-export type OpenAuthorization = { readonly id: string; readonly open_cents: number }
+type OpenAuthorization = { readonly id: string; readonly open_cents: number }
 
 const openStatuses: ReadonlySet<string> = new Set(['CREATED', 'PARTIALLY_CAPTURED'])
 
@@ -148,4 +183,56 @@ function refundsOf(read: Order, responded_at: string) {
   return refunds.map((refund) =>
     reportedRefund(refund, { provider_intent_id: read.id, provider_payment_id, responded_at }),
   )
+}
+
+type RefundContext = {
+  readonly provider_intent_id: string
+  /** The capture, for when the refund does not link to it. */
+  readonly provider_payment_id: string | null
+  readonly responded_at: string
+}
+
+/**
+ * Reads a refund in a response.
+ * @throws ProviderError `unknown` for an unknown status
+ */
+export function reportedRefund(refund: Refund, context: RefundContext): ReportedRefund {
+  const status = statusIn(refundStatuses, refund)
+  return {
+    provider_time: instantAt(refund, 'update_time') ?? instantAt(refund, 'create_time') ?? context.responded_at,
+    provider_event_id: null,
+    provider_intent_id: context.provider_intent_id,
+    provider_payment_id: linkedCapture(refund) ?? context.provider_payment_id,
+    refund_id: refundIdIn(refund),
+    provider_refund_id: refund.id,
+    refund_cents: refund.amount ? toCents(refund.amount) : null,
+    status,
+    ...(status === 'failed' && { failure_code: refundFailure(refund.status, refund.status_details?.reason) }),
+  }
+}
+
+const withId = Compile(Type.Object({ id: Code }))
+
+/** Ids of another form are not sent: the object of a generic event may have any id. */
+const idForm = /^[A-Za-z0-9-]{1,36}$/
+
+/**
+ * Finds the payment of a notification that does not name it: the order names it. Without an order id, the capture names
+ * the payment or its order.
+ * @throws ProviderError
+ */
+export async function findPaymentId(
+  api: PaypalApi,
+  { provider_intent_id, provider_payment_id }: ProviderIds,
+): Promise<string | null> {
+  /** `null` for an id that PayPal does not know. */
+  async function read(path: string, id: string | null): Promise<unknown> {
+    if (id === null || !idForm.test(id)) return null
+    const found = await api.request(withId, { method: 'GET', path: `${path}/${id}` }).catch(nullIfRejected)
+    if (found && found.body.id !== id) throw unreadableResponse('another_object')
+    return found?.body ?? null
+  }
+
+  const capture = provider_intent_id === null ? await read('/v2/payments/captures', provider_payment_id) : null
+  return paymentIdIn(capture) ?? paymentIdIn(await read('/v2/checkout/orders', provider_intent_id ?? orderIn(capture)))
 }
