@@ -15,7 +15,7 @@ import type {
 import { ProviderError } from '../provider.ts'
 import { type ApiResponse, ErrorResponse, nullIf } from '../providerApi.ts'
 import { amountNotWritable, nullIfMissing, rejected, type StripeApi } from './api.ts'
-import { CurrencyCode, idIn, Reference, toStripeAmount } from './fields.ts'
+import { CurrencyCode, idIn, Reference, toStripeAmount } from './objects.ts'
 
 /** How often we start over when another call or the merchant changes the same product. */
 const maxRounds = 5

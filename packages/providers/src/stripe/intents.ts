@@ -25,9 +25,16 @@ import {
   rejectedIfAboutCurrency,
   type StripeApi,
 } from './api.ts'
-import { idIn, paymentIdIn, Reference, toStripeAmount } from './fields.ts'
-import { evidenceOf, PaymentIntent, statusOf } from './paymentIntent.ts'
-import { RefundedCharge } from './refundObject.ts'
+import {
+  evidenceOf,
+  idIn,
+  intentStatusOf,
+  PaymentIntent,
+  paymentIdIn,
+  Reference,
+  RefundedCharge,
+  toStripeAmount,
+} from './objects.ts'
 import { reportedRefundsOf } from './refunds.ts'
 
 const paymentIntent = Compile(PaymentIntent)
@@ -208,7 +215,7 @@ export async function captureAuthorized(api: StripeApi, request: CaptureAuthoriz
 }
 
 function knownStatusOf(intent: PaymentIntent): PaymentStatus {
-  const status = statusOf(intent)
+  const status = intentStatusOf(intent)
   if (status === undefined) throw unreadableResponse('another_status')
   return status
 }

@@ -1,4 +1,5 @@
-// Stripe's customers and saved payment methods. https://docs.stripe.com/api/payment_methods
+// Stripe's customers and saved payment methods, and the setup intents that save them.
+// https://docs.stripe.com/api/payment_methods https://docs.stripe.com/api/setup_intents
 
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
 import type Stripe from 'stripe'
@@ -6,12 +7,12 @@ import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code, maybe } from '../fields.ts'
 import { codeAt } from '../lenient.ts'
-import { ProviderError } from '../provider.ts'
+import { type CreateSetupIntent, ProviderError, type ProviderSetupIntent } from '../provider.ts'
 import type { ApiResponse } from '../providerApi.ts'
 import { customerMissing, type ProviderMethods, type ReadMethod } from '../providerMethods.ts'
 import { unreadableResponse } from '../responses.ts'
 import { isMissing, nullIfMissing, rejected, type StripeApi } from './api.ts'
-import { idIn, Reference } from './fields.ts'
+import { idIn, Reference } from './objects.ts'
 
 const PaymentMethod = Type.Object({
   id: Code,
@@ -75,6 +76,33 @@ export function createMethods(api: StripeApi): ProviderMethods {
       const path = `/v1/customers/${encodeURIComponent(id)}`
       await api.request(deletedCustomer, { method: 'DELETE', path }).catch(nullIfMissing)
     },
+  }
+}
+
+const setupIntent = Compile(Type.Object({ id: Code, client_secret: Type.String({ minLength: 1, maxLength: 500 }) }))
+
+/** Lets a client save a card or a wallet. @throws ProviderError */
+export async function createSetupIntent(
+  api: StripeApi,
+  { idempotency_key, provider_customer_id }: CreateSetupIntent,
+): Promise<ProviderSetupIntent> {
+  const create = async (customer: string | null, key: string) => {
+    const params = {
+      usage: 'off_session',
+      // A mobile payment sheet cannot show methods that redirect out of the app.
+      automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+      ...(customer === null ? {} : { customer }),
+    } satisfies Stripe.SetupIntentCreateParams
+    const { body } = await api.request(setupIntent, { method: 'POST', path: '/v1/setup_intents', params, key })
+    return { provider_setup_intent_id: body.id, client_secret: body.client_secret }
+  }
+  if (provider_customer_id === null) return create(null, idempotency_key)
+  try {
+    // The key includes the customer, which may be another one, or none, in the next call.
+    return await create(provider_customer_id, `${idempotency_key}-${provider_customer_id}`)
+  } catch (error) {
+    if (!isMissing(error, 'customer')) throw error
+    return create(null, idempotency_key)
   }
 }
 

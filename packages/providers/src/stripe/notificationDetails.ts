@@ -7,9 +7,20 @@ import { Compile } from 'typebox/compile'
 import { subscriptionFacts } from '../fields.ts'
 import { codeAt, emailAt, unitsAt, unixTimeAt, valueAt } from '../lenient.ts'
 import type { ProviderNotification, ProviderReport } from '../provider.ts'
-import { currencyIn, idIn, moneyIn, paymentIdIn, type StripeObject } from './fields.ts'
-import { evidenceOf, PaymentIntent } from './paymentIntent.ts'
-import { RefundedCharge, refundIn, refundsOfMoney, releasedOf, reportedRefund } from './refundObject.ts'
+import {
+  currencyIn,
+  evidenceOf,
+  idIn,
+  moneyIn,
+  PaymentIntent,
+  paymentIdIn,
+  RefundedCharge,
+  refundIn,
+  refundsOfMoney,
+  releasedOf,
+  reportedRefund,
+  type StripeObject,
+} from './objects.ts'
 
 export type StripeEventData = {
   readonly id: string

@@ -6,7 +6,6 @@ import { Compile } from 'typebox/compile'
 import { Code, checkEvent, maybe, notificationJson, UnixTime } from '../fields.ts'
 import { codeAt, isoTime } from '../lenient.ts'
 import type { ProviderNotification } from '../provider.ts'
-import { idIn } from './fields.ts'
 import {
   chargeDetails,
   customerDetails,
@@ -24,6 +23,7 @@ import {
   subscriptionDetails,
   thinDetails,
 } from './notificationDetails.ts'
+import { idIn } from './objects.ts'
 
 /** How an event type is read. */
 type NotificationKind = {

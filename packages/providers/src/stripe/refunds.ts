@@ -6,7 +6,6 @@ import { Compile } from 'typebox/compile'
 import type { RefundCharge, ReportedRefund } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'
 import { rejected, rejectedIfAboutCurrency, type StripeApi } from './api.ts'
-import { toStripeAmount } from './fields.ts'
 import {
   Refund,
   type RefundedCharge,
@@ -14,7 +13,8 @@ import {
   refundStatusOf,
   refundsOfMoney,
   reportedRefund,
-} from './refundObject.ts'
+  toStripeAmount,
+} from './objects.ts'
 
 const refundResponse = Compile(Refund)
 const refundList = Compile(Type.Object({ data: Type.Array(Refund), has_more: Type.Boolean() }))

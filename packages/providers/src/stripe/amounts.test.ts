@@ -1,6 +1,6 @@
 // Stripe's amounts, with every currency whose decimals differ from ISO 4217.
 import t from 'tap'
-import { checkStripeAmount, fromStripeAmount, toStripeAmount } from './fields.ts'
+import { checkStripeAmount, fromStripeAmount, toStripeAmount } from './objects.ts'
 
 t.test('Stripe: amounts are written in Stripe’s units and read back', async (t) => {
   const written: readonly [string, number, number][] = [
