@@ -41,13 +41,13 @@ async function durationOf(work: Promise<unknown>): Promise<number> {
 
 t.test('300 validations without a response over 64 connections time out together', async (t) => {
   const state = { silent: true }
-  const { seen, backend } = await startBackend(t, 1_000, (_, response) => {
+  const { seen, backend } = await startBackend(t, 2_500, (_, response) => {
     if (!state.silent) respond(response)
   })
   const requests = Array.from({ length: 300 }, () => backend.validateSession('s'))
   const ms = await durationOf(Promise.allSettled(requests))
   for (const request of requests) await t.rejects(request, identityUnavailable)
-  t.ok(ms < 4_000, `timed out after ${ms} ms, including the wait for a connection`)
+  t.ok(ms < 7_500, `timed out after ${ms} ms, including the wait for a connection`)
   t.ok(seen.requests < 200, `${seen.requests} requests were sent`)
 
   state.silent = false
