@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
+import { signSandboxEvent } from '@paylog/providers/sandbox/notifications'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'

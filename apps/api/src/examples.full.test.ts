@@ -1,6 +1,6 @@
 // Sends every example of the OpenAPI document to a running system. No response may contain anything undocumented.
 import { randomUUID } from 'node:crypto'
-import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
+import { signSandboxEvent } from '@paylog/providers/sandbox/notifications'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'

@@ -1,5 +1,5 @@
 // Payments over the public API, at the sandbox provider.
-import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
+import { signSandboxEvent } from '@paylog/providers/sandbox/notifications'
 import type { TestSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import { admin } from './consoleHarness.ts'

@@ -1,5 +1,5 @@
 // Shared by the tests of the whole system: webhook endpoints, and a client that opens and settles payments.
-import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
+import { signSandboxEvent } from '@paylog/providers/sandbox/notifications'
 import type { TestSystem } from '@paylog/testing/system'
 
 export const signingSecret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`

@@ -1,5 +1,5 @@
 import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
-import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
+import { signSandboxEvent } from '@paylog/providers/sandbox/notifications'
 import t from 'tap'
 import { commandApiHarness, webhookSecret } from '../testing/commandApiHarness.ts'
 

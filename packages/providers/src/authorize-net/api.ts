@@ -1,5 +1,5 @@
-// Authorize.Net's JSON API: response schemas, error codes, and calls. Numbers in responses are text, see
-// `parseExactJson`.
+// Authorize.Net's JSON API: response schemas, error codes, and calls, also those that read or submit one transaction.
+// Numbers in responses are text, see `parseExactJson`.
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { maybe } from '../fields.ts'
@@ -62,7 +62,7 @@ const Transaction = Type.Object({
 })
 /** A transaction with all details. */
 export type Transaction = Static<typeof Transaction>
-export const transactionDetails = Compile(Type.Object({ transaction: Transaction }))
+const transactionDetails = Compile(Type.Object({ transaction: Transaction }))
 
 const TransactionSummary = Type.Object({
   transId: Id,
@@ -84,8 +84,8 @@ const TransactionResult = Type.Object({
     errors: maybe(Type.Array(Type.Object({ errorCode: Text }))),
   }),
 })
-export type TransactionResult = Static<typeof TransactionResult>
-export const transactionResult = Compile(TransactionResult)
+type TransactionResult = Static<typeof TransactionResult>
+const transactionResult = Compile(TransactionResult)
 
 export const batchList = Compile(
   Type.Object({ batchList: maybe(Type.Array(Type.Object({ batchId: Id, settlementTimeUTC: Text }))) }),
@@ -141,7 +141,7 @@ function kindOf(code: string, text: string): ProviderErrorKind {
   return (kind === 'rejected' || kind === 'declined') && /currency/i.test(text) ? 'currency' : kind
 }
 
-const messages: Readonly<Record<ProviderErrorKind, string>> = {
+const messagesByKind: Readonly<Record<ProviderErrorKind, string>> = {
   declined: 'Authorize.Net declined',
   rejected: 'Authorize.Net rejected the request',
   currency: 'The merchant account at Authorize.Net does not accept this currency',
@@ -199,17 +199,85 @@ const errorIn: ErrorReader = (response) => {
   if (resultCode === 'Ok' || !first) return null
   const kind = kindOf(first.code, first.text)
   const rateLimit = first.code === tooBusy ? { retryAfterMs: null } : null
-  return new ErrorResponse(kind, first.code, messages[kind], { rateLimit, response })
+  return new ErrorResponse(kind, first.code, messagesByKind[kind], { rateLimit, response })
 }
 
 /** A status other than 200 comes from a proxy in front of the API, not from the API. */
 function httpStatusError({ status, headers }: Parameters<ErrorReader>[0]): ProviderError {
   // A 503 with `retry-after` certainly did not process the call.
   const isThrottled = status === 429 || (status === 503 && headers['retry-after'] !== undefined)
-  if (status === 400) return new ProviderError('rejected', 'http_400', messages.rejected)
+  if (status === 400) return new ProviderError('rejected', 'http_400', messagesByKind.rejected)
   if (!isThrottled && (status >= 500 || status < 300 || status === 408))
     return new ProviderError('unknown', `http_${status}`, 'Authorize.Net sent an invalid response')
-  return new ProviderError('unavailable', `http_${status}`, messages.unavailable, {
+  return new ProviderError('unavailable', `http_${status}`, messagesByKind.unavailable, {
     rateLimit: isThrottled ? rateLimitIn(headers) : null,
   })
+}
+
+/** What the gateway said, and when by its own clock, ISO 8601. */
+export type Read<Body> = { readonly body: Body; readonly responded_at: string }
+
+/** @returns `null` when the gateway has no such transaction @throws ProviderError */
+export async function readTransaction(api: Api, transId: string): Promise<Read<Transaction> | null> {
+  const call = { method: 'getTransactionDetails', members: { transId } }
+  const found = await api.request(transactionDetails, call).catch(nullIfNotFound)
+  return found && { body: found.body.transaction, responded_at: found.responded_at }
+}
+
+/**
+ * How long the gateway rejects a repetition of the same card, amount and invoice, in seconds: its maximum. A payment
+ * can have two tokens, and a payer may submit both.
+ */
+export const duplicateWindow = { settingName: 'duplicateWindow', settingValue: '28800' }
+
+export type Submitted = {
+  readonly transId: string
+  /** The gateway's reason code; 310 and 311: voided or captured before. */
+  readonly code: string
+  /** The gateway's clock, ISO 8601. */
+  readonly responded_at: string
+}
+
+/**
+ * Submits a transaction.
+ * @param transactionRequest in the order of the schema
+ * @param repeat `once` unless the gateway takes a repetition for the same transaction, as it does for voids and captures
+ * @throws ProviderError unless it is approved; `unknown` with the code 11 for a duplicate
+ */
+export async function submitTransaction(
+  api: Api,
+  transactionRequest: object,
+  repeat: Pick<GatewayRequest, 'repeat'> = {},
+): Promise<Submitted> {
+  const call = { method: 'createTransaction', members: { transactionRequest }, ...repeat }
+  try {
+    const { body, responded_at } = await api.request(transactionResult, call)
+    const { responseCode, transId, messages } = body.transactionResponse
+    if (responseCode !== '1') throw transactionError(body)
+    if (!transId || transId === '0') throw unreadableResponse('unreadable_answer')
+    return { transId, code: messages?.[0]?.code ?? '1', responded_at }
+  } catch (error) {
+    // The reason is beside the error of the call.
+    if (error instanceof ErrorResponse && transactionResult.Check(error.response.body))
+      throw transactionError(error.response.body)
+    throw error
+  }
+}
+
+/** «A duplicate transaction has been submitted.» */
+const duplicate = '11'
+
+/** https://developer.authorize.net/api/reference/responseCodes.html */
+const messagesByCode: Readonly<Record<string, string>> = {
+  '16': 'Authorize.Net does not know the transaction',
+  '54': 'Authorize.Net cannot refund this transaction',
+}
+
+function transactionError({ transactionResponse }: TransactionResult): ProviderError {
+  const { responseCode, errors } = transactionResponse
+  const code = errors?.[0]?.errorCode ?? `response_code_${responseCode}`
+  if (code === duplicate)
+    return new ProviderError('unknown', code, 'Authorize.Net has received this transaction before')
+  if (responseCode === '2') return new ProviderError('declined', code, 'Authorize.Net declined')
+  return new ProviderError('rejected', code, messagesByCode[code] ?? 'Authorize.Net rejected the transaction')
 }

@@ -5,13 +5,21 @@ import { statusOfGenericType } from '../genericEvent.ts'
 import { emailAt } from '../lenient.ts'
 import { ProviderError, type ProviderNotification, type ProviderReport } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'
-import type { Api, Transaction } from './api.ts'
-import { amountOf, evidenceOf, ownInvoiceOf, paymentIdOf } from './fields.ts'
+import { type Api, type Read, readTransaction, type Transaction } from './api.ts'
 import type { Gateway } from './gateway.ts'
+import { type Attempt, findAttempts } from './intents.ts'
 import { isAboutTransaction } from './notifications.ts'
-import { reportedRefundOf } from './refundReports.ts'
-import { isRefund, isTransactionId, reversalsOf, statusOf } from './statuses.ts'
-import { type Attempt, findAttempts, type Read, readTransaction } from './transactions.ts'
+import {
+  amountOf,
+  evidenceOf,
+  isRefund,
+  isTransactionId,
+  ownInvoiceOf,
+  paymentIdOf,
+  reportedRefundOf,
+  reversalsOf,
+  statusOf,
+} from './transactions.ts'
 
 /** The gateway's reporting API may not know a transaction for this long after its notification. */
 const reportingLagMs = 15 * 60 * 1000

@@ -127,3 +127,10 @@ t.test('Authorize.Net has no test methods', async (t) => {
   const { provider } = await authorizeNetHarness(t)
   t.notOk(provider.isTestMethod('pm_card_visa'))
 })
+
+t.test('Authorize.Net: checkAmount accepts only the gateway’s currencies', async (t) => {
+  const { provider } = await authorizeNetHarness(t)
+  for (const currency of ['USD', 'CAD', 'GBP', 'EUR', 'AUD', 'NZD']) provider.checkAmount(100, currency)
+  for (const currency of ['JPY', 'KWD', 'BRL', 'usd'])
+    t.throws(() => provider.checkAmount(100, currency), { code: 'currency_not_supported' }, currency)
+})

@@ -1,6 +1,6 @@
-// The merchant account at Authorize.Net: its API, its currency, and its transaction lists. Each page of a list is read
-// once for all payments that are searched for in the same round.
-
+// The merchant account at Authorize.Net: its API, its currency, and the search through its transaction lists. Each page of
+// a list is read once for all payments that are searched for in the same round.
+import pMap from 'p-map'
 import type { Pace } from '../pacing.ts'
 import { ProviderError } from '../provider.ts'
 import { waitForShared, withTimeLimit } from '../timeLimit.ts'
@@ -10,6 +10,7 @@ import {
   batchList,
   createApi,
   merchantDetails,
+  type Read,
   type TransactionSummary,
   transactionList,
 } from './api.ts'
@@ -63,6 +64,74 @@ export function createGateway(options: {
   }
 }
 
+/** The gateway closes one batch per day and payment type. */
+const maxBatches = 200
+const parallelCalls = 4
+/** Batches close daily; this allows for weekends, holidays and a late processor. */
+const settlingMs = 3 * 24 * 60 * 60 * 1000
+/** The longest life of an authorization or a review. */
+const reviewMs = 30 * 24 * 60 * 60 * 1000
+
+export type TransactionSearch = ListReadOptions & {
+  readonly lists: TransactionLists
+  readonly invoiceNumber: string
+  /** When its transactions were submitted. */
+  readonly submitted: TimeRange
+  /** Whether to search batches that were settled late, too. */
+  readonly isWide: boolean
+  /** Whether this transaction ends the search before the late batches. */
+  readonly isEnough: (summary: TransactionSummary) => boolean
+}
+
+/**
+ * Searches the unsettled list and the settled batches for an invoice number, because the gateway has no such query.
+ *
+ * A hosted token is valid for 15 minutes, so its transaction is submitted soon after the payment was created, and is in
+ * the unsettled list until its batch settles within days. Only a review or a late capture moves it to a later batch.
+ * Late batches are searched only when a transaction is known to exist: unpaid payments are checked often, and would
+ * read a month of batches each time.
+ *
+ * The unsettled list is read first, and the batch list is at least as recent, so that a transaction that moves between
+ * the two is found.
+ * @returns the transactions, and the time of the oldest response about unsettled ones
+ * @throws ProviderError, also when there is too much to read
+ */
+export async function findTransactions(search: TransactionSearch): Promise<Read<readonly TransactionSummary[]>> {
+  const { lists, invoiceNumber } = search
+  const found = new Map<string, TransactionSummary>()
+  const submitted = { first: search.submitted.first - clockMarginMs, last: search.submitted.last + clockMarginMs }
+  const responseTimes: string[] = []
+  let asOf = search.asOf
+  // Refunds are submitted later than the payment.
+  const latest = search.isWide ? Math.max(submitted.last, Date.now() + clockMarginMs) : submitted.last
+  const take = async (batch: SettlementBatch | null) => {
+    const range = batch ? submitted : { ...submitted, last: latest }
+    for await (const { byInvoice, responded_at, endedAt } of lists.pages(batch, range, search)) {
+      for (const summary of byInvoice.get(invoiceNumber) ?? []) found.set(summary.transId, summary)
+      if (batch) continue
+      responseTimes.push(responded_at)
+      asOf = Math.max(asOf, endedAt)
+    }
+  }
+  await take(null)
+  for (const timeRange of timeRangesOf(search, Date.now() + clockMarginMs)) {
+    const all = await lists.batches(timeRange, { asOf })
+    const batches = all.filter(({ settledAt }) => settledAt >= timeRange.first && settledAt <= timeRange.last)
+    if (batches.length > maxBatches) throw searchTooLargeError()
+    await pMap(batches, take, { concurrency: parallelCalls })
+    if ([...found.values()].some(search.isEnough)) break
+  }
+  return { body: [...found.values()], responded_at: responseTimes.toSorted()[0] ?? '' }
+}
+
+/** Returns at least one range, even when the clocks differ. */
+function timeRangesOf({ submitted, isWide }: TransactionSearch, end: number): TimeRange[] {
+  const first = submitted.first - clockMarginMs
+  const usual = { first, last: Math.max(first, Math.min(end, submitted.last + settlingMs)) }
+  const late = { first: usual.last, last: Math.min(end, submitted.last + reviewMs) }
+  return isWide && late.first < late.last ? [usual, late] : [usual]
+}
+
 /** The gateway's maximum. */
 const pageLength = 1_000
 /** Per list, which makes 100,000 transactions. */
@@ -77,12 +146,12 @@ const windowMs = 30 * dayMs
 export const clockMarginMs = 60 * 60 * 1000
 
 /** In ms since 1970. */
-export type TimeRange = { readonly first: number; readonly last: number }
+type TimeRange = { readonly first: number; readonly last: number }
 
 /** `asOf`: the search accepts cached pages read since this time, in ms since 1970, by our clock. */
-export type ListReadOptions = { readonly asOf: number }
+type ListReadOptions = { readonly asOf: number }
 
-export type TransactionPage = {
+type TransactionPage = {
   readonly byInvoice: ReadonlyMap<string, readonly TransactionSummary[]>
   /** The gateway's clock, ISO 8601. */
   readonly responded_at: string
@@ -92,9 +161,9 @@ export type TransactionPage = {
 type CachedPage = TransactionPage & { readonly isLast: boolean; readonly lastSubmittedAt: number }
 
 /** `settledAt` in ms since 1970. */
-export type SettlementBatch = { readonly batchId: string; readonly settledAt: number }
+type SettlementBatch = { readonly batchId: string; readonly settledAt: number }
 
-export type TransactionLists = {
+type TransactionLists = {
   /**
    * The pages with the transactions submitted in a time range, and perhaps others. Reads the list from the nearer end
    * and stops after the range.
@@ -183,7 +252,7 @@ const keptMs = 10 * 60 * 1000
  * Returns the cached result of a read that started at or after `asOf`, or reads again. Failed reads are not cached.
  * @param asOf in ms since 1970, by our clock
  */
-export type CachedRead<Value> = (key: string, asOf: number, read: () => Promise<Value>) => Promise<Value>
+type CachedRead<Value> = (key: string, asOf: number, read: () => Promise<Value>) => Promise<Value>
 
 /** @param maxKept the number of cached results; the oldest are dropped first */
 function createReadCache<Value>(maxKept: number): CachedRead<Value> {
@@ -205,7 +274,7 @@ function createReadCache<Value>(maxKept: number): CachedRead<Value> {
   }
 }
 
-export function searchTooLargeError(): ProviderError {
+function searchTooLargeError(): ProviderError {
   return new ProviderError('unknown', 'search_too_large', 'There are too many transactions to search')
 }
 

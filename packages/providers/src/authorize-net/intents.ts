@@ -1,11 +1,20 @@
 // Authorize.Net's intents: what the transactions of an invoice number say about a payment.
+import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { type IntentRef, type IntentSnapshot, ProviderError, type ProviderIds } from '../provider.ts'
 import { nullIfRejected } from '../responses.ts'
-import { evidenceOf, paymentIdOf } from './fields.ts'
-import type { Gateway } from './gateway.ts'
-import { reportedRefundOf } from './refundReports.ts'
-import { isTransactionId, reversalsOf, statusOf } from './statuses.ts'
-import { type Attempt, findAttempts, type InvoiceTransactions, readTransaction } from './transactions.ts'
+import { type Api, type Read, readTransaction, type Transaction, type TransactionSummary } from './api.ts'
+import { findTransactions, type Gateway, type TransactionSearch } from './gateway.ts'
+import {
+  evidenceOf,
+  isRefund,
+  isReturn,
+  isTransactionId,
+  paymentIdOf,
+  reportedRefundOf,
+  reversalsOf,
+  statusOf,
+  statusOfTransactionStatus,
+} from './transactions.ts'
 
 /** How long a token opens the form. */
 const tokenLifeMs = 15 * 60 * 1000
@@ -14,7 +23,7 @@ const tokenLifeMs = 15 * 60 * 1000
 const payableMs = 24 * 60 * 60 * 1000
 
 /** The transactions of a payment. */
-export type FoundTransactions = InvoiceTransactions & {
+type FoundTransactions = InvoiceTransactions & {
   readonly responded_at: string
   readonly currency: string | null
 }
@@ -131,4 +140,95 @@ export function unpaidSnapshot(
 
 function isPageExpired({ created_at }: IntentRef, { responded_at }: Pick<FoundTransactions, 'responded_at'>): boolean {
   return Date.parse(responded_at) - Date.parse(created_at) > tokenLifeMs
+}
+
+/** A transaction of an invoice with the payment status that follows from it. */
+export type Attempt = Read<Transaction> & { readonly status: PaymentStatus }
+
+/** Which of several transactions determines the payment's status; lowest first. */
+const preference: Readonly<Record<PaymentStatus, number>> = {
+  succeeded: 0,
+  processing: 1,
+  failed: 2,
+  canceled: 3,
+  pending: 4,
+}
+
+type AttemptSearch = Omit<TransactionSearch, 'isEnough'> & { readonly api: Api }
+
+/** Payers make few attempts. Attempts beyond this rank lower by their listed status. */
+const maxDetails = 8
+
+/** The transactions of an invoice: attempts to pay it, best first, and what went back. */
+type InvoiceTransactions = {
+  readonly attempts: readonly Attempt[]
+  readonly refunds: readonly Read<Transaction>[]
+  /** Returned eChecks. */
+  readonly returns: readonly Read<Transaction>[]
+}
+
+/**
+ * @param known an attempt that was read already; it wins a tie
+ * @returns the transactions of the invoice, and the time at which the lists were read
+ * @throws ProviderError, also when one of them is unreadable
+ */
+export async function findAttempts(search: AttemptSearch, known: Attempt | null): Promise<Read<InvoiceTransactions>> {
+  const isKnown = ({ transId }: TransactionSummary) => transId === known?.body.transId
+  const hasSucceeded = (summary: TransactionSummary) =>
+    isKnown(summary)
+      ? known?.status === 'succeeded'
+      : !isRefund(summary) && preferenceOf(summary) === preference.succeeded
+  const found = await findTransactions({ ...search, isEnough: hasSucceeded })
+  const others = found.body.filter((summary) => !isKnown(summary))
+  const read = [
+    ...(await readPreferred(
+      search,
+      others.filter((summary) => !isRefund(summary)),
+    )),
+    ...(await readPreferred(search, others.filter(isRefund))),
+  ]
+  const refunds = read.filter(({ body }) => isRefund(body))
+  const returns = read.filter(({ body }) => isReturn(body))
+  const paying = read
+    .filter(({ body }) => !isRefund(body) && !isReturn(body))
+    .map((response) => ({ ...response, status: statusOf(response.body) }))
+  const attempts = [...(known ? [known] : []), ...paying].toSorted(
+    (a, b) => preference[a.status] - preference[b.status],
+  )
+  return { body: { attempts, refunds, returns }, responded_at: found.responded_at }
+}
+
+/** An unknown status may be a success, so it ranks first. */
+const preferenceOf = ({ transactionStatus }: TransactionSummary) =>
+  preference[statusOfTransactionStatus(transactionStatus) ?? 'succeeded']
+
+async function readPreferred(
+  { api }: AttemptSearch,
+  summaries: readonly TransactionSummary[],
+): Promise<Read<Transaction>[]> {
+  const candidates = summaries
+    .map((summary) => ({ ...summary, rank: preferenceOf(summary) }))
+    .toSorted((a, b) => a.rank - b.rank || compareIds(a.transId, b.transId))
+    .slice(0, maxDetails)
+  const found: Read<Transaction>[] = []
+  for (const { transId } of candidates) {
+    const response = await readTransaction(api, transId)
+    if (!response) throw transactionMissingError()
+    found.push(response)
+  }
+  return found
+}
+
+/** The list contains the transaction, but its details are missing, so the outcome is unknown. */
+function transactionMissingError(): ProviderError {
+  return new ProviderError(
+    'unknown',
+    'transaction_not_found',
+    'Authorize.Net does not know the outcome of this transaction yet',
+  )
+}
+
+/** Ids grow with time. A fixed order ensures that of two charges always the same one is the payment's. */
+function compareIds(a: string, b: string): number {
+  return a.length - b.length || a.localeCompare(b)
 }

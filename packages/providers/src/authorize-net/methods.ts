@@ -20,8 +20,8 @@ import {
   paymentProfile,
   textOf,
 } from './api.ts'
-import { plainText } from './fields.ts'
 import type { Gateway } from './gateway.ts'
+import { plainText } from './transactions.ts'
 
 const maxEmailLength = 255
 

@@ -14,7 +14,7 @@ import {
 } from '../genericEvent.ts'
 import type { ProviderNotification } from '../provider.ts'
 import { parseExactJson, parseJson } from '../responses.ts'
-import { centsOf, paymentIdOf } from './fields.ts'
+import { centsOf, paymentIdOf } from './transactions.ts'
 
 /**
  * The HMAC key is the ASCII text of the 128 hexadecimal digits, in upper case as the merchant interface shows them, not

@@ -1,184 +1,230 @@
-// Authorize.Net's transactions: reading one, and the search for all of one invoice.
-
+// Authorize.Net's transactions in our terms: field formats, payment status, evidence, reversals and refunds.
+import type { Evidence, Reversal } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
-import pMap from 'p-map'
-import { ProviderError } from '../provider.ts'
-import { type Api, nullIfNotFound, type Transaction, type TransactionSummary, transactionDetails } from './api.ts'
-import {
-  clockMarginMs,
-  type ListReadOptions,
-  type SettlementBatch,
-  searchTooLargeError,
-  type TimeRange,
-  type TransactionLists,
-} from './gateway.ts'
-import { isRefund, isReturn, statusOf, statusOfTransactionStatus } from './statuses.ts'
+import { decimalOf, unitsOf } from '../fields.ts'
+import { paymentIdEndingIn } from '../findableId.ts'
+import type { ReportedRefund } from '../provider.ts'
+import { unreadableResponse } from '../responses.ts'
+import type { Read, Transaction } from './api.ts'
 
-/** The gateway closes one batch per day and payment type. */
-const maxBatches = 200
-const parallelCalls = 4
-/** Batches close daily; this allows for weekends, holidays and a late processor. */
-const settlingMs = 3 * 24 * 60 * 60 * 1000
-/** The longest life of an authorization or a review. */
-const reviewMs = 30 * 24 * 60 * 60 * 1000
+/** All currencies have two decimals. */
+export const toDecimal = (cents: number): string => decimalOf(cents, 2)
+export const centsOf = (decimal: string): number | null => unitsOf(decimal, 2)
 
-export type TransactionSearch = ListReadOptions & {
-  readonly lists: TransactionLists
-  readonly invoiceNumber: string
-  /** When its transactions were submitted. */
-  readonly submitted: TimeRange
-  /** Whether to search batches that were settled late, too. */
-  readonly isWide: boolean
-  /** Whether this transaction ends the search before the late batches. */
-  readonly isEnough: (summary: TransactionSummary) => boolean
+/**
+ * The payment of an invoice number; `null` if the number does not have our form. Other systems on the same merchant
+ * account may use other forms.
+ */
+export function paymentIdOf(invoiceNumber: string | null | undefined): string | null {
+  return invoiceNumber && /^[0-9a-f]{20}$/.test(invoiceNumber) ? paymentIdEndingIn(invoiceNumber) : null
+}
+
+/** The schema's limit for descriptions. */
+const maxTextLength = 255
+
+/** Replaces control characters, which the gateway's XML does not allow, and cuts the text to the limit. */
+export function plainText(text: string): string {
+  return text
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .slice(0, maxTextLength)
+    .toWellFormed()
+}
+
+/** The evidence fields that a transaction does not contain. */
+export type EvidenceSource = Pick<Evidence, 'provider_time' | 'provider_event_id' | 'currency'>
+
+/**
+ * @param status the payment status that follows from this transaction
+ * @throws ProviderError when the amount is not a whole number of cents
+ */
+export function evidenceOf(transaction: Transaction, status: PaymentStatus, source: EvidenceSource): Evidence {
+  return {
+    ...source,
+    status,
+    provider_intent_id: ownInvoiceOf(transaction),
+    provider_payment_id: transaction.transId,
+    amount_cents: amountOf(transaction, status === 'succeeded' ? 'settleAmount' : 'authAmount'),
+    ...(isCapturable(transaction) && { capturable_cents: amountOf(transaction, 'authAmount') }),
+    ...(status === 'failed' ? failureOf(transaction) : {}),
+  }
 }
 
 /**
- * Searches the unsettled list and the settled batches for an invoice number, because the gateway has no such query.
- *
- * A hosted token is valid for 15 minutes, so its transaction is submitted soon after the payment was created, and is in
- * the unsettled list until its batch settles within days. Only a review or a late capture moves it to a later batch.
- * Late batches are searched only when a transaction is known to exist: unpaid payments are checked often, and would
- * read a month of batches each time.
- *
- * The unsettled list is read first, and the batch list is at least as recent, so that a transaction that moves between
- * the two is found.
- * @returns the transactions, and the time of the oldest response about unsettled ones
- * @throws ProviderError, also when there is too much to read
+ * `settleAmount` is the money that moves, `authAmount` what was authorized.
+ * @throws ProviderError when it is not a whole number of cents: a missing amount would pass as the right one
  */
-export async function findTransactions(search: TransactionSearch): Promise<Read<readonly TransactionSummary[]>> {
-  const { lists, invoiceNumber } = search
-  const found = new Map<string, TransactionSummary>()
-  const submitted = { first: search.submitted.first - clockMarginMs, last: search.submitted.last + clockMarginMs }
-  const responseTimes: string[] = []
-  let asOf = search.asOf
-  // Refunds are submitted later than the payment.
-  const latest = search.isWide ? Math.max(submitted.last, Date.now() + clockMarginMs) : submitted.last
-  const take = async (batch: SettlementBatch | null) => {
-    const range = batch ? submitted : { ...submitted, last: latest }
-    for await (const { byInvoice, responded_at, endedAt } of lists.pages(batch, range, search)) {
-      for (const summary of byInvoice.get(invoiceNumber) ?? []) found.set(summary.transId, summary)
-      if (batch) continue
-      responseTimes.push(responded_at)
-      asOf = Math.max(asOf, endedAt)
-    }
+export function amountOf(transaction: Transaction, which: 'settleAmount' | 'authAmount'): number {
+  const cents = centsOf(transaction[which])
+  if (cents === null) throw unreadableResponse('unreadable_answer')
+  return cents
+}
+
+/** @returns the invoice number, or `null` if it does not have our form */
+export function ownInvoiceOf({ order }: Transaction): string | null {
+  const invoiceNumber = order?.invoiceNumber ?? null
+  return paymentIdOf(invoiceNumber) === null ? null : invoiceNumber
+}
+
+function failureOf({ responseCode, responseReasonCode, transactionStatus }: Transaction) {
+  return {
+    failure_code: responseReasonCode ?? transactionStatus,
+    failure_message: responseCode === '2' ? 'The payment was declined' : 'The payment failed at Authorize.Net',
   }
-  await take(null)
-  for (const timeRange of timeRangesOf(search, Date.now() + clockMarginMs)) {
-    const all = await lists.batches(timeRange, { asOf })
-    const batches = all.filter(({ settledAt }) => settledAt >= timeRange.first && settledAt <= timeRange.last)
-    if (batches.length > maxBatches) throw searchTooLargeError()
-    await pMap(batches, take, { concurrency: parallelCalls })
-    if ([...found.values()].some(search.isEnough)) break
+}
+
+/** Payment status by the gateway's transaction status. */
+const statusesByTransactionStatus: ReadonlyMap<string, PaymentStatus> = new Map(
+  Object.entries({
+    authorizedPendingCapture: 'processing',
+    authorizedPendingRelease: 'processing',
+    FDSPendingReview: 'processing',
+    FDSAuthorizedPendingReview: 'processing',
+    underReview: 'processing',
+    capturedPendingSettlement: 'succeeded',
+    pendingSettlement: 'succeeded',
+    updatingSettlement: 'succeeded',
+    pendingFinalSettlement: 'succeeded',
+    settledSuccessfully: 'succeeded',
+    // A dispute does not change the payment's status.
+    chargeback: 'succeeded',
+    chargebackReversal: 'succeeded',
+    declined: 'failed',
+    expired: 'failed',
+    failedReview: 'failed',
+    communicationError: 'failed',
+    generalError: 'failed',
+    settlementError: 'failed',
+    // The bank did not honour the transfer.
+    returnedItem: 'failed',
+    voided: 'canceled',
+  } as const),
+)
+
+/** With this status the response code holds the review's result. */
+const isReviewed = (transactionStatus: string) => transactionStatus === 'approvedReview'
+
+/** A refund is a separate transaction, not the payment. */
+export function isRefund(transaction: {
+  readonly transactionType?: string
+  readonly transactionStatus: string
+}): boolean {
+  return transaction.transactionType === 'refundTransaction' || isRefunded(transaction)
+}
+
+/** Whether a refund was accepted and not voided. */
+function isRefunded({ transactionStatus }: { readonly transactionStatus: string }): boolean {
+  return transactionStatus.startsWith('refund')
+}
+
+/** Authorized, and not captured. */
+export function isCapturable({ transactionStatus }: { readonly transactionStatus: string }): boolean {
+  return transactionStatus === 'authorizedPendingCapture'
+}
+
+const settling: ReadonlySet<string> = new Set([
+  'capturedPendingSettlement',
+  'pendingSettlement',
+  'updatingSettlement',
+  'pendingFinalSettlement',
+  'approvedReview',
+])
+
+/** Captured, and in no settled batch yet: it can be voided, and not refunded. */
+export function isSettling({ transactionStatus }: { readonly transactionStatus: string }): boolean {
+  return settling.has(transactionStatus)
+}
+
+/** The bank took the money of an eCheck back. */
+const returned: ReadonlySet<string> = new Set(['returnedItem', 'chargeback'])
+const reversed: ReadonlySet<string> = new Set([...returned, 'voided', 'settlementError'])
+
+/** A returned eCheck can be a separate transaction, which names the charge. */
+export function isReturn({ transactionStatus, refTransId }: Pick<Transaction, 'transactionStatus' | 'refTransId'>) {
+  return returned.has(transactionStatus) && isTransactionId(refTransId ?? '')
+}
+
+const maxNoteLength = 100
+
+/**
+ * The charges whose money went back, if it had been received.
+ * https://developer.authorize.net/api/reference/index.html#transaction-reporting-get-transaction-details
+ */
+export function reversalsOf(transaction: Transaction): Reversal[] {
+  const { transId, refTransId, transactionStatus, returnedItems } = transaction
+  if (reversed.has(transactionStatus)) {
+    const charge = isReturn(transaction) ? (refTransId ?? transId) : transId
+    return [{ provider_payment_id: charge, note: transactionStatus }]
   }
-  return { body: [...found.values()], responded_at: responseTimes.toSorted()[0] ?? '' }
+  const [item] = returnedItems ?? []
+  if (!item) return []
+  const note = ['returnedItem', item.code, item.description].filter(Boolean).join(' ').slice(0, maxNoteLength)
+  return [{ provider_payment_id: transId, note }]
 }
 
-/** Returns at least one range, even when the clocks differ. */
-function timeRangesOf({ submitted, isWide }: TransactionSearch, end: number): TimeRange[] {
-  const first = submitted.first - clockMarginMs
-  const usual = { first, last: Math.max(first, Math.min(end, submitted.last + settlingMs)) }
-  const late = { first: usual.last, last: Math.min(end, submitted.last + reviewMs) }
-  return isWide && late.first < late.last ? [usual, late] : [usual]
-}
+/** The gateway rejects other ids, so a call with one would be repeated for ever. */
+export const isTransactionId = (text: string) => /^[0-9]{1,20}$/.test(text)
 
-/** What the gateway said, and when by its own clock, ISO 8601. */
-export type Read<Body> = { readonly body: Body; readonly responded_at: string }
-
-/** A transaction of an invoice with the payment status that follows from it. */
-export type Attempt = Read<Transaction> & { readonly status: PaymentStatus }
-
-/** Which of several transactions determines the payment's status; lowest first. */
-const preference: Readonly<Record<PaymentStatus, number>> = {
-  succeeded: 0,
-  processing: 1,
-  failed: 2,
-  canceled: 3,
-  pending: 4,
-}
-
-export type AttemptSearch = Omit<TransactionSearch, 'isEnough'> & { readonly api: Api }
-
-/** Payers make few attempts. Attempts beyond this rank lower by their listed status. */
-const maxDetails = 8
-
-/** @returns `null` when the gateway has no such transaction @throws ProviderError */
-export async function readTransaction(api: Api, transId: string): Promise<Read<Transaction> | null> {
-  const call = { method: 'getTransactionDetails', members: { transId } }
-  const found = await api.request(transactionDetails, call).catch(nullIfNotFound)
-  return found && { body: found.body.transaction, responded_at: found.responded_at }
-}
-
-/** The transactions of an invoice: attempts to pay it, best first, and what went back. */
-export type InvoiceTransactions = {
-  readonly attempts: readonly Attempt[]
-  readonly refunds: readonly Read<Transaction>[]
-  /** Returned eChecks. */
-  readonly returns: readonly Read<Transaction>[]
+/** @returns `null` when only the transaction's details show the status */
+export function statusOfTransactionStatus(transactionStatus: string): PaymentStatus | null {
+  return statusesByTransactionStatus.get(transactionStatus) ?? null
 }
 
 /**
- * @param known an attempt that was read already; it wins a tie
- * @returns the transactions of the invoice, and the time at which the lists were read
- * @throws ProviderError, also when one of them is unreadable
+ * The payment status that follows from a transaction other than a refund.
+ * @param transaction its details; `responseCode` 1 approved, 2 declined, 3 error, 4 held for review
+ * @throws ProviderError for an approved transaction with an unknown status: it may have been reversed since
  */
-export async function findAttempts(search: AttemptSearch, known: Attempt | null): Promise<Read<InvoiceTransactions>> {
-  const isKnown = ({ transId }: TransactionSummary) => transId === known?.body.transId
-  const hasSucceeded = (summary: TransactionSummary) =>
-    isKnown(summary)
-      ? known?.status === 'succeeded'
-      : !isRefund(summary) && preferenceOf(summary) === preference.succeeded
-  const found = await findTransactions({ ...search, isEnough: hasSucceeded })
-  const others = found.body.filter((summary) => !isKnown(summary))
-  const read = [
-    ...(await readPreferred(
-      search,
-      others.filter((summary) => !isRefund(summary)),
-    )),
-    ...(await readPreferred(search, others.filter(isRefund))),
-  ]
-  const refunds = read.filter(({ body }) => isRefund(body))
-  const returns = read.filter(({ body }) => isReturn(body))
-  const paying = read
-    .filter(({ body }) => !isRefund(body) && !isReturn(body))
-    .map((response) => ({ ...response, status: statusOf(response.body) }))
-  const attempts = [...(known ? [known] : []), ...paying].toSorted(
-    (a, b) => preference[a.status] - preference[b.status],
-  )
-  return { body: { attempts, refunds, returns }, responded_at: found.responded_at }
+export function statusOf(transaction: {
+  readonly transactionType: string
+  readonly transactionStatus: string
+  readonly responseCode: string
+}): PaymentStatus {
+  const { transactionType, transactionStatus, responseCode } = transaction
+  const known = statusOfTransactionStatus(transactionStatus)
+  if (known !== null) return known
+  if (responseCode === '2' || responseCode === '3') return 'failed'
+  // An authorization alone moves no money, and a held transaction may still be declined.
+  if (responseCode !== '1' || transactionType.startsWith('authOnly')) return 'processing'
+  if (isReviewed(transactionStatus)) return 'succeeded'
+  throw unreadableResponse('unknown_status')
 }
 
-/** An unknown status may be a success, so it ranks first. */
-const preferenceOf = ({ transactionStatus }: TransactionSummary) =>
-  preference[statusOfTransactionStatus(transactionStatus) ?? 'succeeded']
+/** The description of our refunds, which names them: the gateway has no other field that it returns. */
+export const refundDescription = (refundId: string) => `Refund ${refundId}`
 
-async function readPreferred(
-  { api }: AttemptSearch,
-  summaries: readonly TransactionSummary[],
-): Promise<Read<Transaction>[]> {
-  const candidates = summaries
-    .map((summary) => ({ ...summary, rank: preferenceOf(summary) }))
-    .toSorted((a, b) => a.rank - b.rank || compareIds(a.transId, b.transId))
-    .slice(0, maxDetails)
-  const found: Read<Transaction>[] = []
-  for (const { transId } of candidates) {
-    const response = await readTransaction(api, transId)
-    if (!response) throw transactionMissingError()
-    found.push(response)
+/** @returns our id of a refund; `null` for one that was made elsewhere */
+export function refundIdOf({ order }: Transaction): string | null {
+  const [, id] = /^Refund ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(order?.description ?? '') ?? []
+  return id ?? null
+}
+
+/**
+ * @param of `provider_event_id` of the notification about it
+ * @returns `null` for a refund that was declined, and so gave nothing back
+ * @throws ProviderError when the amount is unreadable
+ */
+export function reportedRefundOf(
+  { body: refund, responded_at }: Read<Transaction>,
+  of: { readonly provider_intent_id: string; readonly provider_event_id?: string },
+): ReportedRefund | null {
+  const status = statusOfRefund(refund)
+  if (status === null) return null
+  const { transId, refTransId } = refund
+  return {
+    provider_time: responded_at,
+    provider_event_id: of.provider_event_id ?? null,
+    provider_intent_id: of.provider_intent_id,
+    provider_payment_id: refTransId && isTransactionId(refTransId) ? refTransId : null,
+    refund_id: refundIdOf(refund),
+    provider_refund_id: transId,
+    refund_cents: amountOf(refund, status === 'succeeded' ? 'settleAmount' : 'authAmount'),
+    status,
+    ...(status === 'failed' && { failure_code: refund.transactionStatus }),
   }
-  return found
 }
 
-/** The list contains the transaction, but its details are missing, so the outcome is unknown. */
-function transactionMissingError(): ProviderError {
-  return new ProviderError(
-    'unknown',
-    'transaction_not_found',
-    'Authorize.Net does not know the outcome of this transaction yet',
-  )
-}
-
-/** Ids grow with time. A fixed order ensures that of two charges always the same one is the payment's. */
-function compareIds(a: string, b: string): number {
-  return a.length - b.length || a.localeCompare(b)
+/** An accepted refund can be voided until it settles, and rejected by the settlement. */
+function statusOfRefund(refund: Transaction): 'succeeded' | 'failed' | null {
+  if (isRefunded(refund)) return 'succeeded'
+  return ['voided', 'settlementError'].includes(refund.transactionStatus) ? 'failed' : null
 }

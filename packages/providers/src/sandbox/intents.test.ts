@@ -5,9 +5,9 @@ import t from 'tap'
 import type { CreateIntent, Provider } from '../provider.ts'
 import { createRequest, refTo } from '../testing/requests.ts'
 import { createLocalMemory, type SandboxMemory } from './memory.ts'
+import { signSandboxEvent } from './notifications.ts'
 import { createPostgresMemory } from './postgresMemory.ts'
 import { createSandbox } from './sandbox.ts'
-import { signSandboxEvent } from './signature.ts'
 
 const secret = 'sandbox-secret'
 const { databaseUrl } = await createTestDatabase(t)

@@ -1,4 +1,4 @@
-// The sandbox's notifications: generic events, and those about refunds and disputes.
+// The sandbox's notifications: their signature, generic events, and those about refunds and disputes.
 import { DomainError } from '@paylog/domain/errors'
 import { Id, Nullable } from '@paylog/domain/fields'
 import { RefundReason, RefundStatus } from '@paylog/domain/payments/events'
@@ -7,8 +7,14 @@ import { Compile } from 'typebox/compile'
 import { Amount, Code, maybe, notificationJson, UnixTime } from '../fields.ts'
 import { readGenericEvent } from '../genericEvent.ts'
 import type { ProviderNotification, ProviderReport } from '../provider.ts'
+import { signWithTime } from '../timedSignature.ts'
 import { chargeOf, failure, newIntent, paymentIdIn, withReport, withReportedRefund } from './intent.ts'
 import type { SandboxMemory } from './memory.ts'
+
+export const signatureHeader = 'sandbox-signature'
+
+/** The value of the header for a body, signed at a Unix time in seconds. */
+export const signSandboxEvent = signWithTime
 
 /** The status of an object that the payer has approved, and that we have to capture. */
 export const approved = 'approved'

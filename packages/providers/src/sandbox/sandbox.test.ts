@@ -4,8 +4,8 @@ import type { CatalogPrice, ProductCatalog } from '../productCatalog.ts'
 import type { ProviderError } from '../provider.ts'
 import type { ProviderMethods } from '../providerMethods.ts'
 import { createRequest as intent } from '../testing/requests.ts'
+import { signSandboxEvent } from './notifications.ts'
 import { createSandbox } from './sandbox.ts'
-import { signSandboxEvent } from './signature.ts'
 
 const secret = 'sandbox-secret'
 const now = new Date('2026-01-01T12:00:00.000Z')

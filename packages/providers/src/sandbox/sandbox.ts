@@ -1,8 +1,8 @@
 // The sandbox provider: no network and no payers. Its ids follow from the requests.
 import { DomainError } from '@paylog/domain/errors'
+import type { ProductCatalog } from '../productCatalog.ts'
 import { type IntentRef, type Provider, ProviderError } from '../provider.ts'
 import { readTimedSignature, verifyTimedSignature } from '../timedSignature.ts'
-import { sandboxCatalog } from './catalog.ts'
 import {
   canceled,
   capturedApproval,
@@ -17,9 +17,8 @@ import {
   withRefund,
 } from './intent.ts'
 import { createLocalMemory, type SandboxMemory } from './memory.ts'
-import { isTestMethod, requireAccepted, sandboxMethods } from './methods.ts'
-import { readNotification, remember } from './notifications.ts'
-import { signatureHeader } from './signature.ts'
+import { derivedId, isTestMethod, requireAccepted, sandboxMethods } from './methods.ts'
+import { readNotification, remember, signatureHeader } from './notifications.ts'
 
 /**
  * @param options `webhookSecrets`: for the notifications' signatures; several during a rotation. `memory`: shared by all
@@ -69,6 +68,23 @@ export function createSandbox(options: {
     completeNotification: null,
     close: () => memory.close(),
   }
+}
+
+/** The product catalogue, which stores nothing. */
+const sandboxCatalog: ProductCatalog = {
+  keepsPrice: () => true,
+  checkProduct: () => undefined,
+
+  async putProduct({ product: { product_id, price }, price: priceAction, known }) {
+    const { amount_cents, currency, recurring } = price
+    const terms = recurring && [recurring.interval, recurring.trial_days]
+    const priceId = `sandbox_price_${derivedId(['price', product_id, amount_cents, currency, terms])}`
+    return {
+      provider_product_id: `sandbox_prod_${product_id}`,
+      provider_price_id: priceAction === 'put' ? priceId : (known?.provider_price_id ?? null),
+      kept_fields: [],
+    }
+  },
 }
 
 /** @returns undefined for a body that `readNotification` rejects */

@@ -7,8 +7,7 @@ import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { SandboxMemory } from '@paylog/providers/sandbox/memory'
 import { actionRequiredCard, approvalCard, disputeCard } from '@paylog/providers/sandbox/methods'
-import { approved, readNotification, remember } from '@paylog/providers/sandbox/notifications'
-import { signSandboxEvent } from '@paylog/providers/sandbox/signature'
+import { approved, readNotification, remember, signSandboxEvent } from '@paylog/providers/sandbox/notifications'
 import { request } from 'undici'
 
 export const settlements = ['succeeded', 'failed', 'canceled', 'processing', 'authorized'] as const
