@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createRandom } from '../random.ts'
 import { createLink, type Link } from './link.ts'
@@ -46,6 +46,18 @@ t.test('a sound link forwards both ways, to the next server when one refuses', a
   link.forwardTo(other.port, link.port)
   await other.restore()
   t.equal(await echo(await openSocket(t, other), 'b'), 'b')
+})
+
+t.test('a cut also ends a connection that is just being made', async (t) => {
+  const link = await echoLink(t)
+  for (let ticks = 0; ticks < 6; ticks++) {
+    const socket = await openSocket(t, link)
+    for (let tick = 0; tick < ticks; tick++) await setImmediate()
+    const closed = closing(socket)
+    await t.resolves(Promise.race([link.cut(), pause(1_000).then(() => Promise.reject(new Error('still open')))]))
+    await closed
+    await link.restore()
+  }
 })
 
 t.test('a cut link resets its connections and refuses new ones until it is restored', async (t) => {

@@ -44,11 +44,12 @@ export async function createLink(stack: AsyncDisposableStack, name: string): Pro
     if (condition.kind === 'cut') return void client.resetAndDestroy()
     turn++
     void connectToOne(targets.map((_, index) => targets[(index + turn) % targets.length] ?? 0)).then((target) => {
-      if (target === undefined) return void client.resetAndDestroy()
       const reset = () => {
         client.resetAndDestroy()
-        target.resetAndDestroy()
+        target?.resetAndDestroy()
       }
+      // The link may have been cut meanwhile, which waits until all connections have ended.
+      if (target === undefined || now().kind === 'cut') return reset()
       const flows = [forward(client, target, 'requests', now), forward(target, client, 'replies', now)]
       const pair = { reset, changed: () => flows.forEach((flow) => void flow()) }
       pairs.add(pair)
