@@ -169,7 +169,8 @@ async function refund(activity: Activity, payment: NewPayment, id: string): Prom
   }
   const send = refundOf(1, plan === 'all' ? null : part)
   const sendAnother = plan === 'twoParts' ? refundOf(2, received - part) : send
-  const isTwice = plan === 'twoParts' || plan === 'sameKeyTwice'
+  // Of one cent there is no second part.
+  const isTwice = plan === 'sameKeyTwice' || (plan === 'twoParts' && part < received)
   await Promise.all([send(), isTwice ? sendAnother() : undefined])
 }
 
