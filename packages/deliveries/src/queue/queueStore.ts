@@ -1,5 +1,6 @@
 // The store of the wake-ups, Redis or Postgres, and its connections.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import {
   type BackendFactory,
@@ -121,6 +122,20 @@ class MigratedConnection extends PostgresConnection {
   override async waitUntilReady(): Promise<void> {}
 }
 
+/** BullMQ's worker repeats a failed claim at once, which a Postgres without a free connection should not have to reject so fast. */
+const failedClaimPauseMs = 1_000
+
+class PausingBackend extends PostgresQueueBackend {
+  override async moveToActive(...claim: Parameters<PostgresQueueBackend['moveToActive']>) {
+    try {
+      return await super.moveToActive(...claim)
+    } catch (error) {
+      await sleep(failedClaimPauseMs)
+      throw error
+    }
+  }
+}
+
 function openBackend(
   name: string,
   { connection: store, ...options }: QueueBaseOptions<QueueStore> & { name?: string },
@@ -134,5 +149,5 @@ function openBackend(
   // With a pool of ours, BullMQ uses the schema `bullmq` unless it is set here.
   const connection = Object.assign(new MigratedConnection(store.pool), { schema: store.schema })
   const listener = blocking?.withBlockingConnection ? `${name}:w` : undefined
-  return new PostgresQueueBackend(connection, name, { ...options, connection: store.pool }, true, listener)
+  return new PausingBackend(connection, name, { ...options, connection: store.pool }, true, listener)
 }

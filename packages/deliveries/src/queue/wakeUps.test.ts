@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
+import pg from 'pg'
 import t from 'tap'
 import { createWorkerHarness, onQueue, queueKinds } from '../testing/workerHarness.ts'
 import { installationId, openQueueStore } from './queueStore.ts'
@@ -62,4 +64,26 @@ t.test('a worker whose first connection to the Postgres queue timed out takes wa
   wakeUps.wake('1')
   await waitFor(() => woken.length > 0, { what: 'the wake-up' })
   t.same(woken, ['1'])
+})
+
+t.test('a Postgres that rejects connections is asked about once a second', async (t) => {
+  const { pool, databaseUrl } = await createWorkerHarness(t, 'postgres', {})
+  const database = new URL(databaseUrl).pathname.slice(1)
+  const admin = new pg.Pool({ connectionString: new URL('/postgres', databaseUrl).href, max: 1 })
+  t.teardown(() => admin.end())
+  const rejections: string[] = []
+  const log = createLog({ app: 'test', level: 'warn' }, { write: (line) => void rejections.push(line) })
+  const installation = await installationId(pool)
+  const { store, close } = await openQueueStore({ databaseUrl, redisUrl: undefined, installation, log })
+  t.teardown(close)
+  const allow = (isAllowed: boolean) => admin.query(`alter database ${database} with allow_connections ${isAllowed}`)
+  await allow(false)
+  t.teardown(() => allow(true))
+  // Closes the connection of the migrations, so that the worker has to connect.
+  await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database])
+  const taking = takeWakeUps({ store, wake: () => undefined, log })
+  t.teardown(() => taking.close())
+  await setTimeout(3_000)
+  const count = rejections.filter((line) => line.includes('not currently accepting connections')).length
+  t.ok(count > 1 && count < 10, `${count} rejections`)
 })
