@@ -52,6 +52,8 @@ export type CampaignProgress = {
   now(text: string): void
 }
 
+/** A round that takes longer waits for something that the campaign itself forgot. */
+const longestRoundMs = 10 * 60_000
 /** How long a campaign waits for a system that missed the limit. */
 const patienceMs = 120_000
 /** Without a webhook or request for this long, the system is quiet. */
@@ -85,7 +87,12 @@ export async function runCampaign(
     const round = planRound(system, { ...options, number })
     progress.now(`round ${number}: ${storiesOf(round)}`)
     // A process that does not start any more is the system's fault, not the campaign's.
-    await round.run().catch((error: Error) => void violations.push({ rule: 'not restarted', story: error.message }))
+    const hangs = pause(longestRoundMs, undefined, { ref: false }).then(() => {
+      throw new Error(`a round did not end: ${storiesOf(round)}`)
+    })
+    await Promise.race([round.run(), hangs]).catch(
+      (error: Error) => void violations.push({ rule: 'not restarted', story: error.message }),
+    )
     const recovery = await awaitRecovery(system, load, options.limitMs)
     rounds.push({ number, faults: round.faults, recovery })
     progress.print(`${number}. ${storiesOf(round)}: all worked after ${seconds(recovery.ms)}, ${recovery.last} last`)
