@@ -1,22 +1,20 @@
 // Other accounts on the machine cannot use the event store or the database of a running system.
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { readRuntime } from '@paylog/runtime/process/runtimeFile'
 import { startProcess } from '@paylog/testing/processes'
 import t from 'tap'
+import { dataDirectory } from './testing/dataDirectory.ts'
 
-const home = mkdtempSync(join(tmpdir(), 'paylog-local-access-'))
-const directory = join(home, 'data')
+const directory = dataDirectory(t)
 const system = await startProcess(t, {
   script: new URL('./main.ts', import.meta.url),
   // Its own master key, not the one of the tests.
   env: { DATA_DIR: directory, PORT: '0', PII_MASTER_KEY: '' },
 })
-t.teardown(() => rmSync(home, { recursive: true, force: true }))
 const { environment = {}, parts = [] } = readRuntime(directory) ?? {}
 const { EVENTSTORE_URL = '', DATABASE_URL = '' } = environment
 

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isAlive } from '@paylog/runtime/process/isAlive'
@@ -9,7 +8,9 @@ import { matchList } from '@paylog/testing/assertions'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { moduleLoading } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import { dataDirectory } from './testing/dataDirectory.ts'
+import { idOf, pay, waitForPayments } from './testing/payments.ts'
 
 const main = new URL('./main.ts', import.meta.url)
 const ops = fileURLToPath(new URL('../../ops/src/main.ts', import.meta.url))
@@ -31,12 +32,6 @@ function run(file: string, args: readonly string[], env: Record<string, string>)
 
 const startMain = (env: Record<string, string>) => run(process.execPath, [fileURLToPath(main)], env)
 const lines = (text: string) => text.trimEnd().split('\n')
-
-function dataDirectory(t: Test): string {
-  const directory = mkdtempSync(join(tmpdir(), 'paylog-local-test-'))
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
-  return join(directory, 'data')
-}
 
 function runtimeOf(directory: string): Runtime {
   const runtime = readRuntime(directory)
@@ -67,21 +62,6 @@ type Readiness = {
 async function readinessOf(origin: string): Promise<Readiness> {
   const response = await fetch(`${origin}/health/ready`)
   return (await response.json()) as Readiness
-}
-
-async function createPayment(baseUrl: string): Promise<string> {
-  const response = await fetch(`${baseUrl}/payments/intents`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      total_cents: 1500,
-      currency: 'EUR',
-      provider_id: 'sandbox',
-      guest_data: { email: 'guest@example.com', name: 'Guest', phone: '+34600000000' },
-    }),
-  })
-  const { data } = (await response.json()) as { data: { id: string } }
-  return data.id
 }
 
 t.test('npm start works from the first start to the start after SIGKILL', async (t) => {
@@ -156,12 +136,6 @@ t.test('npm start works from the first start to the start after SIGKILL', async 
       stderr: 'There is no payment unknown.\n',
     })
     t.match(await opsCommand('migrate'), { code: 0, stdout: 'Everything is up to date.\n' })
-    const silent = await createPayment(baseUrl)
-    t.match(await opsCommand('sandbox', 'settle', silent, 'succeeded', '--silent'), { code: 0 })
-    t.match(await opsCommand('payments', 'reconcile', '--json'), {
-      code: 0,
-      stdout: `{"finding":"late","payment_id":"${silent}"`,
-    })
   })
 
   await t.test('a second npm start on the same directory fails with one line that names the first', async (t) => {
@@ -185,10 +159,7 @@ t.test('npm start works from the first start to the start after SIGKILL', async 
     const projector = before.find(({ name }) => name === 'projector')
     if (projector === undefined) throw new Error('No projector runs')
     process.kill(projector.pid, 'SIGKILL')
-    const created = await createPayment(baseUrl)
-    await waitFor(async () => (await paymentsOfGuest(baseUrl)).includes(created), {
-      what: 'the new payment in the list',
-    })
+    await waitForPayments(baseUrl, [idOf(await pay(baseUrl))])
     const after = runtimeOf(DATA_DIR).parts
     const changed = after.filter(({ pid }) => !before.some((service) => service.pid === pid)).map(({ name }) => name)
     t.same(changed, ['projector'])

@@ -1,35 +1,27 @@
-import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '@paylog/config/environment'
-import { removeRuntime, writeRuntime } from '@paylog/runtime/process/runtimeFile'
 import t from 'tap'
 import { prepare } from './preparation.ts'
 import { loadSettings, withoutSettings } from './settings.ts'
 
-t.test(
-  'prepare passes the webhook endpoint variables on, and runtime.json is readable by its owner only',
-  async (t) => {
-    const DATA_DIR = t.testdir({})
-    const webhookVariables = {
-      EXTERNAL_WEBHOOK_URLS: 'https://example.com/legacy',
-      EXTERNAL_WEBHOOKS_ENABLED: 'true',
-      WEBHOOK_1_ENABLED: 'true',
-      WEBHOOK_1_URL: 'https://example.com/hook',
-      WEBHOOK_LOG_RETENTION: '30d',
-      PROJECT_ID: 'project-1',
-      PROJECT_IDS: 'project-2,project-3',
-    }
-    const given = { ...webhookVariables, DATA_DIR, PORT: '0', WEBHOOK_2_URL: '', UNRELATED: 'x' }
-    const { environment, unlock, baseUrl } = await prepare(loadSettings(given), given)
-    t.teardown(unlock)
-    t.match(environment, webhookVariables)
-    t.match(environment, { WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8,::1/128' })
-    t.notOk('UNRELATED' in environment || 'WEBHOOK_2_URL' in environment)
-    writeRuntime(DATA_DIR, { pid: process.pid, started_at: '', base_url: baseUrl, environment, parts: [] })
-    t.teardown(() => removeRuntime(DATA_DIR))
-    t.equal(statSync(join(DATA_DIR, 'runtime.json')).mode & 0o777, 0o600)
-  },
-)
+t.test('prepare passes the webhook endpoint variables on', async (t) => {
+  const DATA_DIR = t.testdir({})
+  const webhookVariables = {
+    EXTERNAL_WEBHOOK_URLS: 'https://example.com/legacy',
+    EXTERNAL_WEBHOOKS_ENABLED: 'true',
+    WEBHOOK_1_ENABLED: 'true',
+    WEBHOOK_1_URL: 'https://example.com/hook',
+    WEBHOOK_LOG_RETENTION: '30d',
+    PROJECT_ID: 'project-1',
+    PROJECT_IDS: 'project-2,project-3',
+  }
+  const given = { ...webhookVariables, DATA_DIR, PORT: '0', WEBHOOK_2_URL: '', UNRELATED: 'x' }
+  const { environment, unlock } = await prepare(loadSettings(given), given)
+  t.teardown(unlock)
+  t.match(environment, webhookVariables)
+  t.match(environment, { WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8,::1/128' })
+  t.notOk('UNRELATED' in environment || 'WEBHOOK_2_URL' in environment)
+})
 
 t.test('loadSettings reads every variable of every app from a file too, and names all bad ones', async (t) => {
   const DATA_DIR = t.testdir({

@@ -1,23 +1,20 @@
 // Starts from what earlier versions wrote (`releases/<version>`): it must stay readable, and can be worked with.
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdir, readFile } from 'node:fs/promises'
 import { createPaylogClient } from '@paylog/client/client'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { administer, createTestDatabase } from '@paylog/testing/testDatabase'
 import t from 'tap'
+import { dataDirectory } from './testing/dataDirectory.ts'
 import { everythingFollowed, get, type RecordedGet, releaseSettings } from './testing/releaseHistory.ts'
 
 const releases = new URL('../releases/', import.meta.url)
 
 for (const version of await readdir(releases)) {
   t.test(`what ${version} wrote is shown as ${version} showed it, and payments go on`, async (t) => {
-    const directory = await mkdtemp(join(tmpdir(), 'paylog-release-'))
-    t.teardown(() => rm(directory, { recursive: true, force: true }))
     const { databaseUrl } = await createTestDatabase(t)
     await administer(databaseUrl, await readFile(new URL(`${version}/tables.sql`, releases), 'utf8'))
     const port = await freePort()
-    const env = { ...releaseSettings, DATABASE_URL: databaseUrl, DATA_DIR: join(directory, 'data'), PORT: String(port) }
+    const env = { ...releaseSettings, DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory(t), PORT: String(port) }
     await startProcess(t, { script: new URL('./main.ts', import.meta.url), env })
     const baseUrl = `http://127.0.0.1:${port}`
     await everythingFollowed(baseUrl)

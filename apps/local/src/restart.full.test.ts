@@ -1,26 +1,18 @@
 // Kills the supervisor and starts it again at once.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { moduleLoading, testCycles } from '@paylog/testing/testEnvironment'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import { dataDirectory } from './testing/dataDirectory.ts'
 import { idOf, keepPaying, pay, waitForPayments } from './testing/payments.ts'
 
 const main = new URL('./main.ts', import.meta.url)
 /** The next start waits up to one second for old processes before it kills them. The rest allows for a busy machine. */
 const longestMs = (ordinaryMs: number) => 2 * ordinaryMs + 3_000
-
-function dataDirectory(t: Test): string {
-  const directory = mkdtempSync(join(tmpdir(), 'paylog-restart-test-'))
-  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
-  return join(directory, 'data')
-}
 
 t.test('npm start recovers from SIGKILL', async (t) => {
   const env = { DATA_DIR: dataDirectory(t), PORT: String(await freePort()) }

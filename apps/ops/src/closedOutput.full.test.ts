@@ -11,31 +11,29 @@ import { startOps } from './testing/runOps.ts'
 
 const { env, start, history } = await importHarness(t)
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
-const reported = { timeoutMs: 30_000, what: 'the first line of the report' }
 
-t.test('an import whose reader has gone continues and keeps its exit code', async (t) => {
+/** Imports 39 invalid lines and a product, while the readers of these outputs leave after the first line. */
+async function importWithout(...outputs: ('stdout' | 'stderr')[]) {
   const id = randomUUID()
   const input = new PassThrough()
   const running = start('-', { input })
   input.write('{\n')
-  await waitFor(() => running.output().includes('line 1: '), reported)
-  running.hangUp('stdout', 'stderr')
+  await waitFor(() => running.output().includes('line 1: '), { timeoutMs: 30_000, what: 'the start of the report' })
+  running.hangUp(...outputs)
   for (let line = 2; line < 40; line++) input.write('{\n')
   input.end(`${someLine({ id })}\n`)
-  t.match(await running.ended, { code: 2 })
+  return { id, ended: await running.ended }
+}
+
+t.test('an import whose reader has gone continues and keeps its exit code', async (t) => {
+  const { id, ended } = await importWithout('stdout', 'stderr')
+  t.match(ended, { code: 2 })
   t.same(await history(id), ['ProductAdded'])
 })
 
 t.test('when only the reader of stdout has gone, stderr still works and shows no stack', async (t) => {
-  const id = randomUUID()
-  const input = new PassThrough()
-  const running = start('-', { input })
-  input.write('{\n')
-  await waitFor(() => running.output().includes('line 1: '), reported)
-  running.hangUp('stdout')
-  for (let line = 2; line < 40; line++) input.write('{\n')
-  input.end(`${someLine({ id })}\n`)
-  t.match(await running.ended, {
+  const { id, ended } = await importWithout('stdout')
+  t.match(ended, {
     code: 2,
     stderr: /^Importing: 40 lines, \d+\/s\n39 lines were rejected\. Correct the file and import it again\.\n$/,
   })

@@ -6,8 +6,7 @@ import { table } from '@paylog/runtime/process/table'
 import t from 'tap'
 import { commands } from './commandLine.ts'
 import { completeEnvironment, findRunningSystem } from './runningSystem.ts'
-import { streamsRead } from './streams/read.ts'
-import { contextOf, runOps } from './testing/runOps.ts'
+import { runOps } from './testing/runOps.ts'
 
 const runtime = {
   pid: process.pid,
@@ -31,17 +30,6 @@ t.test('an invalid command line exits 2 and shows the usage', async (t) => {
     t.match(ended.stderr, 'Usage: npm run -s ops --')
     t.equal(ended.stdout, '')
   }
-  const misused = [
-    { args: [], expected: 'STREAM is missing' },
-    { args: ['a', 'b'], expected: 'Unexpected argument: b' },
-    { args: ['a', '--limit', '0'], expected: '--limit must be a whole number of at least 1' },
-  ]
-  const print = async (line: string) => void t.fail(line)
-  for (const { args, expected } of misused)
-    await t.rejects(streamsRead.run(args, contextOf({ environment: {}, print })), {
-      name: 'UsageError',
-      message: expected,
-    })
 })
 
 const commandsIn = (text: string) => [...text.matchAll(/^ {2}(\w+ \w+)/gm)].map(([, name]) => name)

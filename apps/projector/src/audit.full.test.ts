@@ -1,20 +1,14 @@
 // The log's tree, kept by projectors that are killed, and its part of the health page.
-import { setTimeout as pause } from 'node:timers/promises'
 import { openCheckpoint } from '@paylog/audit-log/checkpoint'
 import { newSigningKey, parseVerifierKey } from '@paylog/audit-log/note'
 import { rawEvents, rootOfEvents } from '@paylog/audit-log/testing/recorderHarness'
 import { treeRoot } from '@paylog/audit-log/tree'
 import { newestCheckpoint, readCheckpoints, readTree, storedHashes } from '@paylog/audit-log/treeStore'
-import { projectorHarness } from '@paylog/projections/testing/projectorHarness'
-import { createSeededRandom } from '@paylog/projections/testing/seededRandom'
-import { startTraffic } from '@paylog/projections/testing/traffic'
-import type { TestProcess } from '@paylog/testing/processes'
-import { testCycles } from '@paylog/testing/testEnvironment'
+import { killUnderLoad, projectorHarness } from '@paylog/projections/testing/projectorHarness'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { auditReadiness } from './audit.ts'
 
-const kills = testCycles(2)
 const { signingKey, verifierKey } = newSigningKey('example.com/payments')
 const verifier = parseVerifierKey(verifierKey)
 const settings = { AUDIT_SIGNING_KEY: signingKey, AUDIT_CHECKPOINT_INTERVAL: '200ms', HEALTH_PORT: '0' }
@@ -22,16 +16,7 @@ const settings = { AUDIT_SIGNING_KEY: signingKey, AUDIT_CHECKPOINT_INTERVAL: '20
 t.test('projectors killed under load beside a standby leave a correct tree and consistent checkpoints', async (t) => {
   const harness = await projectorHarness(t)
   const { pool, store } = harness
-  const { below } = createSeededRandom(t)
-  const traffic = startTraffic(t, store)
-  let pair: TestProcess[] = [await harness.startProjector(settings), await harness.startProjector(settings)]
-  for (let round = 0; round < kills; round += 1) {
-    await pause(below(600))
-    const [first, second] = pair
-    await first?.kill('SIGKILL')
-    pair = [...(second ? [second] : []), await harness.startProjector(settings)]
-  }
-  t.ok((await traffic.stop()) > kills, 'events were recorded meanwhile')
+  const [first] = await killUnderLoad(t, harness, { longestPauseMs: 600, env: settings })
   const isSigned = async () => {
     const last = await newestCheckpoint(pool)
     const tree = await readTree(pool)
@@ -49,7 +34,7 @@ t.test('projectors killed under load beside a standby leave a correct tree and c
     const checkpoint = openCheckpoint(note, verifier)
     t.same(checkpoint.root, rootOfEvents(events, checkpoint.size), `the checkpoint of ${checkpoint.size} events`)
   }
-  const health = String(pair[0]?.detail.healthUrl)
+  const health = String(first?.detail.healthUrl)
   const page = await (await fetch(`${health}/metrics`)).text()
   t.match(page, `audit_tree_size ${size}`)
   t.match(page, 'audit_tree_stopped 0')

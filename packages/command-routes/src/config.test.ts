@@ -63,13 +63,6 @@ t.test('PAYMENT_EXPIRES_AFTER is a day by default, and RETURN_URL_ORIGINS is emp
   ])
 })
 
-t.test('one error names every invalid variable, also those of the endpoints', async (t) => {
-  const bad = { ...endpointVariables, AUTH_URL: 'nowhere', WEBHOOK_1_URL: 'nowhere', WEBHOOK_1_EVENT_MODE: 'some' }
-  const names = problemsOf({ ...required, ...bad }).map((problem) => problem.split(' ', 1)[0])
-  t.same(names.toSorted(), ['AUTH_URL', 'WEBHOOK_1_EVENT_MODE', 'WEBHOOK_1_URL'])
-  t.notMatch(problemsOf({ ...required, ...bad }).join(), 'nowhere')
-})
-
 t.test('endpoint variables can be read from files, and a missing one is named beside the other problems', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'paylog-config-'))
   t.teardown(() => rmSync(directory, { recursive: true }))

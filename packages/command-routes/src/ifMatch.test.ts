@@ -55,10 +55,6 @@ t.test('a revision above 2^53 is compared exactly', async (t) => {
   t.notOk(isMet('"9007199254740992"', 9007199254740993n))
 })
 
-t.test('the 412 error contains the current ETag', async (t) => {
-  t.throws(() => requireMatch('"6"', 7n), { details: { etag: '"7"' }, message: /read it again/ })
-})
-
 t.test('no If-Match value matches a missing stream', async (t) => {
   for (const header of ['*', '"no_stream"', '"-1"', '"0"']) t.notOk(isMet(header, 'no_stream'), header)
   t.ok(isMet(undefined, 'no_stream'))
@@ -75,5 +71,5 @@ t.test('requireMatch: a header without any strong ETag says what If-Match must b
       },
       header,
     )
-  t.throws(() => requireMatch('7, "6"', 7n), { message: /read it again/ })
+  t.throws(() => requireMatch('7, "6"', 7n), { details: { etag: '"7"' }, message: /read it again/ })
 })

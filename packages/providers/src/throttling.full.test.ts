@@ -3,9 +3,8 @@ import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthori
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t, { type Test } from 'tap'
-import { withPriority } from './pacing.ts'
 import type { Provider } from './provider.ts'
-import { intent, refTo } from './testing/contractOperations.ts'
+import { intent } from './testing/contractOperations.ts'
 import { connect } from './testing/providerHarness.ts'
 
 // They wait for most of their time.
@@ -59,18 +58,4 @@ t.test('paypal: a throttled signature verification is retried', async (t) => {
   fake.verificationFaults.next({ kind: 'status', status: 429, commits: false })
   const { headers, body } = fake.signed(event)
   await paypal.verifyNotification({ headers, body: Buffer.from(body), now: new Date() })
-})
-
-t.test('a payment’s call starts at once while the reconciler’s calls wait for the rate limit', async (t) => {
-  const fake = await startFakeStripe(t)
-  const stripe = await connect(t, { ...fake.env, STRIPE_MAX_PER_SECOND: '10' })
-  const { provider_intent_id } = await stripe.createIntent(intent)
-  const startedAt = performance.now()
-  const reconciling = withPriority('reconciler', () =>
-    Promise.all(Array.from({ length: 12 }, () => stripe.retrieveIntent(refTo(provider_intent_id)))),
-  )
-  await stripe.createIntent({ ...intent, idempotency_key: 'second' })
-  t.ok(performance.now() - startedAt < 700, `${performance.now() - startedAt} ms`)
-  await reconciling
-  t.ok(performance.now() - startedAt > 1_900, 'the reconciler gets half of the rate')
 })

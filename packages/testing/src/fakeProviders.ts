@@ -105,7 +105,7 @@ async function startStripe(t: Test): Promise<FakeProvider> {
       fake.calls.filter(({ method, path }) => method === 'POST' && path === '/v1/payment_intents').length,
     intentsOf: (paymentId) => fake.intents().filter(({ metadata }) => metadata.payment_id === paymentId).length,
     pay: ({ provider_intent_id }) => void fake.pay(provider_intent_id, 'succeeded'),
-    deliver: (url) => fake.deliver(url, fake.events),
+    deliver: fake.deliver,
     chargesOf: (paymentId) => amounts(fake.ledger.charges, paymentId),
   }
 }
@@ -119,7 +119,7 @@ async function startPaypal(t: Test): Promise<FakeProvider> {
     creations: () => fake.callsTo(/^\/v2\/checkout\/orders$/).length,
     intentsOf: (paymentId) => [...fake.orders.values()].filter(({ unit }) => unit.custom_id === paymentId).length,
     pay: ({ provider_intent_id }) => void fake.approve(provider_intent_id),
-    deliver: (url) => fake.deliver(url, fake.events),
+    deliver: fake.deliver,
     chargesOf: (paymentId) => amounts(fake.charges, paymentId),
   }
 }
@@ -140,7 +140,7 @@ async function startAuthorizeNet(t: Test): Promise<FakeProvider> {
           .filter((invoice) => invoice === invoiceOf(paymentId)),
       ).size,
     pay: ({ client_secret }) => void fake.pay({ token: client_secret }),
-    deliver: (url) => fake.deliver(url),
+    deliver: fake.deliver,
     chargesOf: (paymentId) => amounts(fake.ledger.charges, invoiceOf(paymentId)),
   }
 }

@@ -29,30 +29,18 @@ export function valueAt(value: unknown, ...path: readonly (string | number)[]): 
 
 export type SignedEvent = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
 
-/**
- * Posts events in the given order, the whole list `times` times, each signed when it is sent.
- * @returns the response statuses
- */
+/** Posts events in the given order, each signed when it is sent. @returns the response statuses */
 export async function deliverEvents<Event>(
   url: string,
-  {
-    events,
-    sign,
-    times = 1,
-  }: {
-    readonly events: readonly Event[]
-    readonly sign: (event: Event) => SignedEvent
-    readonly times?: number | undefined
-  },
+  events: readonly Event[],
+  sign: (event: Event) => SignedEvent,
 ): Promise<number[]> {
   const statuses: number[] = []
-  for (let round = 0; round < times; round++) {
-    for (const event of events) {
-      const { headers, body } = sign(event)
-      const response = await fetch(url, { method: 'POST', headers, body })
-      await response.arrayBuffer()
-      statuses.push(response.status)
-    }
+  for (const event of events) {
+    const { headers, body } = sign(event)
+    const response = await fetch(url, { method: 'POST', headers, body })
+    await response.arrayBuffer()
+    statuses.push(response.status)
   }
   return statuses
 }

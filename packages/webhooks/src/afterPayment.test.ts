@@ -92,13 +92,7 @@ t.test('every event with a mark for attention sends payment.attention, and no ot
   for (const event of [mismatched(), conflicted(), ignored()]) t.strictSame(namesOf(event), [])
 })
 
-t.test('a refund that exceeds the payment sends payment.refunded and payment.attention', async (t) => {
-  const messages = messagesOf(refundRecorded({ attention: 'refund_exceeds_payment' }))
-  t.strictSame(
-    messages.map(({ event }) => event),
-    ['payment.refunded', 'payment.attention'],
-  )
-  t.equal(new Set(messages.map(({ id }) => id)).size, 2)
+t.test('a pending refund that exceeds the payment sends payment.attention only', async (t) => {
   t.strictSame(namesOf(refundRecorded({ status: 'pending', attention: 'refund_exceeds_payment' })), [
     'payment.attention',
   ])
@@ -133,10 +127,4 @@ t.test('a create call that was never made or only throttled sends nothing [10.4-
     for (const call of ['cancel', 'capture', 'refund'] as const)
       t.strictSame(callFailed({ call, outcome: 'rejected', error_code }), [])
   }
-})
-
-t.test('the legacy list gets none of the messages about refunds, disputes and attention', async (t) => {
-  const list = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/old' }
-  for (const event of [refundRecorded(), disputeRecorded(), mismatched({ attention: 'amount_mismatch' })])
-    t.strictSame(messagesTo(event, list), [])
 })

@@ -100,21 +100,6 @@ t.test('a repeated batch changes nothing, with the current or an older checkpoin
   t.same(await placesOf(pool), places, 'no row is written again')
 })
 
-t.test('overlapping batches lead to the same rows as separate ones', async (t) => {
-  const { pool } = await readModelDatabase(t)
-  const log = createLogFixture()
-  const id = addPaymentTo(log, user('u1'))
-  const applier = applierOf(pool)
-  await applier.start()
-  await applier.apply(log.batch())
-  log.decide(id, (state) => recordEvidence(succeeded, state))
-  await resetCheckpoints(pool)
-  await applier.start()
-  await applier.apply(log.batch())
-  const [row] = await tableOf(pool)
-  t.match(JSON.parse(row ?? '{}'), { status: 'succeeded', revision: 2, provider_payment_id: 'ch_1' })
-})
-
 t.test('a stale applier fails and writes nothing', async (t) => {
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
@@ -203,15 +188,4 @@ t.test('the reason of a stop is stored with the checkpoint until the next batch 
   )
   await applier.apply({ events: [], position: positionAt(1n) })
   t.equal((await liveCheckpoint(pool, 'payments'))?.stopped_because, null)
-})
-
-t.test('text that Postgres cannot store does not stop the projector', async (t) => {
-  const { pool } = await readModelDatabase(t)
-  const log = createLogFixture()
-  addPaymentTo(log, { ...user('u1'), description: 'a\0b', metadata: { text: 'c\0d "e" \\ {f,g}' }, tags: '{a,"b\\' })
-  const applier = applierOf(pool)
-  await applier.start()
-  await applier.apply(log.batch())
-  const { rows } = await pool.query('select description, metadata, tags from read_models.payments')
-  t.same(rows, [{ description: 'a\ufffdb', metadata: { text: 'c\0d "e" \\ {f,g}' }, tags: '{a,"b\\' }])
 })

@@ -60,8 +60,3 @@ t.test('a sync raises the revision and changes nothing else, for all batch sizes
   await reapply(pool, products, log)
   t.same(await rowOf(), { ...before, revision: 3n, is_active: false, updated_at: new Date(facts.occurred_at) })
 })
-
-t.test('requests with an Idempotency-Key and other categories change no product', async (t) => {
-  for (const stream of ['idempotentRequest-1', 'productLine-1'])
-    t.notOk(products.streamPrefixes.some((prefix) => stream.startsWith(prefix)))
-})

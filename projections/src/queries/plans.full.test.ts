@@ -19,7 +19,6 @@ import type { Queryable } from './runQuery.ts'
 
 const owner = userOwner('u1')
 const all = { owner, offset: 0, limit: 50 }
-const counted = /Index Only Scan using products_v1_by_filters/
 const one = { id: randomUUID(), owner }
 
 /** A page of the list of everybody's rows, after a row with this value. */
@@ -92,26 +91,6 @@ const queries: [name: string, run: (db: Queryable) => Promise<unknown>, indexes:
     [/addresses_v1_by_owner/, /defaults_v1_by_item/],
   ],
   ['one address', (db) => readItem(db, addressList, one), [/defaults_v1_by_item/]],
-  [
-    'products',
-    page(productList),
-    [counted, /Index Only Scan Backward using products_v1_by_creation/, /Index Scan using products_v1_pkey/],
-  ],
-  [
-    'products by name',
-    page(productList, { orderBy: 'name', orderDir: 'asc' }),
-    [counted, /Index Only Scan using products_v1_by_name/],
-  ],
-  [
-    'products by subtotal',
-    page(productList, { orderBy: 'subtotal_cents' }),
-    [counted, /Index Only Scan Backward using products_v1_by_subtotal/],
-  ],
-  [
-    'products by their last change',
-    page(productList, { orderBy: 'updated_at' }),
-    [counted, /Index Only Scan Backward using products_v1_by_update/],
-  ],
   [
     'products after a position',
     after(productList),

@@ -1,9 +1,6 @@
 // Rebuilds that are killed in each of their phases and continue where they were.
 
-import type { DomainEvent, Fold } from '@paylog/domain/events'
-import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import { productStream } from '@paylog/event-store/streamName'
 import type { TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
@@ -11,29 +8,16 @@ import t, { type Test } from 'tap'
 import { readCheckpoint } from '../apply/checkpoints.ts'
 import { products } from '../products/projection.ts'
 import { laterVersionOf } from '../testing/laterProjection.ts'
-import { addProductTo, createLogFixture } from '../testing/logFixture.ts'
 import { projectorHarness } from '../testing/projectorHarness.ts'
 import { tableStates, verifyOne, waitForAgreement, wrongCheckpoints } from '../testing/readModelChecks.ts'
+import { recordChangedProduct } from '../testing/traffic.ts'
 
-const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
-const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 const perProduct = 1_000
 /** Two windows of a rebuild. */
 const productCount = 6
 
 async function recordProducts(store: EventStore): Promise<void> {
-  for (let count = 0; count < productCount; count += 1) {
-    const log = createLogFixture()
-    const product_id = addProductTo(log)
-    const [added] = log.events.map(({ type, data }) => ({ type, data }) as DomainEvent as RecordedDomainEvent)
-    const occurred_at = '2026-03-02T10:00:00.000Z'
-    const changes = Array.from({ length: perProduct - 1 }, (_, number) => ({
-      type: 'ProductChanged' as const,
-      data: { product_id, occurred_at, changes: { description: `number ${number}` } },
-    }))
-    const events = [...(added === undefined ? [] : [added]), ...changes]
-    await store.handle({ stream: productStream(product_id), fold, decide: () => events, metadata })
-  }
+  for (let count = 0; count < productCount; count += 1) await recordChangedProduct(store, perProduct)
 }
 
 type Harness = Awaited<ReturnType<typeof projectorHarness>>

@@ -34,7 +34,6 @@ t.test('each differing row is found, with its differing columns and their values
   const { pool } = await readModelDatabase(t)
   const [id = ''] = await twoTables(pool, 3)
   t.same(await compared(pool), { isSame: true, differences: [] })
-  const rest = payments.columns
   const cases: readonly (readonly [string, string, unknown, unknown])[] = [
     ['status', "'succeeded'", 'succeeded', 'pending'],
     // Personal data is not shown.
@@ -53,7 +52,6 @@ t.test('each differing row is found, with its differing columns and their values
     ['completed_at', "'infinity'", 'infinity', null],
   ]
   for (const [column, value, found, expected] of cases) {
-    t.ok(column === 'revision' || column in rest)
     await pool.query(`update read_models.payments_v1 set ${column} = ${value} where id = $1`, [id])
     t.same(await compared(pool), {
       isSame: false,

@@ -1,5 +1,6 @@
 // An event store, a read model database, and projectors between them.
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { migrateAudit } from '@paylog/audit-log/migrate'
 import { userOwner } from '@paylog/domain/actor'
 import { erasureFold } from '@paylog/domain/erasures'
@@ -8,7 +9,8 @@ import { erasureStream } from '@paylog/event-store/streamName'
 import { migratePrivacy } from '@paylog/privacy/migrate'
 import { startTestKeys } from '@paylog/testing/dataKeys'
 import { startEventStore } from '@paylog/testing/eventStore'
-import { startProcess } from '@paylog/testing/processes'
+import { startProcess, type TestProcess } from '@paylog/testing/processes'
+import { testCycles } from '@paylog/testing/testEnvironment'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { addressList } from '../addresses/queries.ts'
@@ -18,7 +20,8 @@ import { readPage } from '../queries/lists.ts'
 import type { Queryable } from '../queries/runQuery.ts'
 import { readModelDatabase } from './projectionHarness.ts'
 import { everyPayment } from './readers.ts'
-import { openPayment } from './traffic.ts'
+import { createSeededRandom } from './seededRandom.ts'
+import { openPayment, startTraffic } from './traffic.ts'
 
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 const script = new URL('../../../apps/projector/src/main.ts', import.meta.url)
@@ -76,6 +79,29 @@ export async function projectorHarness(t: Test, log?: { readonly connectionStrin
         { what: `${count} payments in the read model` },
       ),
   }
+}
+
+type ProjectorHarness = Awaited<ReturnType<typeof projectorHarness>>
+
+/** Kills the first of two projectors under load, several times, and starts another one. @returns those that run */
+export async function killUnderLoad(
+  t: Test,
+  { store, startProjector }: ProjectorHarness,
+  { longestPauseMs, env = {} }: { readonly longestPauseMs: number; readonly env?: Readonly<Record<string, string>> },
+): Promise<TestProcess[]> {
+  const { below } = createSeededRandom(t)
+  const traffic = startTraffic(t, store)
+  let running = [await startProjector(env), await startProjector(env)]
+  const kills = testCycles(2)
+  for (let round = 0; round < kills; round += 1) {
+    // At a random point within a batch.
+    await pause(below(longestPauseMs))
+    const [first, ...others] = running
+    await first?.kill('SIGKILL')
+    running = [...others, await startProjector(env)]
+  }
+  t.ok((await traffic.stop()) > kills, 'events were recorded meanwhile')
+  return running
 }
 
 /** Counts the visible methods and addresses. */

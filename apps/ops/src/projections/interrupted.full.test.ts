@@ -1,8 +1,6 @@
 // Ctrl-C during a rebuild or a verification changes nothing that queries read.
 
-import { addProductTo, createLogFixture } from '@paylog/projections/testing/logFixture'
-import type { LoggedEvent } from '@paylog/projections/testing/logKeys'
-import { positionAt } from '@paylog/testing/positionAt'
+import { recordChangedProduct } from '@paylog/projections/testing/traffic'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { projectionsHarness, rebuildUpToIndexes, waitUntilBlocked } from '../testing/projectionsHarness.ts'
@@ -84,7 +82,7 @@ t.test('an interrupted verification leaves no table', async (t) => {
 })
 
 t.test('a rebuild interrupted while reading the log changes nothing', async (t) => {
-  for (let product = 0; product < 16; product++) await harness.record(changedOften(1_000))
+  for (let product = 0; product < 16; product++) await recordChangedProduct(harness.store, 1_000)
   await harness.caughtUp()
   const command = harness.start(['rebuild', 'products', '--json'])
   await waitFor(
@@ -106,18 +104,3 @@ t.test('a rebuild interrupted while reading the log changes nothing', async (t) 
   t.match(stderr, unchanged('products'))
   t.same(await harness.tables('products'), ['products_v1 live', 'products_v2 building'])
 })
-
-function changedOften(count: number): readonly LoggedEvent[] {
-  const log = createLogFixture()
-  const product = addProductTo(log)
-  const occurred_at = '2026-03-02T10:00:00.000Z'
-  const changes = Array.from({ length: count - 1 }, (_, number) => ({
-    type: 'ProductChanged' as const,
-    id: product,
-    revision: BigInt(number + 1),
-    position: positionAt(0n),
-    sealed: {},
-    data: { product_id: product, occurred_at, changes: { description: `number ${number}` } },
-  }))
-  return [...log.events, ...changes]
-}

@@ -84,13 +84,6 @@ t.test('an export has JSON on one line as recorded, and everything else in base6
   for (const file of [path, manifestOf(path)]) t.equal(statSync(file).mode & 0o777, 0o600)
 })
 
-t.test('an export has no system streams', async (t) => {
-  const path = newPath()
-  await exportTo(path)
-  t.ok((await rows()).some(({ stream }) => stream === '$mine-1'))
-  t.notMatch(linesOf(path), /"stream":"\$/)
-})
-
 type Condition = {
   readonly flags: readonly [option: string, value: string]
   readonly has: (row: RecordedRow) => boolean

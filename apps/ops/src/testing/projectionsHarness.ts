@@ -5,14 +5,6 @@ import { recordDispute } from '@paylog/domain/payments/disputes'
 import { recordRefund } from '@paylog/domain/payments/refunds'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
-import {
-  addressStream,
-  auditTrailStream,
-  defaultChoiceStream,
-  paymentMethodStream,
-  paymentStream,
-  productStream,
-} from '@paylog/event-store/streamName'
 import { liveCheckpoints } from '@paylog/projections/apply/checkpoints'
 import { projections } from '@paylog/projections/registry'
 import { listTables, liveTable, tableName } from '@paylog/projections/tables/tables'
@@ -28,6 +20,7 @@ import {
   user,
 } from '@paylog/projections/testing/logFixture'
 import type { LoggedEvent } from '@paylog/projections/testing/logKeys'
+import { streamOf } from '@paylog/projections/testing/traffic'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess } from '@paylog/testing/processes'
 import { testPool } from '@paylog/testing/testPool'
@@ -141,8 +134,7 @@ type Recorder = (events: readonly LoggedEvent[]) => Promise<void>
 
 function recordOn(store: EventStore): Recorder {
   return async (events) => {
-    const streams = Map.groupBy(events, ({ type, id }) => streamOf(type)(id))
-    for (const [stream, own] of streams)
+    for (const [stream, own] of Map.groupBy(events, streamOf))
       await store.handle({
         stream,
         fold,
@@ -186,14 +178,6 @@ async function tamper(pool: Pool, name: ProjectionName) {
     [randomUUID(), different],
   )
   return { missing, extra, different }
-}
-
-function streamOf(type: string) {
-  if (type.startsWith('PaymentMethod')) return paymentMethodStream
-  if (type.startsWith('Address')) return addressStream
-  if (type.startsWith('Default')) return defaultChoiceStream
-  if (type.startsWith('Administrator')) return auditTrailStream
-  return type.startsWith('Product') ? productStream : paymentStream
 }
 
 type Harness = Awaited<ReturnType<typeof projectionsHarness>>

@@ -9,18 +9,21 @@ const later = at(1_000_000)
 const { payment_id } = eventSamples.PaymentInitiated
 const { pool, emptyList } = await followUpsHarness(t)
 
-/** Resolves when a statement in this database waits for a lock. */
-const waitForBlockedStatement = () =>
-  waitFor(
-    async () => {
-      const { rows } = await pool.query<{ count: number }>(
-        `select count(*)::int as count from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock'`,
-      )
-      return rows[0]?.count === 1
-    },
-    { what: 'a waiting statement' },
-  )
+/** Runs a statement in a transaction, which is committed once what `begin` starts waits for it. */
+async function whileOther(statement: string, begin: () => Promise<unknown>): Promise<void> {
+  const other = await pool.connect()
+  try {
+    await other.query('begin')
+    await other.query(statement)
+    const waiting = begin()
+    const blocked = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await waitFor(async () => (await pool.query(blocked)).rowCount === 1, { what: 'a waiting statement' })
+    await other.query('commit')
+    await waiting
+  } finally {
+    other.release()
+  }
+}
 
 async function takeOne({ followUps }: { followUps: FollowUps }): Promise<FollowUp> {
   const [taken, ...more] = await followUps.take('fake', later, 10)
@@ -166,17 +169,7 @@ t.test('an event that waits for a result is merged with it, or starts a new foll
   }
   for (const [result, expected] of Object.entries(meanwhile)) {
     await list.read(event('PaymentInitiated', 0))
-    const other = await pool.connect()
-    try {
-      await other.query('begin')
-      await other.query(result)
-      const read = list.read(tiedReport(40))
-      await waitForBlockedStatement()
-      await other.query('commit')
-      await read
-    } finally {
-      other.release()
-    }
+    await whileOther(result, () => list.read(tiedReport(40)))
     await list.has(t, [expected])
   }
 })
@@ -186,17 +179,8 @@ t.test('a result that waits for an event is dropped, and the follow-up is free',
   await list.read(event('PaymentInitiated', 0))
   for (const result of [{ times: { ...none, watch: at(7200) }, pauses: 5 }, 'over'] as const) {
     const taken = await takeOne(list)
-    const other = await pool.connect()
-    try {
-      await other.query('begin')
-      await other.query("update webhooks.follow_ups set ask_at = finish_at + interval '1 s', version = version + 1")
-      const given = list.followUps.giveBack(taken, result)
-      await waitForBlockedStatement()
-      await other.query('commit')
-      await given
-    } finally {
-      other.release()
-    }
+    const update = "update webhooks.follow_ups set ask_at = finish_at + interval '1 s', version = version + 1"
+    await whileOther(update, () => list.followUps.giveBack(taken, result))
     await list.has(t, [{ ...none, finish: 30, ask: 31 }])
   }
   t.match(await takeOne(list), { subject: stream })

@@ -1,4 +1,4 @@
-// Follow-ups of notifications about saved methods, and of payments with saved methods.
+// Follow-ups of notifications about saved methods.
 import { addPaymentMethod, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream, providerEventStream } from '@paylog/event-store/streamName'
 import { connect } from '@paylog/providers/testing/providerHarness'
@@ -14,11 +14,6 @@ const harness = await createReconcilerHarness(t)
 const fake = await startFakeStripe(t, { now: harness.now })
 const stripe = await connect(t, fake.env, { timeoutMs: 2_000 })
 const workflow = { store: harness.store, providers: new Map([[stripe.id, stripe]]), now: harness.now }
-
-t.beforeEach(() => {
-  fake.faults.always(undefined)
-  fake.readFaults.always(undefined)
-})
 
 const stateOf = async (id: string) => (await harness.store.load(paymentMethodStream(id), paymentMethodFold)).state
 
@@ -100,33 +95,4 @@ t.test('a notification about a method is applied once Stripe responds again', as
   }
   t.match(await stateOf(gone.id), { status: 'removed' })
   t.match(await stateOf(renewed.id), { status: 'saved', last_four: '0005', expiry_year: '2034', alias: 'Mine' })
-})
-
-/** Every create call for a payment: its key, customer and method. */
-const creations = (payment: string) =>
-  fake.calls
-    .filter(({ path, params }) => path === '/v1/payment_intents' && params['metadata[payment_id]'] === payment)
-    .map(({ key, params }) => [key, params.customer, params.payment_method])
-const intentsOf = (payment: string) => fake.intents().filter(({ metadata }) => metadata.payment_id === payment)
-const finished = (payment: string) =>
-  waitFor(async () => (await harness.payment(payment)).create.outcome === 'done', { what: 'the intent' })
-
-t.test('a create call without a response is repeated with the same method for the same intent', async (t) => {
-  await harness.startWorker(t, stripe)
-  const { id: payment_method_id, provider_method } = await save()
-  fake.faults.always({ kind: 'drop', commits: true })
-  const id = await harness.open(stripe, { payment_method_id, provider_method })
-  t.match(await harness.payment(id), { status: 'pending', create: { outcome: 'unknown' } })
-  const before = creations(id).length
-  t.ok(before > 0)
-  fake.faults.always(undefined)
-  harness.forward(11 * second)
-  await finished(id)
-  const calls = creations(id)
-  t.ok(calls.length > before, 'the call is repeated')
-  const { provider_customer_id: customer, provider_method_id: method } = provider_method
-  t.same(new Set(calls.map((call) => JSON.stringify(call))), new Set([JSON.stringify([id, customer, method])]))
-  const intents = intentsOf(id)
-  t.equal(intents.length, 1)
-  t.match(intents, [{ customer, payment_method: method }])
 })

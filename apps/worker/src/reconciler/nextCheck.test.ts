@@ -127,8 +127,8 @@ function watchedAges(reconcileAfterMs: number, findingOf: (look: number) => Reco
   const ages: number[] = []
   let current = followUp({ watch: after(reconcileAfterMs) })
   for (let look = 1; look < 200; look++) {
-    const at = current.times.watch
-    if (at === null) throw new Error('Not a watched follow-up')
+    const { watch: at, ask } = current.times
+    if (at === null || ask !== null) throw new Error('Not a watched follow-up')
     ages.push(at.getTime() - now.getTime())
     const result = reconciled({ finding: findingOf(look) })
     // A worker looks a little later than planned.

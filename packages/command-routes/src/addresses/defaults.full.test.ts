@@ -53,12 +53,6 @@ t.test('of addresses created concurrently as default one is the default', async 
   t.ok(ids.includes((await defaultOf(guestOwner(guestEmail), 'billing')) ?? ''))
 })
 
-t.test('making the default address the default again records nothing', async (t) => {
-  const id = await addressOf(ada, asDefault)
-  const { status, data } = await recordsNothing(t, () => put(id, { is_default: true }))
-  t.match({ status, data }, { status: 200, data: { is_default: true } })
-})
-
 t.test('clearing or removing the default leaves the owner without one', async (t) => {
   const first = await addressOf(ada, asDefault)
   const second = await addressOf(ada, asDefault)

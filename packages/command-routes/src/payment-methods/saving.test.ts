@@ -1,13 +1,27 @@
 // POST /payment-methods: recorded data, responses and errors.
 import { PaymentMethodResource } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store/streamName'
+import { createSandbox } from '@paylog/providers/sandbox/sandbox'
+import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
-import { ada, adaId, grace, guest, guestEmail } from '../testing/commandApiHarness.ts'
-import { savedMethodsHarness } from '../testing/methodsHarness.ts'
+import { ada, adaId, grace, guest, guestEmail, type Headers } from '../testing/commandApiHarness.ts'
+import { providerFromEnv } from '../testing/fakeProviders.ts'
+import { methodsHarness } from '../testing/methodsHarness.ts'
 
-const { fake, stripe, app, save, remove, providers, recordsNothing, eventsOf, typesOf, stateOf, ...more } =
-  await savedMethodsHarness(t)
-const { bodyOf, addressOf } = more
+const fake = await startFakeStripe(t)
+const stripe = await providerFromEnv(t, fake.env)
+const api = await methodsHarness(t, [stripe, createSandbox({ webhookSecrets: ['secret'] })])
+const { app, save, remove, providers, recordsNothing, eventsOf, typesOf, stateOf } = api
+t.beforeEach(() => void providers.set('stripe', stripe))
+
+function bodyOf(more: object = {}) {
+  const { id: payment_method_token } = fake.addMethod({ brand: 'visa', last4: '4242', exp_month: 8, exp_year: 2034 })
+  return { payment_method_token, provider_id: 'stripe', ...more }
+}
+async function addressOf(headers: Headers): Promise<string> {
+  const payload = { address_type: 'billing', line1: '1 Sample Street', city: 'Berlin', country: 'DE' }
+  return (await app.inject({ method: 'POST', url: '/addresses', headers, payload })).json().data.id
+}
 
 t.test(
   "a saved method has all of the client's fields and the provider's details [2.3-fields 2.7-method-values]",

@@ -39,30 +39,6 @@ t.test('a sync to an unknown provider is rejected before products are loaded', a
   }
 })
 
-t.test('provider_id of a sync is optional when one provider is enabled', async (t) => {
-  api.providers.delete('other')
-  t.teardown(() => api.providers.set('other', { ...sandbox, id: 'other' }))
-  const { status, data } = await sync({ product_ids: [await productOf()] })
-  t.equal(status, 200)
-  t.same(data.summary, { created: 1, updated: 0, skipped: 0, failed: 0 })
-})
-
-t.test('malformed and unknown product ids of a sync fail individually', async (t) => {
-  const body = { ...plain, product_ids: ['x'.repeat(255), '../x', 'é', id.toUpperCase(), id] }
-  const { status, data } = await sync(body)
-  t.equal(status, 200)
-  t.same(
-    data.results.map(({ product_id, status, error }) => [product_id, status, error?.code]),
-    [
-      ['x'.repeat(255), 'failed', 'not_found'],
-      ['../x', 'failed', 'not_found'],
-      ['é', 'failed', 'not_found'],
-      [id.toUpperCase(), 'created', undefined],
-    ],
-  )
-  t.match(data, { total: 4, successful: 1, failed: 3 })
-})
-
 t.test('the report of 500 long product ids can be recorded', async (t) => {
   const product_ids = Array.from({ length: 500 }, (_, n) => `${n}`.padStart(255, 'é'))
   const headers = { ...admin, 'idempotency-key': 'long' }

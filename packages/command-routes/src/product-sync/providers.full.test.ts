@@ -1,10 +1,22 @@
 // Product sync at fakes of the providers with a catalogue, over their wire formats.
+import { startFakePaypalCatalog, startFakeStripeCatalog } from '@paylog/testing/fakeProviders'
 import t from 'tap'
-import { membership, syncProvidersHarness } from '../testing/productsHarness.ts'
+import { providerFromEnv } from '../testing/fakeProviders.ts'
+import { plan, syncHarness } from '../testing/productsHarness.ts'
 
-const { sync, change, historyOf, productOf, at } = await syncProvidersHarness(t)
+const fakes = await Promise.all([startFakeStripeCatalog(t), startFakePaypalCatalog(t)])
+const providers = await Promise.all(fakes.map(({ env }) => providerFromEnv(t, env)))
+const api = await syncHarness(t, { providers })
+const { sync, change, historyOf } = api
+/** A recurring product, for which each provider with a catalogue keeps a price. */
+const membership = { ...plan, description: 'Everything, every month', total_cents: 900 }
+const productOf = (more: object = {}) => api.productOf({ ...membership, ...more })
 
-for (const { fake, provider_id, syncOne, isOnce } of at) {
+for (const fake of fakes) {
+  const provider_id = fake.id
+  const syncOne = (id: string, more: object = {}) => api.syncOne(id, { provider_id, ...more })
+  const isOnce = (id: string) => fake.products().filter((each) => each === id).length === 1
+
   t.test(`${fake.id}: a product is created, and then skipped without a call [1-product-sync]`, async (t) => {
     const id = await productOf()
     const created = await syncOne(id)

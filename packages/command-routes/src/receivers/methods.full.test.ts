@@ -2,80 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import { type PaymentMethod, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
-import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
-import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
-import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t, { type Test } from 'tap'
 import { ada } from '../testing/commandApiHarness.ts'
-import { providerFromEnv } from '../testing/fakeProviders.ts'
-import { receiverHarness, type SignedNotification } from '../testing/receiverHarness.ts'
+import { providerFromEnv, type SentNotification, startFakeMethodProviders } from '../testing/fakeProviders.ts'
+import { receiverHarness } from '../testing/receiverHarness.ts'
 
-type SentNotification = SignedNotification & { readonly id: string; readonly type: string }
-type Ref = Pick<PaymentMethod, 'provider_method_id' | 'provider_customer_id'>
-
-type MethodProvider = {
-  readonly env: Readonly<Record<string, string>>
-  /** A token from the provider's form. */
-  token(): string
-  /** The latest notification. */
-  latest(): SentNotification
-  /** Changes the card to one that ends in 0005. Not every provider notifies it. */
-  renew: ((method: Ref) => void) | null
-  /** Detaches the method at the provider. */
-  detach(method: Ref): void
-}
-
-const noNotification = (): never => {
-  throw new Error('The provider sent no notification')
-}
-
-async function stripeMethods(t: Test): Promise<MethodProvider> {
-  const fake = await startFakeStripe(t)
-  return {
-    env: fake.env,
-    token: () => fake.addMethod().id,
-    latest(event = fake.events.at(-1) ?? noNotification()) {
-      return { ...fake.signed(event), id: event.id, type: event.type }
-    },
-    renew: ({ provider_method_id: id }) => void fake.changeCard(id, { last4: '0005', exp_year: 2034 }),
-    detach: ({ provider_method_id: id }) => void fake.detachMethod(id),
-  }
-}
-
-async function paypalMethods(t: Test): Promise<MethodProvider> {
-  const fake = await startFakePaypal(t)
-  return {
-    env: fake.env,
-    token: () => fake.vault.approveSetup({ card: { brand: 'VISA', last_digits: '4242', expiry: '2030-08' } }),
-    latest(event = fake.events.at(-1) ?? noNotification()) {
-      return { ...fake.signed(event), id: event.id, type: event.event_type }
-    },
-    renew: null,
-    detach: ({ provider_method_id: id }) => void fake.vault.remove(id),
-  }
-}
-
-async function authorizeNetMethods(t: Test): Promise<MethodProvider> {
-  const fake = await startFakeAuthorizeNet(t)
-  let cards = 1000
-  return {
-    env: fake.env,
-    token: () => fake.profiles.tokenise({ card: `card ${cards++}`, expirationDate: '2030-08', cardType: 'Visa' }),
-    latest(event = fake.events.at(-1) ?? noNotification()) {
-      return { ...fake.signed(event), id: event.notificationId, type: event.eventType }
-    },
-    renew: ({ provider_customer_id, provider_method_id: id }) =>
-      void fake.profiles.changeMethod(provider_customer_id ?? '', id, { card: 'card 0005' }),
-    detach: ({ provider_customer_id, provider_method_id: id }) =>
-      void fake.profiles.deleteMethod(provider_customer_id ?? '', id),
-  }
-}
-
-const starts = { stripe: stripeMethods, paypal: paypalMethods, 'authorize-net': authorizeNetMethods }
-
-for (const [name, start] of Object.entries(starts))
+for (const { id: name, env, token, latest, renew, detach } of await startFakeMethodProviders(t))
   t.test(`the receiver of ${name} applies notifications about saved methods`, async (t) => {
-    const { env, token, latest, renew, detach } = await start(t)
     const { app, store, providers, send, inboxOf, typesOf } = await receiverHarness(t, await providerFromEnv(t, env))
     const streamOf = ({ payment_method_id }: PaymentMethod) => paymentMethodStream(payment_method_id)
     const historyOf = async (method: PaymentMethod) => (await typesOf(streamOf(method))).slice(1)
@@ -134,7 +67,8 @@ for (const [name, start] of Object.entries(starts))
     )
 
     t.test(`${name}: a notification about another system's method is unmatched`, async (t) => {
-      const methods = providers.get(name)?.methods ?? noNotification()
+      const methods = providers.get(name)?.methods
+      if (!methods) throw new Error(`${name} has no methods`)
       const user = { user_id: 'user-of-others', email: null, name: null }
       const provider_customer_id = await methods.createCustomer({ idempotency_key: randomUUID(), ...user })
       const attachment = { idempotency_key: randomUUID(), token: token(), user_id: user.user_id, provider_customer_id }

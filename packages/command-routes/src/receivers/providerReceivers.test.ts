@@ -219,7 +219,7 @@ for (const [name, startSample] of Object.entries(samples))
       },
     )
 
-    t.test(`${name}: 24 copies of a notification at the same moment apply once`, async (t) => {
+    t.test(`${name}: 24 copies of a notification at the same moment apply once [4.12-duplicates]`, async (t) => {
       const payment = await open()
       const paid = pay(payment)
       const responses = await Promise.all(Array.from({ length: 24 }, () => send(paid.sign())))

@@ -48,15 +48,6 @@ t.test('a signed success settles the payment, and the notification is stored unc
   t.match(stored, { metadata: { actor: 'provider:sandbox' } })
 })
 
-t.test('a hundred copies of a notification apply once [4.12-duplicates]', async (t) => {
-  const { id, intent } = await openPayment()
-  const body = eventBody('payment_intent.failed', intent, { id: 'evt_often' })
-  const responses = await Promise.all(Array.from({ length: 100 }, () => send(body)))
-  t.ok(responses.every(({ statusCode }) => statusCode === 200))
-  t.same((await eventsOf(paymentStream(id))).slice(2), [received, 'PaymentAttemptFailed'])
-  t.same(await eventsOf(providerEventStream('sandbox', 'evt_often')), [])
-})
-
 t.test('concurrent notifications about one payment are all accepted', async (t) => {
   const { id, intent } = await openPayment()
   const bodies = Array.from({ length: 24 }, () => eventBody('payment_intent.failed', intent))
@@ -90,20 +81,12 @@ t.test('late, contradicting and mismatching notifications are recorded with 200 
   ])
 })
 
-t.test('a notification that matches no payment is recorded as unmatched', async (t) => {
-  for (const [n, body] of [
-    eventBody('payment_intent.succeeded', 'sandbox_pi_unknown', { id: 'evt_u0' }),
-    eventBody('subscription.created', 'sub_1', { id: 'evt_u1', object: { customer: 'cus_1' } }),
-    eventBody('something.new', 'x', { id: 'evt_u2' }),
-    eventBody('payment_intent.succeeded', 'sandbox_pi_x', {
-      id: 'evt_u3',
-      object: { metadata: { payment_id: '018f0000-0000-7000-8000-00000000dead' } },
-    }),
-  ].entries()) {
-    t.equal((await send(body)).statusCode, 200)
-    const types = await eventsOf(providerEventStream('sandbox', `evt_u${n}`))
-    t.same(types, ['ProviderEventReceived', 'ProviderEventUnmatched'])
-  }
+t.test('a notification that names an unknown payment is recorded as unmatched', async (t) => {
+  const object = { metadata: { payment_id: '018f0000-0000-7000-8000-00000000dead' } }
+  const body = eventBody('payment_intent.succeeded', 'sandbox_pi_x', { id: 'evt_unknown', object })
+  t.equal((await send(body)).statusCode, 200)
+  const types = await eventsOf(providerEventStream('sandbox', 'evt_unknown'))
+  t.same(types, ['ProviderEventReceived', 'ProviderEventUnmatched'])
 })
 
 t.test('a notification that names our payment but another intent changes nothing [10.2-other-intent]', async (t) => {
@@ -147,23 +130,19 @@ t.test(
     const { intent } = await openPayment()
     const before = (await store.head())?.commit
     const body = eventBody('payment_intent.succeeded', intent)
-    const rejected = async (response: Awaited<ReturnType<typeof send>>, status: number, code: string) => {
-      t.equal(response.statusCode, status, code)
-      t.match(response.json(), { success: false, error: { code } })
-    }
-    await rejected(await send(body, signSandboxEvent('wrong', body, seconds())), 400, 'invalid_signature')
-    await rejected(await send(body, signSandboxEvent(webhookSecret, body, seconds() - 400)), 400, 'invalid_signature')
-    await rejected(await send(`${body}\n`, signSandboxEvent(webhookSecret, body, seconds())), 400, 'invalid_signature')
-    await rejected(await send('{}'), 400, 'invalid_request')
-    await rejected(await send('no json'), 400, 'invalid_request')
-    await rejected(await send(`\ufeff${body}`), 400, 'invalid_request')
-    await rejected(
-      await send(eventBody('payment_intent.succeeded', intent, { object: { amount: null } })),
-      400,
-      'invalid_request',
-    )
-    await rejected(await send(body, signSandboxEvent(webhookSecret, body, seconds() + 400)), 400, 'invalid_signature')
-    await rejected(await app.inject({ method: 'POST', url: '/webhooks/sandbox' }), 400, 'invalid_signature')
+    const withoutAmount = eventBody('payment_intent.succeeded', intent, { object: { amount: null } })
+    for (const [response, code] of [
+      [await send(body, signSandboxEvent('wrong', body, seconds())), 'invalid_signature'],
+      [await send(body, signSandboxEvent(webhookSecret, body, seconds() - 400)), 'invalid_signature'],
+      [await send(body, signSandboxEvent(webhookSecret, body, seconds() + 400)), 'invalid_signature'],
+      [await send(`${body}\n`, signSandboxEvent(webhookSecret, body, seconds())), 'invalid_signature'],
+      [await app.inject({ method: 'POST', url: '/webhooks/sandbox' }), 'invalid_signature'],
+      [await send('{}'), 'invalid_request'],
+      [await send('no json'), 'invalid_request'],
+      [await send(`\ufeff${body}`), 'invalid_request'],
+      [await send(withoutAmount), 'invalid_request'],
+    ] as const)
+      t.match([response.statusCode, response.json()], [400, { success: false, error: { code } }], code)
     t.equal((await store.head())?.commit, before, 'nothing was recorded')
   },
 )

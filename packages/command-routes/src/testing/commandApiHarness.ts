@@ -116,7 +116,7 @@ export async function commandApiHarness(
   return {
     app,
     /** @param body a string as it is, anything else as JSON; none if omitted */
-    async send<Data>(method: 'POST' | 'PUT' | 'DELETE', url: string, headers: Headers, body?: unknown) {
+    async send<Data>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, headers: Headers, body?: unknown) {
       const response = await app.inject({
         method,
         url,

@@ -1,5 +1,6 @@
 // Real provider adapters connected to fake provider servers.
 import { loadConfig } from '@paylog/config/environment'
+import type { PaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import type { Provider } from '@paylog/providers/provider'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { FaultPlan } from '@paylog/testing/fakeServer'
@@ -8,6 +9,7 @@ import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
 import type { Test } from 'tap'
 import { Type } from 'typebox'
+import type { SignedNotification } from './receiverHarness.ts'
 
 /** Long enough for a call with two retries, and short enough for a test. */
 const providerTimeoutMs = 1_600
@@ -20,6 +22,9 @@ export async function providerFromEnv(t: Test, env: Readonly<Record<string, stri
   t.teardown(() => provider.close())
   return provider
 }
+
+export type SentNotification = SignedNotification & { readonly id: string; readonly type: string }
+type MethodRef = Pick<PaymentMethod, 'provider_method_id' | 'provider_customer_id'>
 
 /** One interface to the fakes of all providers, for tests of saved methods. */
 export type FakeMethodProvider = {
@@ -39,6 +44,18 @@ export type FakeMethodProvider = {
   detached(): number
   /** Makes the provider forget a customer. */
   loseCustomer(id: string): void
+  /** The latest notification. */
+  latest(): SentNotification
+  /** Changes the card to one that ends in 0005. Not every provider notifies it. */
+  readonly renew: ((method: MethodRef) => void) | null
+  /** Detaches the method at the provider. */
+  detach(method: MethodRef): void
+}
+
+function lastOf<Event>(events: readonly Event[]): Event {
+  const event = events.at(-1)
+  if (event === undefined) throw new Error('The provider sent no notification')
+  return event
 }
 
 export async function startFakeMethodProviders(t: Test): Promise<readonly FakeMethodProvider[]> {
@@ -59,6 +76,11 @@ async function fakeStripe(t: Test): Promise<FakeMethodProvider> {
     customers: () => countOf('customer.created'),
     detached: () => countOf('payment_method.detached'),
     loseCustomer: (id) => void fake.deleteCustomer(id),
+    latest(event = lastOf(fake.events)) {
+      return { ...fake.signed(event), id: event.id, type: event.type }
+    },
+    renew: ({ provider_method_id: id }) => void fake.changeCard(id, { last4: '0005', exp_year: 2034 }),
+    detach: ({ provider_method_id: id }) => void fake.detachMethod(id),
   }
 }
 
@@ -76,6 +98,11 @@ async function fakePaypal(t: Test): Promise<FakeMethodProvider> {
     customers: () => null,
     detached: () => countOf('VAULT.PAYMENT-TOKEN.DELETED'),
     loseCustomer: (id) => fake.vault.loseCustomer(id),
+    latest(event = lastOf(fake.events)) {
+      return { ...fake.signed(event), id: event.id, type: event.event_type }
+    },
+    renew: null,
+    detach: ({ provider_method_id: id }) => void fake.vault.remove(id),
   }
 }
 
@@ -99,5 +126,12 @@ async function fakeAuthorizeNet(t: Test): Promise<FakeMethodProvider> {
     customers: () => countOf('customer.created'),
     detached: () => countOf('customer.paymentProfile.deleted'),
     loseCustomer: (id) => void fake.profiles.deleteCustomer(id),
+    latest(event = lastOf(fake.events)) {
+      return { ...fake.signed(event), id: event.notificationId, type: event.eventType }
+    },
+    renew: ({ provider_customer_id, provider_method_id: id }) =>
+      void fake.profiles.changeMethod(provider_customer_id ?? '', id, { card: 'card 0005' }),
+    detach: ({ provider_customer_id, provider_method_id: id }) =>
+      void fake.profiles.deleteMethod(provider_customer_id ?? '', id),
   }
 }

@@ -4,13 +4,10 @@ import { defaultChoiceFold } from '@paylog/domain/defaultChoice'
 import type { PaymentMethod, PaymentMethodResource } from '@paylog/domain/payment-methods/paymentMethod'
 import { defaultChoiceStream, paymentMethodStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
-import { createSandbox } from '@paylog/providers/sandbox/sandbox'
-import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { listId } from '@paylog/workflows/defaults'
 import { loadMethod } from '@paylog/workflows/payment-methods/savedMethod'
 import type { Test } from 'tap'
 import { ada, commandApiHarness, type Headers } from './commandApiHarness.ts'
-import { providerFromEnv } from './fakeProviders.ts'
 
 export async function methodsHarness(t: Test, given?: readonly Provider[]) {
   const api = await commandApiHarness(t, given && { providers: given })
@@ -53,31 +50,6 @@ export async function methodsHarness(t: Test, given?: readonly Provider[]) {
       const events: unknown[] = []
       for await (const { event } of store.client.readAll()) events.push(event?.data, event?.metadata)
       return JSON.stringify(events)
-    },
-  }
-}
-
-/** A fake Stripe beside the sandbox. A test may remove one from `providers`; each test starts with both. */
-export async function savedMethodsHarness(t: Test) {
-  const fake = await startFakeStripe(t)
-  const stripe = await providerFromEnv(t, fake.env)
-  const sandbox = createSandbox({ webhookSecrets: ['secret'] })
-  const api = await methodsHarness(t, [stripe, sandbox])
-  const { app, providers } = api
-  t.beforeEach(() => {
-    for (const each of [stripe, sandbox]) providers.set(each.id, each)
-  })
-  const freshToken = () => fake.addMethod({ brand: 'visa', last4: '4242', exp_month: 8, exp_year: 2034 }).id
-  return {
-    ...api,
-    fake,
-    stripe,
-    sandbox,
-    freshToken,
-    bodyOf: (more: object = {}) => ({ payment_method_token: freshToken(), provider_id: 'stripe', ...more }),
-    async addressOf(headers: Headers): Promise<string> {
-      const payload = { address_type: 'billing', line1: '1 Sample Street', city: 'Berlin', country: 'DE' }
-      return (await app.inject({ method: 'POST', url: '/addresses', headers, payload })).json().data.id
     },
   }
 }

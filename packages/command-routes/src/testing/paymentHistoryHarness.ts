@@ -11,32 +11,16 @@ import { admin, commandApiHarness, type Headers } from './commandApiHarness.ts'
 /** Far below the limit of one append. */
 const eventsPerAppend = 500
 
-export type ReadResponse<Data> = {
-  readonly status: number
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly text: string
-  readonly data: Data
-  readonly error: { readonly code: string; readonly message: string; readonly details?: unknown } | undefined
-}
-
 export async function paymentHistoryHarness(t: Test, options: Parameters<typeof commandApiHarness>[1] = {}) {
   const api = await commandApiHarness(t, options)
-  const { app, store } = api
-
-  async function get<Data>(url: string, headers: Headers): Promise<ReadResponse<Data>> {
-    const response = await app.inject({ method: 'GET', url, headers })
-    const { data, error } = response.json()
-    return { status: response.statusCode, headers: response.headers, text: response.body, data, error }
-  }
-
+  const { send, store } = api
   return {
     ...api,
-    get,
     /** @param query including the question mark */
     payment: (id: string, query = '', headers: Headers = admin) =>
-      get<PaymentResource>(`/admin/payments/${id}${query}`, headers),
+      send<PaymentResource>('GET', `/admin/payments/${id}${query}`, headers),
     history: (id: string, headers: Headers = admin, query = '') =>
-      get<HistoryEntry[]>(`/admin/payments/${id}/history${query}`, headers),
+      send<HistoryEntry[]>('GET', `/admin/payments/${id}/history${query}`, headers),
     /** Records events under a new payment id. @returns the id, and the events with it */
     async record(template: readonly PaymentEvent[]) {
       const id: string = randomUUID()

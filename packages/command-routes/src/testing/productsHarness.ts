@@ -2,10 +2,8 @@
 import { type ProductResource, productFold } from '@paylog/domain/products/product'
 import type { SyncReport, SyncResult } from '@paylog/domain/products/syncReport'
 import { productStream } from '@paylog/event-store/streamName'
-import { startFakePaypalCatalog, startFakeStripeCatalog } from '@paylog/testing/fakeProviders'
 import type { Test } from 'tap'
 import { type ApiResponse, admin, commandApiHarness, type Headers } from './commandApiHarness.ts'
-import { providerFromEnv } from './fakeProviders.ts'
 
 export const mug = { name: 'Sample mug', product_type: 'physical', currency: 'EUR', total_cents: 1490 }
 export const plan = {
@@ -63,33 +61,5 @@ export async function syncHarness(t: Test, options: Parameters<typeof productsHa
       if (status !== 200) throw new Error(text)
     },
     historyOf: async (id: string) => (await products.eventsOf(id)).slice(1).map(({ type }) => type),
-  }
-}
-
-/** A recurring product, for which each provider with a catalogue keeps a price. */
-export const membership = {
-  name: 'Membership',
-  description: 'Everything, every month',
-  product_type: 'subscription',
-  is_recurring: true,
-  billing_interval: 'month',
-  total_cents: 900,
-}
-
-export async function syncProvidersHarness(t: Test) {
-  const fakes = await Promise.all([startFakeStripeCatalog(t), startFakePaypalCatalog(t)])
-  const providers = await Promise.all(fakes.map(({ env }) => providerFromEnv(t, env)))
-  const api = await syncHarness(t, { providers })
-  const productOf = (more: object = {}) => api.productOf({ ...membership, ...more })
-  return {
-    ...api,
-    productOf,
-    /** The harness of each provider with a catalogue. */
-    at: fakes.map((fake) => ({
-      fake,
-      provider_id: fake.id,
-      syncOne: (id: string, more: object = {}) => api.syncOne(id, { provider_id: fake.id, ...more }),
-      isOnce: (id: string) => fake.products().filter((each) => each === id).length === 1,
-    })),
   }
 }

@@ -13,7 +13,6 @@ type PosterOptions = {
   readonly format?: WebhookFormat
   readonly secrets?: readonly string[]
   readonly signal?: AbortSignal
-  readonly now?: () => Date
 }
 
 /** @param allowed private ranges that are allowed */

@@ -75,11 +75,6 @@ t.test('a cancellation ends with the reason of the request', async (t) => {
   t.match(fold(canceled), { status: 'canceled', requested: null })
 })
 
-t.test('the payer who is faster than a cancellation has paid', async (t) => {
-  const paid = fold(apply(eventsAfter(), cancels(), snapshots('succeeded', 60)))
-  t.match(paid, { status: 'succeeded', requested: null, attention: [] })
-})
-
 /** The failures that say more than what is known of a call. */
 const recorded = {
   open: ['unknown', 'throttled', 'unavailable', 'declined'],

@@ -5,17 +5,7 @@ import { paymentFold } from './fold.ts'
 import { disputeStatusOf } from './money.ts'
 import { existingPayment, type Payment, type PaymentState } from './payment.ts'
 import { type RecordRefund, recordRefund } from './refunds.ts'
-import {
-  afterCreateFailed,
-  at,
-  created,
-  eventsAfter,
-  failures,
-  fold,
-  initiated,
-  notifies,
-  snapshots,
-} from './testing/paymentFixture.ts'
+import { afterCreateFailed, at, created, eventsAfter, failures, fold, initiated } from './testing/paymentFixture.ts'
 
 const source = {
   occurred_at: at(91),
@@ -50,7 +40,7 @@ t.test('refunds and disputes are recorded in every status and do not change the 
   for (const history of [
     initiated,
     eventsAfter(),
-    ...(['failed', 'succeeded', 'canceled'] as const).map((at) => eventsAfter(at)),
+    ...(['processing', 'failed', 'succeeded', 'canceled'] as const).map((at) => eventsAfter(at)),
   ])
     for (const [decide, event] of [
       [
@@ -136,14 +126,6 @@ t.test('a refund without an intent id is recorded', async (t) => {
   given(t, paymentFold, eventsAfter('succeeded'))
     .when(refunds({ provider_intent_id: null }))
     .then([{ type: 'RefundRecorded' }])
-})
-
-t.test('a refund or dispute does not make reports stale and sets no charge id', async (t) => {
-  const history = eventsAfter('processing')
-  const state = fold([...history, ...refunds()(fold(history)), ...disputes()(fold(history))])
-  matchList(t, notifies('failed', 20)(state), [{ type: 'PaymentAttemptFailed' }])
-  t.match(state, { provider_payment_id: null, evidence_time: at(10) })
-  matchList(t, snapshots('succeeded', 20, { provider_payment_id: 'ch_2' })(state), [{ type: 'PaymentSucceeded' }])
 })
 
 t.test('a refund or dispute of a payment that does not exist is not_found', async (t) => {

@@ -80,15 +80,3 @@ t.test('a running follower stops when the log is cut under it', async (t) => {
     t.equal(sub.seen.length, 10, `nothing is handled after the cut, with ${later} later events`)
   }
 })
-
-t.test('a follower whose checkpoint is right goes on after a restart of the event store', async (t) => {
-  const { store, kill, start } = await filledStore(t)
-  const sub = followerHarness(store, prefix)
-  const run = sub.run()
-  await waitFor(() => sub.seen.length === 10, { what: 'all events' })
-  await kill()
-  await start()
-  await append(store, `${prefix}2`, 5)
-  await waitFor(() => sub.seen.length === 15, { what: 'the later events' })
-  await run.stop()
-})

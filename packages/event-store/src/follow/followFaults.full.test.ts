@@ -6,9 +6,7 @@ import { freePort } from '@paylog/testing/processes'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { noDataKeys } from '../codec/dataKeys.ts'
 import { connect } from '../connection/connection.ts'
-import { createEventStore } from '../eventStore.ts'
 import { append, connectEventStore, withoutKeepalive } from '../testing/eventStoreHarness.ts'
 import { callsPerConnection, grpcError, type ReadCall, startFakeEventStore } from '../testing/fakeEventStore.ts'
 import { followerHarness } from '../testing/followerHarness.ts'
@@ -156,12 +154,7 @@ t.test('a subscription that several followers replace at the same time leaves no
 })
 
 t.test('a follower stops at once while the event store is unreachable', async (t) => {
-  const store = createEventStore({
-    connectionString: `esdb://127.0.0.1:${await freePort()}?tls=false`,
-    keys: noDataKeys,
-  })
-  t.teardown(() => store.close())
-  const sub = followerHarness(store, prefix)
+  const sub = followerHarness(connectEventStore(t, withoutKeepalive(await freePort())), prefix)
   sub.stored.checkpoint = { commit: 1n, prepare: 1n, eventId: '00000000-0000-7000-8000-000000000001' }
   const run = sub.run()
   await sleep(200)

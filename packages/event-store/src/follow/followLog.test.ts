@@ -3,14 +3,12 @@ import { jsonEvent } from '@eventstore/db-client'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { createEventStore } from '../eventStore.ts'
 import type { EventBatch } from '../read/readBatches.ts'
-import { append as appendTo } from '../testing/eventStoreHarness.ts'
+import { append as appendTo, connectEventStore } from '../testing/eventStoreHarness.ts'
 import { type FollowerHarness, followerHarness } from '../testing/followerHarness.ts'
 
 const testStore = await startEventStore(t)
-const store = createEventStore({ connectionString: testStore.connectionString, keys: testStore.keys })
-t.teardown(() => store.close())
+const store = connectEventStore(t, testStore)
 
 const append = (stream: string, count: number) => appendTo(store, stream, count)
 const follower = (prefix: string, handle?: (batch: EventBatch) => Promise<void> | void) =>
@@ -138,13 +136,7 @@ t.test('the checkpoint moves past events of other streams when it is awaited', a
 t.test('an idle follower moves its checkpoint past events of other streams now and then', async (t) => {
   const [prefix, other] = [freshPrefix(), freshPrefix()]
   await append(`${prefix}a`, 1)
-  const patient = createEventStore({
-    connectionString: testStore.connectionString,
-    keys: testStore.keys,
-    timing: { pollMs: 300 },
-  })
-  t.teardown(() => patient.close())
-  const sub = followerHarness(patient, prefix)
+  const sub = followerHarness(connectEventStore(t, testStore, { pollMs: 300 }), prefix)
   const run = sub.run()
   await waitFor(() => sub.seen.length === 1, { what: 'the matching event' })
   const begun = performance.now()

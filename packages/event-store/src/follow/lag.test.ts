@@ -136,15 +136,3 @@ t.test('the lag of a position after the end of the log is unknown', async (t) =>
   const beyond = { commit: 2n ** 62n, prepare: 2n ** 62n }
   t.same(await store.lag(beyond, ['guestToken-']), { events: 0, isMore: true, first: undefined })
 })
-
-t.test('a lag count waits for a killed event store to restart, and fails on a closed client', async (t) => {
-  const prefix = freshPrefix()
-  await append(`${prefix}a`, 3)
-  await testStore.kill()
-  const counting = store.lag(undefined, [prefix])
-  await testStore.start()
-  t.equal((await counting).events, 3)
-  const other = connectEventStore(t, testStore)
-  await other.close()
-  await t.rejects(other.lag(undefined, [prefix]), { code: 'event_store_unavailable' })
-})

@@ -6,7 +6,7 @@ import { status } from '@grpc/grpc-js'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type { Recorded } from '../codec/codec.ts'
 import { append as appendTo, connectEventStore, withoutKeepalive } from '../testing/eventStoreHarness.ts'
 import { grpcError, type ReadCall, startFakeEventStore } from '../testing/fakeEventStore.ts'
@@ -29,13 +29,11 @@ const log = numbered(20)
 let category = 0
 const freshPrefix = () => `guestToken-t${category++}x`
 
-async function eventsIn(range: LogRange, from = store): Promise<Recorded[]> {
-  const events: Recorded[] = []
-  for await (const event of from.readLog(range)) events.push(event)
-  return events
+async function namesIn(range: LogRange, from = store): Promise<string[]> {
+  const found: string[] = []
+  for await (const event of from.readLog(range)) found.push(nameOf(event))
+  return found
 }
-
-const namesIn = async (range: LogRange, from = store) => (await eventsIn(range, from)).map(nameOf)
 
 t.test('reading an empty log ends at once', async (t) => {
   t.same(await namesIn({ prefixes }), [])
@@ -69,22 +67,6 @@ t.test('readLog ends where the log ended when the read began', async (t) => {
   t.same(seen, before)
 })
 
-t.test('readLog ends even if many events of other streams are at the end of the log', async (t) => {
-  const prefix = freshPrefix()
-  await append(`${prefix}a`, 3)
-  const other = freshPrefix()
-  for (let block = 0; block < 3; block++) await append(`${other}${block}`, 500)
-  t.same(await namesIn({ prefixes: [prefix] }), names(`${prefix}a`, 3))
-})
-
-t.test('readLog starts after `from`', async (t) => {
-  const prefix = freshPrefix()
-  await append(`${prefix}a`, 20)
-  const from = (await eventsIn({ prefixes: [prefix] }))[4]?.position
-  t.same(await namesIn({ prefixes: [prefix], from }), names(`${prefix}a`, 15, 5))
-  t.same(await namesIn({ prefixes: [prefix], from: await store.head() }), [])
-})
-
 t.test('readLog fails at an unreadable event, after the events before it', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 5)
@@ -99,45 +81,18 @@ t.test('readLog fails at an unreadable event, after the events before it', async
   t.same(seen, names(`${prefix}a`, 5))
 })
 
-t.test('readLog survives a killed event store without gaps or duplicates', async (t) => {
-  const prefix = freshPrefix()
-  for (let block = 0; block < 2; block++) await append(`${prefix}a`, 500)
-  const seen: string[] = []
-  for await (const event of store.readLog({ prefixes: [prefix] })) {
-    seen.push(nameOf(event))
-    if (seen.length !== 150) continue
-    await testStore.kill()
-    await testStore.start()
-  }
-  t.same(seen, names(`${prefix}a`, 1_000))
-})
-
-/** Cuts the nth forwards read of the log after its first events. */
-const cutRead = (n: number, after: number, cut: (call: ReadCall) => void) => {
+t.test('a page that falls silent is read on, without gaps or duplicates', async (t) => {
   let pages = 0
-  return (call: ReadCall, _nth: number, respondNormally: () => void) => {
-    const options = call.request.getOptions()
-    if (options?.getReadDirection() === 1 || ++pages !== n) return respondNormally()
-    for (const event of log.slice(0, after)) call.write(eventMessage(event))
-    cut(call)
-  }
-}
-
-t.test('an interrupted page is read again, without gaps or duplicates', async (t) => {
-  const cuts: Record<string, (call: ReadCall) => void> = {
-    unavailable: (call) => call.emit('error', grpcError(status.UNAVAILABLE)),
-    cancelled: (call) => call.emit('error', grpcError(status.CANCELLED)),
-    unknown: (call) => call.emit('error', grpcError(status.UNKNOWN)),
-    silence: () => {},
-  }
-  for (const [name, cut] of Object.entries(cuts)) {
-    await t.test(`a page is read again after ${name}`, async (t) => {
-      const server = await startFakeEventStore(t, { log, read: cutRead(1, 5, cut) })
-      const seen = await namesIn({ prefixes }, connectEventStore(t, server, { readTimeoutMs: 500 }))
-      t.same(seen, names(stream, 20, 1))
-      await waitFor(() => server.openCalls() === 0, { what: 'every call to end' })
-    })
-  }
+  const server = await startFakeEventStore(t, {
+    log,
+    read(call, _nth, respondNormally) {
+      if (call.request.getOptions()?.getReadDirection() === 1 || ++pages > 1) return respondNormally()
+      for (const event of log.slice(0, 5)) call.write(eventMessage(event))
+    },
+  })
+  const seen = await namesIn({ prefixes }, connectEventStore(t, server, { readTimeoutMs: 500 }))
+  t.same(seen, names(stream, 20, 1))
+  await waitFor(() => server.openCalls() === 0, { what: 'every call to end' })
 })
 
 t.test('a server that finds no matching event for long is read without a filter', async (t) => {
@@ -193,24 +148,6 @@ t.test('readLog replaces a dead connection', async (t) => {
   t.same(seen, names(stream, 400, 1))
 })
 
-t.test('readLog has no overall time limit as long as events arrive', async (t) => {
-  const server = await startFakeEventStore(t, {
-    log,
-    read(call, _nth, respondNormally) {
-      if (call.request.getOptions()?.getReadDirection() === 1) return respondNormally()
-      let sent = 0
-      const drip = setInterval(() => {
-        for (const event of log.slice(sent, ++sent)) call.write(eventMessage(event))
-        if (sent < log.length) return
-        clearInterval(drip)
-        call.end()
-      }, 50)
-    },
-  })
-  t.same(await namesIn({ prefixes }, connectEventStore(t, server, { readTimeoutMs: 500 })), names(stream, 20, 1))
-  t.same(server.readAfter, ['start'])
-})
-
 t.test('a slow reader of the log reads no more than two pages ahead', async (t) => {
   const total = 3_000
   const server = await startFakeEventStore(t, { log: numbered(total) })
@@ -225,17 +162,9 @@ t.test('a slow reader of the log reads no more than two pages ahead', async (t) 
   t.equal(seen, total)
 })
 
-t.test('breaking out of readLog, or closing the store, ends the calls at the server', async (t) => {
+t.test('breaking out of readLog ends the calls at the server', async (t) => {
   const server = await startFakeEventStore(t, { log: numbered(1_000) })
   const store = connectEventStore(t, server)
   for await (const event of store.readLog({ prefixes })) if (event.revision === 10n) break
   await waitFor(() => server.openCalls() === 0, { what: 'the abandoned calls to end' })
-
-  const closed = (async (t: Test) => {
-    let seen = 0
-    for await (const _event of store.readLog({ prefixes })) if (++seen === 1) await store.close()
-    t.fail('the read ended without an error')
-  })(t)
-  await t.rejects(closed, { code: 'event_store_unavailable' })
-  await waitFor(() => server.openCalls() === 0, { what: 'the calls of the closed store to end' })
 })

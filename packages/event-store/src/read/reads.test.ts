@@ -1,11 +1,10 @@
 // Reads from a fake server that are interrupted, rejected, hanging or slow.
 import { status } from '@grpc/grpc-js'
-import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { connectEventStore, withoutKeepalive } from '../testing/eventStoreHarness.ts'
+import { connectEventStore } from '../testing/eventStoreHarness.ts'
 import { grpcError, type ReadCall, startFakeEventStore } from '../testing/fakeEventStore.ts'
-import { eventId, eventMessage, type ScriptedEvent } from '../testing/grpcMessages.ts'
+import { eventMessage, type ScriptedEvent } from '../testing/grpcMessages.ts'
 
 const stream = 'guestToken-1'
 const log = Array.from({ length: 40 }, (_, number) => ({ stream, number }))
@@ -71,17 +70,6 @@ t.test('a stream read has no overall time limit as long as events arrive', async
   })
   const store = connectEventStore(t, server, { readTimeoutMs: 800, readRetryTimeoutMs: 0 })
   t.equal((await store.readStream(stream)).length, log.length)
-})
-
-t.test('a read replaces a dead connection', async (t) => {
-  const server = await startFakeEventStore(t, { log })
-  const proxy = await startTcpProxy(t, server.port)
-  const store = connectEventStore(t, withoutKeepalive(proxy.port), {
-    readTimeoutMs: 300,
-  })
-  await store.head()
-  proxy.freezeConnections()
-  t.same(await store.head(), { commit: 39n, prepare: 39n, eventId: eventId(39) })
 })
 
 t.test('a read of a deleted stream fails without a retry', async (t) => {

@@ -19,7 +19,7 @@ export type ScriptedEvent = {
 }
 
 /** The id of the event with this number, the same for every read. */
-export const eventId = (number: number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
+const eventId = (number: number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`
 
 export function eventMessage({ stream, number, bytes = 0, type = 'GuestTokenSeen' }: ScriptedEvent): ReadResp {
   const recorded = new streams.ReadResp.ReadEvent.RecordedEvent()

@@ -122,15 +122,6 @@ for (const [kind, doing] of [
     await other.end()
   })
 
-t.test('an unknown projection and an unknown job are 404', async (t) => {
-  for (const name of ['nothing', 'Payments', '%2e%2e', "payments'--"])
-    t.match((await post(`/admin/projections/${name}/rebuild`)).json(), { error: { code: 'not_found' } }, name)
-  for (const id of ['nothing', '018f0000-0000-7000-8000-000000000000', "'--"]) {
-    t.match((await get(`/admin/jobs/${id}`)).json(), { error: { code: 'not_found' } }, id)
-    t.match((await post(`/admin/jobs/${id}/cancel`)).json(), { error: { code: 'not_found' } }, id)
-  }
-})
-
 t.test('jobs are listed newest first, up to the limit', async (t) => {
   const listed = async (query: string): Promise<Job[]> => (await get(`/admin/jobs${query}`)).json().data
   const all = await listed('')

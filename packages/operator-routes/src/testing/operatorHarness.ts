@@ -53,10 +53,6 @@ export async function operatorHarness(
     ...more,
   }
   const http = createHttp({ log })
-  const routes: { readonly method: 'GET' | 'POST'; readonly url: string }[] = []
-  http.addHook('onRoute', ({ method, url }) => {
-    for (const each of ['GET', 'POST'] as const) if (method === each) routes.push({ method: each, url })
-  })
   await http.register(operatorApi(dependencies))
   t.teardown(async () => {
     await http.close()
@@ -70,8 +66,6 @@ export async function operatorHarness(
     ...dependencies,
     eventStore,
     health,
-    routes,
-    send,
     get: (url: string, headers?: Record<string, string>) => send('GET', url, headers),
     post: (url: string, body?: object, headers?: Record<string, string>) => send('POST', url, headers, body),
     start: (app: 'projector' | 'worker') =>

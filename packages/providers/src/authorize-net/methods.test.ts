@@ -203,20 +203,3 @@ t.test(
     t.match(await attach(another, token), { provider_customer_id: another, last_four: '0015' })
   },
 )
-
-t.test('Authorize.Net: notifications about methods have generic type, method and customer', async (t) => {
-  const { fake, provider, methods, attach, customer } = await start(t)
-  const { provider_customer_id, provider_method_id } = await attach(await customer())
-  fake.profiles.changeMethod(provider_customer_id, provider_method_id, { expirationDate: '2034-11' })
-  await methods.detachMethod({ provider_customer_id, provider_method_id })
-  const received = fake.events.map(({ body }) => provider.readNotification(Buffer.from(body)))
-  t.same(
-    received.map(({ generic_type, object_id, customer_id }) => [generic_type, object_id, customer_id]),
-    [
-      ['customer.created', provider_customer_id, provider_customer_id],
-      ['payment_method.attached', provider_method_id, provider_customer_id],
-      ['payment_method.updated', provider_method_id, provider_customer_id],
-      ['payment_method.detached', provider_method_id, provider_customer_id],
-    ],
-  )
-})

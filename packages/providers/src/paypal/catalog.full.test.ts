@@ -12,7 +12,6 @@ import {
   putTestProduct,
   ticket,
 } from './testing/catalogHarness.ts'
-import { paypalHarness } from './testing/paypalHarness.ts'
 
 const once = { provider_product_id: productId, provider_price_id: null, kept_fields: [] }
 
@@ -27,13 +26,6 @@ t.test('PayPal: a one-time product is created without a price', async (t) => {
   t.equal(fake.catalog.plans.size, 0)
   const [call] = fake.callsTo(/catalogs/)
   t.match(call, { method: 'POST', path: '/v1/catalogs/products', key: /^[0-9a-f]{64}$/ })
-})
-
-t.test('PayPal: the adapter exposes the catalogue', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const put = paypal.catalog?.putProduct({ idempotency_key: 'k1', product: ticket, price: 'put', known: null })
-  t.strictSame(await put, once)
-  t.equal(fake.catalog.products.size, 1)
 })
 
 t.test('PayPal: each product type maps to a PayPal type', async (t) => {
@@ -165,13 +157,4 @@ t.test('PayPal: a catalogue call that stays throttled is unavailable with retryA
     rateLimit: { retryAfterMs: null },
   })
   t.equal(fake.catalog.products.size, 0)
-})
-
-t.test('PayPal: sixteen parallel calls create one product', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const other = catalogAt(t, fake)
-  const keys = Array.from({ length: 16 }, (_, index) => `k${index % 4}`)
-  const all = keys.map((key, index) => putTestProduct(index % 2 ? catalog : other, ticket, { key }))
-  t.strictSame(await Promise.all(all), Array(16).fill(once))
-  t.equal(fake.catalog.products.size, 1)
 })

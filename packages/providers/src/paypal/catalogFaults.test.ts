@@ -148,17 +148,6 @@ t.test('PayPal: a plan whose create response was lost is deactivated by a new pr
   t.same(plansOf(fake), ['INACTIVE 9.00', 'INACTIVE 12.00', 'ACTIVE 15.00'])
 })
 
-t.test('PayPal: a parallel call with the same key waits for the first one', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  fake.faults.next({ kind: 'slow', ms: 100 }, { kind: 'slow', ms: 100 })
-  const [one, other] = await Promise.all([
-    putTestProduct(catalog, membership),
-    putTestProduct(catalogAt(t, fake), membership),
-  ])
-  t.strictSame(one, other)
-  t.same(plansOf(fake), ['ACTIVE 9.00'])
-})
-
 t.test('PayPal: a product sync fails while PayPal does not respond', async (t) => {
   const { fake, catalog } = await catalogHarness(t, { timeoutMs: 600 })
   fake.readFaults.always({ kind: 'hang', commits: false })

@@ -26,17 +26,6 @@ t.test('PayPal: an order is created with the payment id, and client_secret is it
   })
 })
 
-t.test('PayPal: the same key returns the same order, another key another one', async (t) => {
-  const { fake, paypal } = await paypalHarness(t)
-  const first = await paypal.createIntent(orderRequest)
-  t.same(await paypal.createIntent(orderRequest), first)
-  t.not(
-    (await paypal.createIntent({ ...orderRequest, idempotency_key: 'k2' })).provider_intent_id,
-    first.provider_intent_id,
-  )
-  t.equal(fake.orders.size, 2)
-})
-
 t.test('PayPal: a long description is cut to the limit, never within a character', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const descriptions = ['x'.repeat(300), 'ü'.repeat(100), `x${'😀'.repeat(50)}`, '', null]

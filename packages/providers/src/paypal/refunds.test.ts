@@ -54,6 +54,8 @@ t.test('PayPal: a pending refund may fail later', async (t) => {
   fake.nextRefunds('pending', 'failed', 'cancelled')
   const pending = await paypal.refund(requestFor(ref))
   t.match(pending, { status: 'pending', refund_cents: 500 })
+  const more = paypal.refund(requestFor(ref, 1500, refund_id.replace('00a', '020')))
+  await t.rejects(more, { kind: 'rejected', code: 'refund_amount_exceeded' }, 'while it is pending')
   const failed = fake.settleRefund(pending.provider_refund_id ?? '', 'failed', 'ECHECK')
   t.match(readBody(failed).report, {
     about: 'refund',
@@ -67,6 +69,8 @@ t.test('PayPal: a pending refund may fail later', async (t) => {
     const id = refund_id.replace('00a', `01${index}`)
     t.match(await paypal.refund(requestFor(ref, 100, id)), { status: 'failed', failure_code: status }, status)
   }
+  const whole = requestFor(ref, 1999, refund_id.replace('00a', '021'))
+  t.match(await paypal.refund(whole), { status: 'succeeded' }, 'failed ones do not count')
 })
 
 t.test('PayPal: a refund that PayPal does not make is rejected with its issue', async (t) => {

@@ -166,15 +166,3 @@ t.test('PayPal: attaching to a lost customer reports customer_missing, and the t
   const keys = fake.callsTo(/payment-tokens/).map(({ key }) => key)
   t.same(keys, ['m1-customer_40293', 'm1'])
 })
-
-t.test('PayPal: method notifications have generic type, method and customer', async (t) => {
-  const { fake, paypal, methods, requestFor } = await start(t)
-  const request = requestFor(wallet)
-  const { provider_method_id, provider_customer_id } = await methods.attachMethod(request)
-  await methods.detachMethod({ provider_method_id, provider_customer_id })
-  const received = fake.events.map(({ body }) => paypal.readNotification(Buffer.from(body)))
-  const about = { object_id: provider_method_id, report: null, subscription: null }
-  t.equal(received.length, 2)
-  t.match(received[0], { ...about, generic_type: 'payment_method.attached', customer_id: provider_customer_id })
-  t.match(received[1], { ...about, generic_type: 'payment_method.detached' })
-})

@@ -105,20 +105,6 @@ t.test('Stripe: a new price becomes the default and the former one is archived',
   t.match(fake.pricesOf(product_id).at(-1), { unit_amount: 0, active: true })
 })
 
-t.test('Stripe: a former price that returns within a day is created again', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const one = await catalog.putProduct(firstPut)
-  const higherPrice = { ...product, price: { ...price, amount_cents: 9900 } }
-  const two = await catalog.putProduct(again(one, { idempotency_key: 'second', product: higherPrice }))
-  const three = await catalog.putProduct(again(two, { idempotency_key: 'third' }))
-  assertDefaultPrice(t, fake, three)
-  t.match(fake.pricesOf(product_id), [
-    { id: one.provider_price_id, unit_amount: 2599, active: false },
-    { id: two.provider_price_id, unit_amount: 9900, active: false },
-    { id: three.provider_price_id, unit_amount: 2599, active: true },
-  ])
-})
-
 t.test('Stripe: of several matching prices of ours the oldest stays, and the merchant’s prices stay too', async (t) => {
   const { fake, catalog, known } = await withProduct(t)
   const own = { product: product_id, currency: 'eur', unit_amount: 2599 }

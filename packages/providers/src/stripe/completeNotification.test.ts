@@ -34,7 +34,12 @@ t.test('Stripe: a thin event is read without a call as far as it goes', async (t
   })
   const captured = { ...event, type: 'v1.charge.captured', related_object: { id: 'ch_1' } }
   t.match(readBody(captured), { generic_type: null, report: { about: 'object', provider_payment_id: 'ch_1' } })
-  t.match(readBody({ ...event, type: 'v1.something', related_object: null }), { object_id: null, report: null })
+  const meter = { ...event, type: 'v1.billing.meter.error_report_triggered', related_object: { id: 'mtr_1' } }
+  t.match(readBody(meter), { generic_type: null, object_id: 'mtr_1', report: null, subscription: null })
+  for (const type of ['v1.something', 'payment_intent.succeeded']) {
+    const unread = { generic_type: null, object_id: null, report: null }
+    t.match(readBody({ ...event, type, related_object: null }), unread, type)
+  }
 })
 
 t.test('Stripe: a completed thin event is read like the snapshot event', async (t) => {

@@ -82,15 +82,6 @@ t.test('Stripe: an intent’s amount is in Stripe’s units and checked in the r
   t.equal(fake.calls.length, 2, 'an amount that cannot be expressed is not sent')
 })
 
-t.test('Stripe: the same key returns the same intent, another key another one', async (t) => {
-  const { fake, stripe } = await stripeHarness(t)
-  const first = await stripe.createIntent(createRequest)
-  t.same(await stripe.createIntent(createRequest), first)
-  t.equal(fake.intents().length, 1)
-  const other = await stripe.createIntent({ ...createRequest, idempotency_key: `${payment_id}-2` })
-  t.not(other.provider_intent_id, first.provider_intent_id)
-})
-
 t.test('Stripe: a create response about another payment or amount is unknown', async (t) => {
   const { stripe, respond } = await stripeResponding(t)
   respond(intent)

@@ -55,31 +55,6 @@ t.test('Stripe: each event type has its generic type or none [6.1-card-names]', 
     )
 })
 
-t.test('Stripe: a second-generation event is accepted without a report', async (t) => {
-  const thin = {
-    id: 'evt_test_65',
-    object: 'v2.core.event',
-    type: 'v1.billing.meter.error_report_triggered',
-    created: '2026-01-01T12:00:00Z',
-    livemode: false,
-    related_object: { id: 'mtr_1', type: 'billing.meter', url: '/v1/billing/meters/mtr_1' },
-  }
-  t.match(readBody(thin), {
-    provider_event_id: 'evt_test_65',
-    provider_type: 'v1.billing.meter.error_report_triggered',
-    generic_type: null,
-    occurred_at,
-    object_id: 'mtr_1',
-    report: null,
-    subscription: null,
-  })
-  t.match(readBody({ ...thin, related_object: null, type: 'payment_intent.succeeded' }), {
-    generic_type: null,
-    report: null,
-    object_id: null,
-  })
-})
-
 t.test('Stripe: invalid fields of events that are not about payments are ignored', async (t) => {
   const odd = {
     id: 'a\u0000b',

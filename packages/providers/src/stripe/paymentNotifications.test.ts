@@ -1,10 +1,8 @@
 // Payment reports in Stripe's events: statuses, and events that report nothing new.
 
-import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { payment_id } from '../testing/requests.ts'
-import { readNotification } from './notifications.ts'
-import { createdSeconds, intentFixture, occurred_at, readEvent } from './testing/stripeHarness.ts'
+import { intentFixture, occurred_at, readEvent } from './testing/stripeHarness.ts'
 
 t.test('Stripe: an intent event is evidence of the payment status', async (t) => {
   const statuses: readonly [string, string][] = [
@@ -117,35 +115,4 @@ t.test('Stripe: referenced objects may be expanded', async (t) => {
     latest_charge: { id: 'ch_2', object: 'charge' },
   })
   t.match(written, { customer_id: 'cus_2', report: { provider_payment_id: 'ch_2' } })
-})
-
-t.test('Stripe: all notifications of the fake are readable', async (t) => {
-  const fake = await startFakeStripe(t, { now: () => new Date(createdSeconds * 1000) })
-  const { id } = fake.openIntent({ amount: 2599, currency: 'eur', metadata: { payment_id } })
-  for (const outcome of ['failed', 'requires_action', 'processing', 'succeeded'] as const) fake.pay(id, outcome)
-  fake.refund(id, 599)
-  fake.refund(id)
-  fake.dispute(id)
-  const received = fake.events.map((sent) => readNotification(Buffer.from(fake.signed(sent).body)))
-  const reports = received.flatMap(({ report }) => report ?? [])
-  t.equal(reports.length, received.length, 'every event names the intent')
-  t.same(
-    reports
-      .filter(({ about }) => about !== 'object')
-      .map((report) => (report.about === 'status' ? report.status : report.about)),
-    [
-      ...['failed', 'pending', 'processing', 'succeeded'],
-      ...['refund', 'refunded_total', 'refund', 'refunded_total'],
-      ...['dispute', 'dispute'],
-    ],
-  )
-  t.same(
-    reports.flatMap((report) => (report.about === 'refund' ? [report.refund_cents] : [])),
-    [599, 2000],
-  )
-  t.same(
-    reports.flatMap((report) => (report.about === 'refunded_total' ? [report.refunded_cents] : [])),
-    [599, 2599],
-  )
-  t.same(new Set(reports.map(({ provider_intent_id }) => provider_intent_id)), new Set([id]))
 })

@@ -169,14 +169,6 @@ t.test('Stripe: more refunds than the snapshot holds are listed', async (t) => {
   t.equal(fake.calls.length, before + 3)
 })
 
-t.test('Stripe: parallel calls of one refund refund once, those of two refunds both', async (t) => {
-  const { fake, stripe, id } = await withPaid(t)
-  const otherId = refund_id.replace(/a$/, 'b')
-  const ids = [refund_id, otherId, ...Array.from({ length: 6 }, () => refund_id)]
-  await Promise.all(ids.map((each) => stripe.refund(refundRequest(id, { refund_id: each, idempotency_key: each }))))
-  t.equal(fake.refundsOf(id).length, 2)
-})
-
 t.test('Stripe: a refund behind a 500 that is stored under its key is found by a repeated call', async (t) => {
   const { fake, stripe, id } = await withPaid(t)
   fake.failInside({ commits: true })

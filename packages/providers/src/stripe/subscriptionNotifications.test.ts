@@ -89,5 +89,8 @@ t.test('Stripe: customer and method events have customer and e-mail', async (t) 
     t.equal(readEvent('customer.updated', { ...customer, email }).customer_email, null)
   const detached = readEvent('payment_method.detached', { id: 'pm_1', customer: null }, { customer: 'cus_1' })
   t.match(detached, { object_id: 'pm_1', customer_id: 'cus_1' })
-  t.match(readEvent('payment_method.attached', { id: 'pm_1', customer: 'cus_2' }), { customer_id: 'cus_2' })
+  for (const name of ['attached', 'updated', 'automatically_updated']) {
+    const { object_id, customer_id, report } = readEvent(`payment_method.${name}`, { id: 'pm_1', customer: 'cus_2' })
+    t.same([object_id, customer_id, report], ['pm_1', 'cus_2', null], name)
+  }
 })

@@ -15,8 +15,6 @@ const succeeded = {
   currency: null,
 }
 
-const routes = ['/admin/payments', '/admin/stats?from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z', '/admin/disputes']
-
 t.test('GET /admin/payments lists everybody’s payments with the fields of the list and three more', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const own = addPaymentTo(log, ada)
@@ -82,51 +80,18 @@ t.test('GET /admin/payments applies every parameter', async (t) => {
   }
 })
 
-type ListPage = {
-  readonly data: readonly { readonly id: string }[]
-  readonly meta: { readonly total: number; readonly next_cursor: string | null }
-}
-
 t.test('GET /admin/payments: a cursor continues the same list, and belongs to no other', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
-  for (let count = 0; count < 5; count += 1) addPaymentTo(log, ada)
+  const ids = [1, 2, 3, 4, 5].map((minute) =>
+    addPaymentTo(log, { ...ada, occurred_at: `2026-03-01T10:0${minute}:00.000Z` }),
+  )
   await project()
-  for (const query of [
-    'limit=2',
-    'limit=2&orderBy=amount_cents',
-    `limit=2&user_id=${ada.payer.id}&orderBy=updated_at`,
-  ]) {
-    const seen: string[] = []
-    let cursor: string | null = ''
-    while (cursor !== null) {
-      const { data, meta }: ListPage = (
-        await get(`/admin/payments?${query}${cursor && `&cursor=${cursor}`}`, asAdmin)
-      ).json()
-      seen.push(...data.map(({ id }) => id))
-      t.equal(meta.total, 5)
-      cursor = meta.next_cursor
-    }
-    t.equal(new Set(seen).size, 5, query)
-    t.equal(seen.length, 5, query)
-  }
   const { next_cursor } = (await get('/admin/payments?limit=2', asAdmin)).json().meta
   const others = ['orderDir=asc', 'orderBy=updated_at', 'status=pending', 'refunded=false', 'search=x', 'amount_from=1']
   for (const other of [...others, 'created_at_from=2026-03-01T10:00:00Z', 'currency=EUR'])
     t.equal((await get(`/admin/payments?${other}&cursor=${next_cursor}`, asAdmin)).statusCode, 400, other)
-  t.equal((await get(`/admin/payments?limit=3&cursor=${next_cursor}`, asAdmin)).statusCode, 200)
+  const rest = (await get(`/admin/payments?limit=3&cursor=${next_cursor}`, asAdmin)).json()
+  t.match(rest.data, [{ id: ids[2] }, { id: ids[1] }, { id: ids[0] }])
+  t.match(rest.meta, { total: 5, next_cursor: null })
   t.equal((await get(`/admin/disputes?cursor=${next_cursor}`, asAdmin)).statusCode, 400)
-})
-
-t.test('reads of payments, refunds, disputes and statistics with a position that is not reached say so', async (t) => {
-  const { log, project, get } = await queryApiHarness(t)
-  const id = addPaymentTo(log, ada)
-  await project()
-  const reached = String(log.events.at(-1)?.position.commit)
-  await Promise.all(
-    [...routes, `/payments/${id}/refunds`].map(async (url) => {
-      t.equal((await get(url, { ...asAdmin, 'x-read-after': reached })).headers['x-read-stale'], undefined, url)
-      const stale = await get(url, { ...asAdmin, 'x-read-after': `${reached}0` })
-      t.match(stale, { statusCode: 200, headers: { 'x-read-stale': 'true' } }, url)
-    }),
-  )
 })

@@ -1,6 +1,5 @@
 // The query API on its own database, with the sandbox identity backend.
 import { createIdentity } from '@paylog/identity/identity'
-import type { SandboxFault } from '@paylog/identity/sandboxIdentity'
 import { createApplier } from '@paylog/projections/apply/applier'
 import { projections } from '@paylog/projections/registry'
 import { createLogFixture, user } from '@paylog/projections/testing/logFixture'
@@ -35,9 +34,9 @@ export const callers = [
  * @param pool of read models that a projector keeps up to date
  */
 export async function queryApiHarness(t: Test, pool?: Awaited<ReturnType<typeof readModelDatabase>>['pool']) {
-  const backend = await startFakeIdentity(t, { guestTokens: [otherGuest] })
+  const { authUrl } = await startFakeIdentity(t, { guestTokens: [otherGuest] })
   const identity = createIdentity({
-    authUrl: backend.authUrl,
+    authUrl,
     service: 'payments',
     adminUserTypes: ['admin'],
     timeoutMs: 2_000,
@@ -57,12 +56,6 @@ export async function queryApiHarness(t: Test, pool?: Awaited<ReturnType<typeof 
     http,
     pool: db,
     log,
-    broken: {
-      /** Makes the identity backend fail this way from now on. */
-      set fault(fault: SandboxFault | undefined) {
-        backend.breakWith(fault)
-      },
-    },
     /** Applies the events logged since the last call. */
     async project() {
       for (const applier of appliers) {

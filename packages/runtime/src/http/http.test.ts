@@ -254,20 +254,3 @@ t.test('an aborted request is not logged as a failure', async (t) => {
   await waitFor(() => /request rejected|request failed/.test(logged.join('')), { what: 'the log line' })
   t.notMatch(logged.join(''), /request failed|"level":"error"/)
 })
-
-t.test('close finishes the request in flight, then closes its connection', async (t) => {
-  const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
-  const started = Promise.withResolvers<void>()
-  const released = Promise.withResolvers<void>()
-  http.get('/slow', async () => {
-    started.resolve()
-    await released.promise
-    return { done: true }
-  })
-  const response = sendRaw(t, await listen(http), 'GET /slow HTTP/1.1\r\nHost: x\r\n\r\n')
-  await started.promise
-  const closed = http.close()
-  released.resolve()
-  t.match(await response, /HTTP\/1\.1 200 .*"done":true/s)
-  await closed
-})

@@ -12,9 +12,6 @@ import { submissionsTo, unsuccessful } from './submissions.ts'
 import { createTransactions, type SettlementBatch, type Transaction } from './transactions.ts'
 
 export type FakeAuthorizeNetOptions = {
-  readonly apiLoginId?: string
-  readonly transactionKey?: string
-  readonly signatureKey?: string
   readonly byteOrderMark?: boolean
   /** Of the merchant account. */
   readonly currencies?: readonly string[]
@@ -24,22 +21,17 @@ export type FakeAuthorizeNetOptions = {
 
 export type FakeAuthorizeNet = Awaited<ReturnType<typeof startFakeAuthorizeNet>>
 
+const apiLoginId = 'fake-login'
+const transactionKey = 'fake-key'
 /** 128 hexadecimal digits in upper case, as the merchant interface shows a key. */
-const sampleSignatureKey = 'A1B2C3D4E5F60718'.repeat(8)
+const signatureKey = 'A1B2C3D4E5F60718'.repeat(8)
 
 /**
  * Starts a fake that ends with the test. Its methods act as payers and merchants; the API is served over HTTP. The
  * ledger records every charge, and a payment that was charged twice fails the test.
  */
 export async function startFakeAuthorizeNet(t: Pick<Test, 'teardown'>, options: FakeAuthorizeNetOptions = {}) {
-  const {
-    apiLoginId = 'fake-login',
-    transactionKey = 'fake-key',
-    signatureKey = sampleSignatureKey,
-    byteOrderMark = true,
-    currencies = ['USD'],
-    allowDouble = false,
-  } = options
+  const { byteOrderMark = true, currencies = ['USD'], allowDouble = false } = options
   let aheadMs = 0
   const now = () => Date.now() + aheadMs
   const transactions = createTransactions(now)
@@ -106,9 +98,8 @@ export async function startFakeAuthorizeNet(t: Pick<Test, 'teardown'>, options: 
     notify,
     signed: (event: Pick<FakeEvent, 'body'>, { key = signatureKey }: { readonly key?: string } = {}) =>
       signEvent(event, key),
-    /** Posts the notifications in the given order, `times` times. @returns the response statuses */
-    deliver: (url: string, sent: readonly FakeEvent[] = events, { times }: { readonly times?: number } = {}) =>
-      deliverEvents(url, { events: sent, sign: (event) => signEvent(event, signatureKey), times }),
+    /** Posts all notifications, in order. @returns the response statuses */
+    deliver: (url: string) => deliverEvents(url, events, (event) => signEvent(event, signatureKey)),
   }
 }
 

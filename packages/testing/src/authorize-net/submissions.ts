@@ -3,7 +3,7 @@ import { valueAt } from '../fakeServer.ts'
 import { restOf } from './balances.ts'
 import type { Merchant } from './merchant.ts'
 import { type ApiMethod, AuthorizeNetApiError, textAt } from './server.ts'
-import type { Transaction, Transactions } from './transactions.ts'
+import { defaultDuplicateWindowSeconds, type Transaction, type Transactions } from './transactions.ts'
 
 /** https://developer.authorize.net/api/reference/responseCodes.html */
 const reasons: Readonly<Record<string, string>> = {
@@ -43,9 +43,6 @@ export function duplicateWindowOf(request: unknown): number | null {
     : undefined
   return found ? Number(valueAt(found, 'settingValue')) : null
 }
-
-/** The account's default, in seconds. */
-const defaultDuplicateWindow = 120
 
 /** Performs `createTransaction`. */
 export function submissionsTo(transactions: Transactions, merchant: Merchant): ApiMethod['act'] {
@@ -91,7 +88,7 @@ export function submissionsTo(transactions: Transactions, merchant: Merchant): A
       description: text('order', 'description'),
       poNumber: text('poNumber'),
     }
-    const windowMs = (duplicateWindowOf(request) ?? defaultDuplicateWindow) * 1000
+    const windowMs = (duplicateWindowOf(request) ?? defaultDuplicateWindowSeconds) * 1000
     const isDuplicate = transactions.all.some(
       (earlier) =>
         earlier.refTransId === original.transId &&

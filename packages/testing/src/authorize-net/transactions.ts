@@ -83,7 +83,7 @@ export type FakePayment = {
 export type PaymentAttempt = Pick<Transaction, 'responseCode' | 'responseReasonCode'> & { readonly transId: string }
 
 /** The account's default; a request may set another. */
-const defaultDuplicateWindowSeconds = 120
+export const defaultDuplicateWindowSeconds = 120
 
 const outcomes = {
   approved: { transactionStatus: 'capturedPendingSettlement', responseCode: 1, responseReasonCode: 1 },

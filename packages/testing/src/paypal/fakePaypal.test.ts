@@ -105,37 +105,3 @@ t.test('fake PayPal: an invalid order request gets PayPal’s issue', async (t) 
   t.equal((await post(fake, { path: orders, key: 'x'.repeat(109), body: order() })).status, 400)
   t.equal(fake.orders.size, 0)
 })
-
-t.test('fake PayPal: refunds never exceed their capture, and a failed one frees its amount', async (t) => {
-  const fake = await startFakePaypal(t)
-  const { id } = await post(fake, { path: orders, body: order({ custom_id: 'p1' }) })
-  fake.approve(id)
-  await post(fake, { path: `${orders}/${id}/capture` })
-  const path = `/v2/payments/captures/${fake.orders.get(id)?.captures[0]?.id}/refund`
-  const refund = (value: string, key?: string) =>
-    post(fake, { path, body: { amount: { currency_code: 'EUR', value } }, ...(key === undefined ? {} : { key }) })
-  const exceeded = { status: 422, json: { details: [{ issue: 'REFUND_AMOUNT_EXCEEDED' }] } }
-  fake.nextRefunds('pending')
-  const pending = await refund('15.00', 'r1')
-  t.match(pending, { status: 201, json: { status: 'PENDING' } })
-  t.match(await refund('15.00', 'r1'), { status: 200, id: pending.id }, 'a repeated key')
-  t.match(await refund('5.00'), exceeded)
-  fake.settleRefund(pending.id, 'failed')
-  t.equal(fake.balanceOf('p1').refunded_cents, 0)
-  t.equal((await refund('5.00')).status, 201)
-  t.match(await refund('15.00'), exceeded)
-  t.match(
-    await post(fake, { path }),
-    { status: 201, json: { amount: { value: '14.99' } } },
-    'without an amount the rest',
-  )
-  t.match(await refund('0.01'), { json: { details: [{ issue: 'CAPTURE_FULLY_REFUNDED' }] } })
-  t.equal(fake.balanceOf('p1').refunded_cents, 1999)
-  const types = fake.events.map(({ event_type }) => event_type).filter((type) => type.includes('REFUND'))
-  t.same(types, [
-    'PAYMENT.REFUND.PENDING',
-    'PAYMENT.REFUND.FAILED',
-    'PAYMENT.CAPTURE.REFUNDED',
-    'PAYMENT.CAPTURE.REFUNDED',
-  ])
-})

@@ -97,9 +97,8 @@ export async function startFakePaypal(t: Pick<Test, 'teardown'>, options: FakePa
     /** All notifications, including those caused by API calls. */
     events: events as readonly PaypalEvent[],
     signed: signatures.sign,
-    /** Posts the notifications in the given order, `times` times. @returns the response statuses */
-    deliver: (url: string, given: readonly PaypalEvent[], { times }: { readonly times?: number } = {}) =>
-      deliverEvents(url, { events: given, sign: signatures.sign, times }),
+    /** Posts all notifications, in order. @returns the response statuses */
+    deliver: (url: string) => deliverEvents(url, events, (event) => signatures.sign(event)),
   }
 }
 

@@ -137,7 +137,6 @@ export type NewPrice = {
   } | null
   readonly metadata?: Readonly<Record<string, string>>
   readonly active?: boolean | null
-  readonly nickname?: string | null
 }
 
 export type StripePrice = ReturnType<typeof priceBody>
@@ -153,7 +152,7 @@ export function priceBody(price: NewPrice, created: number) {
     currency: price.currency,
     livemode: false,
     metadata: { ...price.metadata },
-    nickname: price.nickname ?? null,
+    nickname: null,
     product: price.product,
     recurring: recurring
       ? {

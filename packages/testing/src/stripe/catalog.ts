@@ -21,7 +21,7 @@ export type ProductChange = {
 }
 
 /** The fields of a price that can be changed. */
-export type PriceChange = Pick<ProductChange, 'active' | 'metadata'> & { readonly nickname?: string | null }
+export type PriceChange = Pick<ProductChange, 'active' | 'metadata'>
 
 /** @param key of the call; `null` for a change by the merchant in the Dashboard */
 export function addProduct(state: StripeState, product: NewProduct, key: string | null = null): StripeProduct {
@@ -85,7 +85,6 @@ export function changePrice(
     throw invalid(undefined, 'This price cannot be archived because it is the default price of its product.')
   const changes = {
     ...given({ active: change.active }),
-    ...cleared({ nickname: change.nickname }),
     ...(change.metadata && { metadata: merged(price.metadata, change.metadata) }),
   }
   const previous = replace(price, changes)

@@ -41,16 +41,12 @@ export const catalogRoutes: readonly Route[] = [
       recurring: { interval: ['required', 'text'], interval_count: 'integer', trial_period_days: 'integer' },
       metadata: 'texts',
       active: 'boolean',
-      nickname: 'text',
     },
     createPrice,
   ),
   // Fields that define the price cannot be changed.
-  route(
-    'POST prices/:id',
-    { active: 'boolean', metadata: 'texts', nickname: 'clearable' },
-    ({ state, id, values, key }) =>
-      changePrice(state, { price: found(state.prices, 'price', id), change: values as PriceChange, key }),
+  route('POST prices/:id', { active: 'boolean', metadata: 'texts' }, ({ state, id, values, key }) =>
+    changePrice(state, { price: found(state.prices, 'price', id), change: values as PriceChange, key }),
   ),
 ]
 

@@ -1,6 +1,5 @@
 // The fake Stripe is as strict as Stripe where other tests depend on it: a wrong request is rejected, and a key counts.
 import t from 'tap'
-import { matchList } from '../assertions.ts'
 import { waitFor } from '../waitFor.ts'
 import { type FakeStripe, startFakeStripe } from './fakeStripe.ts'
 
@@ -113,17 +112,6 @@ t.test('fake Stripe: a request that was rejected before execution is not stored 
   t.match(await create(fake, 'k2'), { status: 200, replayed: false }, 'after too many requests')
 })
 
-t.test('fake Stripe: an internal 500 is stored under its key, executed or not', async (t) => {
-  const fake = await startFakeStripe(t)
-  fake.failInside({ commits: true })
-  t.match(await create(fake, 'k1'), { status: 500, replayed: false, body: { error: { type: 'api_error' } } })
-  t.match(await create(fake, 'k1'), { status: 500, replayed: true })
-  t.equal(fake.intents().length, 1)
-  fake.failInside({ commits: false })
-  t.equal((await create(fake, 'k2')).status, 500)
-  t.equal(fake.intents().length, 1)
-})
-
 t.test('fake Stripe: a key expires after a day', async (t) => {
   let now = new Date('2026-01-01T12:00:00.000Z')
   const fake = await startFakeStripe(t, { now: () => now })
@@ -145,19 +133,4 @@ t.test('fake Stripe: a second call with the key of a running one gets 409', asyn
   t.match(await create(fake, 'k2'), { status: 200 }, 'another key is free')
   const { body } = await first
   t.match(await create(fake, 'k1'), { status: 200, replayed: true, body: { id: body.id } })
-})
-
-t.test('fake Stripe: the ledger records every charge, also the second one of a payment', async (t) => {
-  const fake = await startFakeStripe(t, { allowDouble: true })
-  const [one, other] = [await create(fake), await create(fake)]
-  fake.pay(one.body.id ?? '', 'failed')
-  t.same(fake.ledger.charges, [])
-  fake.pay(one.body.id ?? '', 'succeeded')
-  fake.pay(other.body.id ?? '', 'succeeded')
-  matchList(t, fake.ledger.charges, [
-    { payment_id: 'p1', intent_id: one.body.id, amount_cents: 2599, currency: 'eur' },
-    { payment_id: 'p1', intent_id: other.body.id, amount_cents: 2599, currency: 'eur' },
-  ])
-  t.throws(() => fake.pay(one.body.id ?? '', 'failed'), /for good/)
-  t.throws(() => fake.pay('pi_missing', 'failed'), /pi_missing/)
 })

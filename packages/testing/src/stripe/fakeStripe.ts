@@ -24,12 +24,12 @@ export async function startFakeStripe(
   options: {
     readonly now?: () => Date
     readonly secretKey?: string
-    readonly webhookSecret?: string
     readonly allowDouble?: boolean
   } = {},
 ) {
-  const { now = () => new Date(), secretKey = 'sk_test_example', webhookSecret = 'whsec_example' } = options
-  const ledger = createChargeLedger(t, { allowDouble: options.allowDouble ?? false })
+  const { now = () => new Date(), secretKey = 'sk_test_example', allowDouble = false } = options
+  const webhookSecret = 'whsec_example'
+  const ledger = createChargeLedger(t, { allowDouble })
   const state = createStripeState(ledger, now)
   const { listener, ...controls } = createStripeServer(state, secretKey, now)
   const http = createServer(listener)
@@ -70,9 +70,8 @@ export async function startFakeStripe(
     thin: thinEvent,
     /** @param by `secret`: one, or several as during a rotation; `at`: the time of the signature */
     signed,
-    /** Posts the events in the given order, `times` times. @returns the response statuses */
-    deliver: (url: string, events: readonly object[], { times, ...by }: SignedBy & { readonly times?: number } = {}) =>
-      deliverEvents(url, { events, sign: (event) => signed(event, by), times }),
+    /** Posts all events, in order. @returns the response statuses */
+    deliver: (url: string) => deliverEvents(url, state.events, signed),
   }
 }
 
@@ -128,10 +127,8 @@ function methodControls(state: StripeState) {
     methodsOf: (customerId: string) => [...state.methods.values()].filter(({ customer }) => customer === customerId),
     /** The merchant detaches a method in the Dashboard: `payment_method.detached`. */
     detachMethod: (id: string) => [detachMethod(state, existing(state.methods, id), null)],
-    /** @param by `bank`: `payment_method.automatically_updated`, `merchant`: `payment_method.updated` */
-    changeCard: (id: string, card: CardChange, by: 'bank' | 'merchant' = 'bank') => [
-      changeCard(state, { method: existing(state.methods, id), card, by }),
-    ],
+    /** The bank replaces a card: `payment_method.automatically_updated`. */
+    changeCard: (id: string, card: CardChange) => [changeCard(state, existing(state.methods, id), card)],
     /** Whether a customer exists. */
     hasCustomer: (id: string) => state.customers.has(id),
     /** Deletes a customer. Its methods stay unchanged and get no event. */

@@ -103,17 +103,12 @@ export function detachMethod(state: StripeState, method: StripeMethod, key: stri
   return state.recordEvent('payment_method.detached', method, { previous, key })
 }
 
-/** @param by `bank`: the bank replaces the card; `merchant`: a change through the API */
-export function changeCard(
-  state: StripeState,
-  { method, card, by }: { readonly method: StripeMethod; readonly card: CardChange; readonly by: 'bank' | 'merchant' },
-): StripeEvent {
+/** The bank replaces the card. */
+export function changeCard(state: StripeState, method: StripeMethod, card: CardChange): StripeEvent {
   const before = Object.entries(method.card).filter(([field]) => field in card)
   Object.assign(method.card, card)
   const previous = { card: Object.fromEntries(before) }
-  return state.recordEvent(`payment_method.${by === 'bank' ? 'automatically_updated' : 'updated'}`, method, {
-    previous,
-  })
+  return state.recordEvent('payment_method.automatically_updated', method, { previous })
 }
 
 function createSetupIntent({ state, values, key }: RouteCall) {

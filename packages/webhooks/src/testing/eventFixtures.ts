@@ -199,12 +199,9 @@ export function messagesTo(event: RecordedDomainEvent, ...settings: readonly Set
 }
 
 export const subscriptionNotification = {
-  provider_id: 'stripe',
-  provider_event_id: 'evt_1',
+  ...paymentNotification,
   provider_type: 'customer.subscription.updated',
   generic_type: 'subscription.updated',
-  provider_time: '2026-01-02T03:04:05.000Z',
-  occurred_at,
 }
 
 /** The subscription of a notification without a status change. */
@@ -222,14 +219,6 @@ export function messagesByMode(event: RecordedDomainEvent): Outbound[] {
 
 /** The webhooks of a notification about a foreign object. */
 export function unmatchedMessagesByMode(data: Partial<DataOf<'ProviderEventUnmatched'>>): Outbound[] {
-  const subject = {
-    object_id: 'obj_1',
-    amount_cents: 500,
-    currency: 'eur',
-    status: null,
-    customer_id: 'cus_1',
-    customer_email: 'bo@example.com',
-    subscription: null,
-  }
-  return messagesByMode({ type: 'ProviderEventUnmatched', data: { ...subscriptionNotification, ...subject, ...data } })
+  const subject = { object_id: 'obj_1', amount_cents: 500, currency: 'eur', status: null }
+  return messagesByMode(unmatched({ ...subscriptionNotification, ...subject, ...data }))
 }

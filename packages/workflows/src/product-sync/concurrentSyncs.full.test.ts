@@ -122,19 +122,6 @@ t.test('a sync of a price reports no price difference when another price is sync
   t.same(fake.worthOf(id), ['1800 EUR once'])
 })
 
-t.test('a product change during the provider call is left to the next sync', async (t) => {
-  const id = await add()
-  const gate = gateFirst('meanwhile', 'put')
-  const syncing = syncOne(id)
-  await gate.reached
-  await change(id, { name: 'A cup' })
-  gate.open()
-  t.match(await syncing, { status: 'created' })
-  t.match(fake.products.get(id), { name: 'A mug' })
-  t.match(await syncOne(id), { status: 'updated' })
-  t.match(fake.products.get(id), { name: 'A cup' })
-})
-
 t.test('a product that is deactivated during a sync is not synced again', async (t) => {
   const id = await add()
   const gate = gateFirst('before', 'put')

@@ -52,18 +52,6 @@ for (const verb of ['put', 'create', 'archive'])
       t.equal(fake.prices.filter(({ product_id }) => product_id === id).length, verb === 'archive' ? 2 : 1)
     })
 
-t.test('a sync after a failed one is not skipped, even if the product was changed back', async (t) => {
-  const id = await add()
-  await syncOne(id)
-  await change(id, { name: 'A cup' })
-  fake.failures.set('put', [{ kind: 'unknown', done: true }])
-  await syncOne(id)
-  await change(id, { name: 'A mug' })
-  t.match(fake.products.get(id), { name: 'A cup' })
-  t.match(await syncOne(id), { status: 'updated' })
-  t.match(fake.products.get(id), { name: 'A mug' })
-})
-
 t.test('a sync that crashed at any append is finished by the next sync', async (t) => {
   for (const appends of [0, 1]) {
     const id = await add()
@@ -73,17 +61,6 @@ t.test('a sync that crashed at any append is finished by the next sync', async (
     t.match(await syncOne(id), { status: 'skipped' })
     t.equal(fake.prices.filter(({ product_id }) => product_id === id).length, 1)
   }
-})
-
-t.test('a price created by a crashed sync is found by the next one, even without updatePrices', async (t) => {
-  const id = await add()
-  const { provider_price_id: previous } = await syncOne(id)
-  await change(id, { total_cents: 1500 })
-  await t.rejects(syncOne(id, { updatePrices: true, on: crashAfter(1, harness.workflow) }), /the process died here/)
-  const [present] = fake.activeOf(id)
-  t.not(present?.id, previous, 'the previous price is archived')
-  t.match(await syncOne(id), { status: 'updated', provider_price_id: present?.id, price_differs: undefined })
-  t.match(await syncOne(id), { status: 'skipped', provider_price_id: present?.id, price_differs: undefined })
 })
 
 t.test('a bug in an adapter fails the whole sync, and no work continues afterwards', async (t) => {

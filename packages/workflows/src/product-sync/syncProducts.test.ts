@@ -100,15 +100,6 @@ t.test('a different price is reported, and replaced only with updatePrices [10.3
   }
 })
 
-t.test('when content and price differ, the content is updated and the price reported', async (t) => {
-  const id = await add()
-  const { provider_price_id } = await syncOne(id)
-  await change(id, { name: 'A cup', total_cents: 1500 })
-  t.match(await syncOne(id), { status: 'updated', price_differs: true, provider_price_id })
-  t.match(await syncOne(id), { status: 'skipped', price_differs: true, provider_price_id })
-  t.same(fake.worthOf(id), ['1200 EUR once'])
-})
-
 t.test('a price that is changed back reuses the earlier price', async (t) => {
   const id = await add()
   const first = await syncOne(id)

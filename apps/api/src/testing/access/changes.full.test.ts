@@ -39,10 +39,11 @@ t.test('callers can change only their own resources, with every kind of credenti
   t.test('every owner can create, read, change and delete their own resources only [4-own-changes]', async (t) => {
     for (const caller of [ada, grace, admin, g1, g1Second, g1Upper, g2])
       for (const kind of ['method', 'address'] as const) await checkLifecycle(client, t, kind, caller)
+    await checkLifecycle(client, t, 'address', g1Upper, g1Second)
   })
 
   t.test(
-    'an expired guest token with payment history can change and delete, but not read or create [5-history 5-history-service]',
+    'an expired guest token with payment history can change and delete, but not read or create [5-history 5-history-service 5-history-response]',
     async (t) => {
       for (const caller of [remembered, rememberedPast])
         for (const kind of ['method', 'address'] as const) await checkLifecycle(client, t, kind, g1, caller)

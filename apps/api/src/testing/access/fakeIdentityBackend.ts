@@ -1,73 +1,48 @@
-// Fake identity backend of the access tests. It validates their callers and can simulate faults.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { text } from 'node:stream/consumers'
+// Identity backend of the access tests: it knows their callers, and can simulate faults.
+import { createSandboxIdentity, type SandboxFault } from '@paylog/identity/sandboxIdentity'
 import { listen } from '@paylog/testing/fakeServer'
 import type { Test } from 'tap'
 import { guestTokens, sessions, type Validity } from './people.ts'
 
-/** Never responds, drops the connection, or responds with this. */
-export type Fault = 'silent' | 'drop' | { readonly status: number; readonly body: string }
+export type FakeIdentityBackend = Awaited<ReturnType<typeof startFakeIdentityBackend>>
 
-export type FakeIdentityBackend = {
-  readonly authUrl: string
-  issue(token: string, email: string): void
-  expire(token: string, how: Exclude<Validity, 'valid'>): void
-  /** `undefined` repairs it. */
-  breakWith(fault: Fault | undefined): void
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+
+/** The backend's clock stands still in 1970, so it rejects only what expired then. */
+const expiries: Readonly<Record<Validity, string>> = {
+  valid: inDays(1),
+  expired: new Date(0).toISOString(),
+  'expired by its time': inDays(-1),
 }
 
-const lifetimeMs = 3_600_000
+function guestToken(token: string, email: string, validity: Validity) {
+  return { token, email, name: 'A guest', expires_at: expiries[validity] }
+}
 
-export async function startFakeIdentityBackend(t: Test): Promise<FakeIdentityBackend> {
-  const tokens = new Map<string, { email: string; validity: Validity }>(
-    guestTokens.map(({ token, ...rest }) => [token, rest]),
-  )
-  let fault: Fault | undefined
-
-  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', 'http://identity.example.com')
-    const body = await text(request)
-    if (fault === 'silent') return
-    if (fault === 'drop') return void request.socket.destroy()
-    if (fault !== undefined) return void response.writeHead(fault.status).end(fault.body)
-    const found =
-      url.pathname === '/auth/token/validate' ? aboutToken(url.searchParams.get('token')) : aboutSession(body)
-    response.writeHead(found === undefined ? 401 : 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(found ?? { success: false }))
-  }
-
-  function aboutToken(token: string | null) {
-    const known = tokens.get(token ?? '')
-    if (known === undefined || known.validity === 'expired') return undefined
-    const user = { id: `guest:${token}`, email: known.email, name: 'A guest', userType: 'guest', isVerified: false }
-    return { success: true, user, tokenType: 'guest', token_id: 't', expires_at: expiry(known.validity) }
-  }
-
-  const server = createServer((request, response) => {
-    respond(request, response).catch(() => response.destroy())
+export async function startFakeIdentityBackend(t: Test) {
+  const tokens = guestTokens.map(({ token, email, validity }) => guestToken(token, email, validity))
+  let fault: SandboxFault | undefined
+  const server = createSandboxIdentity({
+    sessions: sessions.map(({ id, user, validity }) => ({
+      session_id: id,
+      user: { ...user, name: 'A User' },
+      expires_at: expiries[validity],
+    })),
+    guestTokens: tokens,
+    now: () => 0,
+    fault: () => fault,
   })
   return {
     authUrl: await listen(t, server),
-    issue: (token, email) => void tokens.set(token, { email, validity: 'valid' }),
-    expire(token, validity) {
-      const known = tokens.get(token)
+    issue: (token: string, email: string) => void tokens.push(guestToken(token, email, 'valid')),
+    expire(token: string, validity: Exclude<Validity, 'valid'>): void {
+      const known = tokens.find((each) => each.token === token)
       if (known === undefined) throw new Error(`there is no token ${token}`)
-      tokens.set(token, { ...known, validity })
+      known.expires_at = expiries[validity]
     },
-    breakWith(next) {
+    /** `undefined` repairs it. */
+    breakWith(next: SandboxFault | undefined): void {
       fault = next
     },
   }
 }
-
-function aboutSession(body: string) {
-  const { sessionId } = JSON.parse(body) as { sessionId: unknown }
-  const known = sessions.find(({ id }) => id === sessionId)
-  if (known === undefined) return undefined
-  const { id, user, validity } = known
-  const names = { name: 'A User', firstName: 'A', lastName: 'User', isVerified: true }
-  return { success: true, user: { ...user, ...names }, session: { id, userId: user.id, expiresAt: expiry(validity) } }
-}
-
-const expiry = (validity: Validity) =>
-  new Date(Date.now() + (validity === 'valid' ? lifetimeMs : -lifetimeMs)).toISOString()

@@ -215,7 +215,7 @@ t.test('every route gives every caller the access of the model', async (t) => {
         }
   })
 
-  t.test('foreign, deleted and missing resources get identical 404 responses [5-foreign]', async (t) => {
+  t.test('foreign, deleted, missing and malformed ids get the same 404 [5-foreign 4.3-not-found]', async (t) => {
     const words = new Map<string, Set<string>>()
     for (const { request, status, json, headers } of client.responses.filter(({ status }) => status === 404)) {
       const { error } = json as { error?: { request_id: string } }
