@@ -81,7 +81,8 @@ function scriptOf(
     variables[name] = textOf(value)
     return `:${name}`
   }
-  const sql = text.replaceAll(/\s+/g, ' ').replaceAll(/\$(\d+)/g, (_, index) => parameter(values[Number(index) - 1]))
+  const oneLine = text.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ')
+  const sql = oneLine.replaceAll(/\$(\d+)/g, (_, index) => parameter(values[Number(index) - 1]))
   const rowLine = `\\set row random(1, ${rowsOf(benchQuery, spread)})`
   const ownerLine = `\\set owner ${benchQuery.owner ?? ownerOfRowSql(':row', spread)}`
   const protocol = name === undefined ? 'extended' : 'prepared'
