@@ -1,6 +1,7 @@
 import { userOwner } from '@paylog/domain/actor'
 import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
 import t from 'tap'
+import { foldBatch } from '../apply/batch.ts'
 import { defaults } from '../defaults/projection.ts'
 import { readItem, readPage } from '../queries/lists.ts'
 import { addAddressTo, createLogFixture, setDefaultIn } from '../testing/logFixture.ts'
@@ -37,4 +38,26 @@ t.test('the chosen address is the default while it is of the type of the list an
   t.same(await defaultIds(), [bills])
   setDefaultIn(log, { list_id, list: 'billing_addresses', chosen_id: bills, is_default: false })
   t.same(await defaultIds(), [])
+})
+
+t.test('changes of one batch become one patch of the changed columns', async (t) => {
+  const log = createLogFixture()
+  const id = addAddressTo(log, { alias: 'home' })
+  for (const changes of [{ line2: 'Rear' }, { address_type: 'shipping' as const, alias: null }])
+    log.record(addressFold, id, (state) => changeAddress({ occurred_at, changes }, state))
+  const { inserts, patches } = foldBatch(addresses, log.events.slice(1))
+  t.same(inserts, [])
+  t.same(patches, [
+    {
+      id,
+      revision: 2n,
+      values: {
+        line2: 'Rear',
+        address_type: 'shipping',
+        alias: null,
+        updated_at: occurred_at,
+        key_ids: { [log.events[0]?.sealed.personal?.[0] ?? '']: true },
+      },
+    },
+  ])
 })

