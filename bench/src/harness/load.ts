@@ -59,7 +59,8 @@ export async function* arrivals(rate: number, until: number, random: () => numbe
   }
 }
 
-/** A request that finds all connections busy waits, and the wait counts. */
+/** A request that finds all connections busy waits, and the wait counts. The connections take turns: `command-api` and
+ * `query-api` close one that sends nothing in its first five seconds. */
 async function sendOnSchedule(
   sockets: readonly Socket[],
   send: SendRequest,
@@ -75,7 +76,7 @@ async function sendOnSchedule(
     else await serve(socket, next)
   }
   for await (const since of startTimes) {
-    const socket = idle.pop()
+    const socket = idle.shift()
     if (socket === undefined) {
       waiting.push(since)
       continue
