@@ -41,7 +41,8 @@ const members: Readonly<Record<string, RegExp>> = {
   auth_algo: /^[a-zA-Z0-9]{1,100}$/,
   cert_url: /^https?:\/\/.{1,490}$/,
   transmission_id: /^(?!\d+$)\w+\S{0,49}$/,
-  transmission_sig: /^(?!\d+$)\w+\S{0,499}$/,
+  // PayPal documents a first character of `\w`, but base64 may begin with the other two.
+  transmission_sig: /^(?!\d+$)[\w+/]\S{0,499}$/,
   transmission_time: /^\d{4}-\d\d-\d\dT[0-9:.]+(Z|[+-]\d\d:\d\d)$/,
   webhook_id: /^[a-zA-Z0-9]{1,50}$/,
 }
