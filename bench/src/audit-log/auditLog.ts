@@ -95,12 +95,12 @@ async function measureShares({ server, pool, events, rounds, print }: Sharing): 
   const count = formatNumber(filled.payments + filled.others)
   return [
     {
-      name: `CPU of the tree's upkeep in a replay of ${count} events, of the projector's`,
+      name: `CPU time of the tree in a replay of ${count} events, share of the projector's`,
       figure: median(upkeep),
       unit: '%',
       target: { of: 'figure', atMost: maxShare },
     },
-    { name: 'the same with a reading of the log of its own', figure: median(withReading), unit: '%' },
+    { name: 'the same when the tree reads the log itself', figure: median(withReading), unit: '%' },
   ]
 }
 

@@ -59,8 +59,10 @@ export async function* arrivals(rate: number, until: number, random: () => numbe
   }
 }
 
-/** A request that finds all connections busy waits, and the wait counts. The connections take turns: `command-api` and
- * `query-api` close one that sends nothing in its first five seconds. */
+/**
+ * A request that finds all connections busy waits, and the wait counts. The connections take turns: `command-api` and
+ * `query-api` close one that sends nothing in its first five seconds.
+ */
 async function sendOnSchedule(
   sockets: readonly Socket[],
   send: SendRequest,
