@@ -121,7 +121,8 @@ async function retention(parts: Parts, perSecond: number): Promise<BenchmarkRow>
     const { dropMs } = await worker.request({ seconds: times.dropping, perSecond, drops }, Dropped)
     return { dropMs, ...(await sink.request({ take: true }, Arrived)) }
   }
-  await agesOf(false)
+  // As fast as possible, because it then ends with nothing left: a process that has just started falls behind.
+  await worker.request({ seconds: times.warmUp }, Rate)
   await worker.request({ fill: times.dropped }, Type.Object({}))
   const calm = await agesOf(false)
   const dropping = await agesOf(true)
