@@ -97,7 +97,7 @@ t.test('missing address fields are reported by name, and nothing is recorded [2.
   t.equal((await post({ ...billing, is_business: true, business_name: 'Example Ltd' })).status, 201)
 })
 
-t.test('an address update ignores what a client sends back, and creating an address refuses it', async (t) => {
+t.test('an address update ignores what a client sends back, and a creation refuses it [10.1-sent-back]', async (t) => {
   const sentBack = { id: 'x', user_id: 'y', created_at: 'z', updated_at: 1 }
   t.equal((await recordsNothing(t, () => post({ ...billing, ...sentBack }))).status, 400)
   const { data } = await post(billing)

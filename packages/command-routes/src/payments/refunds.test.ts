@@ -47,7 +47,7 @@ t.test('a refund with an invalid body is 400, and nothing is recorded', async (t
   t.equal((await refund(id, { note: 'x'.repeat(500) })).status, 201)
 })
 
-t.test('a refund or capture in another currency is 422, and nothing is recorded, not even the attempt', async (t) => {
+t.test('a refund or capture in another currency is 422, and not even audited [10.2-currency-mismatch]', async (t) => {
   for (const [id, action] of [
     [await paid(), 'refunds'],
     [await authorized(), 'capture'],

@@ -143,7 +143,7 @@ t.test('a setup intent is created without a customer when the lookup fails [4.4-
   matchList(t, card.calls, [{ provider_customer_id: null }])
 })
 
-t.test('a setup intent needs a provider_id when several enabled providers have setup intents', async (t) => {
+t.test('a setup intent needs a provider_id when several providers have them [10.1-provider-default]', async (t) => {
   providers.set('paypal', { ...sandbox, id: 'paypal', createSetupIntent: null })
   t.equal((await post({})).statusCode, 201, 'the only one that has them')
   t.equal(card.calls.length, 1)
