@@ -3,6 +3,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import { type ErrorCode, errorStatus } from '@paylog/domain/errors'
 import { operationsTag, type RouteNotes, securitySchemes } from '@paylog/runtime/http/openApiSchemas'
+import { closedSchema } from '@paylog/runtime/http/unknownFields'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import { Type } from 'typebox'
 import manifest from '../package.json' with { type: 'json' }
@@ -105,7 +106,7 @@ function codesOfAll({ tags, security }: Operation, method: string): readonly Err
   if (security === undefined) return codes
   codes.push('unauthenticated', 'rate_limited', 'identity_unavailable')
   if (security.every((scheme) => 'session' in scheme)) codes.push('forbidden')
-  if (method !== 'get') codes.push('body_too_large', 'unsupported_media_type')
+  if (method !== 'get') codes.push('body_too_large', 'unsupported_media_type', 'card_number_rejected')
   return codes
 }
 
@@ -153,6 +154,7 @@ const contentSecurityPolicy = {
 const apiDescription = [
   'Payments recorded as events. Request and response bodies are JSON.',
   'A response with one resource is `{"success": true, "data": {…}}`; a list has its page beside `data`. Two routes differ: `GET /webhooks/logs` returns a bare array of entries, and a setup intent has its fields beside `success`.',
+  'Fields that a body does not have here are 400 `invalid_request`, which names the nearest field, and so are unknown query parameters of a request that changes something. A `GET` ignores unknown parameters.',
   'Every error is `{"success": false, "error": {"code", "message", "details", "request_id"}}`. Clients should decide by `code`. Requests with too large headers (431), that do not arrive in time (408: nothing was done, send it again), or that are not valid HTTP get errors in the same form. A method that the path does not have is 405 `method_not_allowed`; `Allow` names its methods.',
   'A `POST` with an `Idempotency-Key` may be repeated until there is a response. A change with `If-Match` is applied only to the version that the client has seen. A read with `X-Read-After`, set to the `X-Event-Position` of a write, includes that write.',
   'Requests may be limited per credential, and payments without a credential per client address. The `RateLimit-*` headers show the remaining requests.',
@@ -185,7 +187,7 @@ export async function collectRoutes(app: FastifyInstance, notes: readonly string
       tags: apiTags,
       components: { securitySchemes, headers: commonHeaders },
     },
-    transform: ({ schema, url }) => ({ schema: withOptionalDefaults(schema), url }),
+    transform: ({ schema, url }) => ({ schema: withOptionalDefaults(withClosedBody(schema)), url }),
     transformObject: (made) => ('openapiObject' in made ? completedCopy(made.openapiObject) : made.swaggerObject),
   })
 }
@@ -221,10 +223,15 @@ async function showDocument(app: FastifyInstance): Promise<void> {
   })
 }
 
+/** Shows that unknown fields of a body are errors. A route without fields has no body to show. */
+function withClosedBody({ body, ...schema }: FastifySchema = {}): FastifySchema {
+  return Type.IsSchema(body) && !('x-unused' in body) ? { ...schema, body: closedSchema(body) } : schema
+}
+
 /** Query parameters with a default are optional for clients, although handlers always get a value. */
-function withOptionalDefaults(schema: FastifySchema | undefined): FastifySchema {
-  const { querystring } = schema ?? {}
-  if (!Type.IsObject(querystring)) return schema ?? {}
+function withOptionalDefaults(schema: FastifySchema): FastifySchema {
+  const { querystring } = schema
+  if (!Type.IsObject(querystring)) return schema
   const { required = [], properties } = querystring
   const stillRequired = required.filter((name) => !('default' in (properties[name] ?? {})))
   return { ...schema, querystring: { ...querystring, required: stillRequired } }

@@ -93,6 +93,11 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
     why: 'The provider does not accept this amount in this currency.',
     message: 'The provider does not support this currency',
   },
+  currency_mismatch: {
+    why: 'The currency is not that of the payment, which is `details.currency`. Nothing was done.',
+    message: 'The payment is in EUR',
+    details: { currency: 'EUR' },
+  },
   capture_method_not_supported: {
     why: 'The provider cannot authorize a payment and capture it later. `details.enabled` lists those that can.',
     message: 'example cannot authorize a payment and capture it later',

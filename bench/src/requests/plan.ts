@@ -33,6 +33,9 @@ const weights: readonly (readonly [RegExp, number])[] = [
 ]
 const weightOf = ({ name }: Route) => weights.find(([pattern]) => pattern.test(name))?.[1] ?? 10
 
+/** What a route without a body in the document takes. */
+const noFields = { enum: [null, {}] }
+
 /** A parameter, a credential or another header. */
 type Text = { readonly in: string; readonly name: string; readonly text: string }
 
@@ -133,7 +136,8 @@ function parametersOf({ parameters, path }: Route, source: ValueSource): Text[] 
 
 /** Changes a parameter, a credential, a signature or another header, or adds one. */
 function mutateText(texts: Text[], { parameters }: Route, random: Random): void {
-  const others = otherHeaders.split(' ').map((name) => ({ in: 'header', name, text: '' }))
+  const unknown = { in: 'query', name: oneOf(random, ['dry_run', 'amount_cents', 'x']), text: '' }
+  const others = [...otherHeaders.split(' ').map((name) => ({ in: 'header', name, text: '' })), unknown]
   const added = oneOf(random, random.isIn(0.25) ? others : [...texts, ...parameters, ...others])
   const { in: where, name } = added
   const old = texts.findIndex((each) => each.name === name && each.in === where)
@@ -194,17 +198,28 @@ function bodyOf(
   return mutation === 'bytes' ? mutatedBytes(JSON.stringify(value), random) : Buffer.from(JSON.stringify(value))
 }
 
+const receivers = /^\/webhooks\/(stripe|paypal|authorize-net|sandbox)$/
+
+/** The query parameters that hold a credential are allowed everywhere. */
+const credentials = ['session_id', 'token']
+
 function isValid(route: Route, texts: readonly Text[], body: Buffer | undefined): boolean {
+  const known = [...credentials, ...route.parameters.map(({ name }) => name)]
+  const isUnknown = ({ in: where, name }: Text) => where === 'query' && !known.includes(name)
+  // Receivers take what is signed.
+  if (route.method !== 'GET' && !receivers.test(route.path) && texts.some(isUnknown)) return false
   for (const { in: where, name, schema } of route.parameters) {
     const given = texts.filter((each) => each.in === where && each.name === name)
     if (given.length > 1 && where === 'query') return false
     for (const { text } of given)
       if (!validatorOf(schema)(schema.type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text)) return false
   }
-  // An empty body is none.
-  if (!body?.length || !route.body) return !route.isBodyRequired
+  // An empty body is none, and a GET ignores its body.
+  if (!body?.length || route.method === 'GET') return !route.isBodyRequired
   try {
-    return validatorOf(route.body)(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))) === true
+    return (
+      validatorOf(route.body ?? noFields)(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))) === true
+    )
   } catch {
     return false
   }

@@ -193,7 +193,7 @@ export interface paths {
         };
         /**
          * Get the history of a payment
-         * @description For administrators. All events of the payment in stream order, each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then.
+         * @description For administrators. What happened to the payment: its events in stream order, without the notifications of providers that led to them (GET /admin/payments/{id}/events has these too); each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then.
          */
         get: operations["getPaymentHistory"];
         put?: never;
@@ -1529,6 +1529,16 @@ export interface components {
             alias?: string | null;
             is_default?: boolean;
             guest_name?: string | null;
+            /** @description Cannot be changed here; ignored */
+            readonly guest_email?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly id?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly user_id?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly created_at?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly updated_at?: unknown;
         };
         /** @enum {string} */
         AddressType: "billing" | "shipping";
@@ -1765,7 +1775,7 @@ export interface components {
             request_id: string;
         };
         /** @enum {string} */
-        ErrorCode: "invalid_request" | "invalid_signature" | "unauthenticated" | "payment_declined" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_flight" | "concurrent_modification" | "job_running" | "payment_not_cancelable" | "payment_not_capturable" | "payment_not_refundable" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "amount_inconsistent" | "card_number_rejected" | "provider_not_enabled" | "currency_not_supported" | "capture_method_not_supported" | "capture_exceeds_authorization" | "refund_exceeds_payment" | "reference_not_found" | "recorded_payment_id" | "provider_rejected" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "provider_unavailable" | "identity_unavailable" | "event_store_unavailable" | "service_unavailable" | "provider_outcome_unknown";
+        ErrorCode: "invalid_request" | "invalid_signature" | "unauthenticated" | "payment_declined" | "forbidden" | "not_found" | "method_not_allowed" | "idempotency_key_in_flight" | "concurrent_modification" | "job_running" | "payment_not_cancelable" | "payment_not_capturable" | "payment_not_refundable" | "precondition_failed" | "body_too_large" | "unsupported_media_type" | "amount_inconsistent" | "card_number_rejected" | "provider_not_enabled" | "currency_not_supported" | "currency_mismatch" | "capture_method_not_supported" | "capture_exceeds_authorization" | "refund_exceeds_payment" | "reference_not_found" | "recorded_payment_id" | "provider_rejected" | "idempotency_key_reused" | "rate_limited" | "internal_error" | "provider_unavailable" | "identity_unavailable" | "event_store_unavailable" | "service_unavailable" | "provider_outcome_unknown";
         ErrorResponse: {
             /** @constant */
             success: false;
@@ -2096,6 +2106,7 @@ export interface components {
                 } | null;
             } | null;
             is_default?: boolean;
+            guest_email?: string | null;
         };
         NewProduct: {
             name: string;
@@ -2119,6 +2130,8 @@ export interface components {
         NewRefund: {
             /** @description In minor units of the currency. At most what is left of the payment; all of it if omitted */
             amount_cents?: number;
+            /** @description In any case. Another one than the payment's is an error */
+            currency?: string;
             /** @description other if omitted */
             reason?: components["schemas"]["RefundReason"];
             note?: string | null;
@@ -2317,6 +2330,40 @@ export interface components {
         PaymentMethodChange: {
             alias?: string | null;
             is_default?: boolean;
+            /** @description Cannot be changed here; ignored */
+            readonly payment_method_token?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly type?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly wallet_type?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly provider_id?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly customer_id?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly organization_id?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly billing_address_id?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly billing_details?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly guest_email?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly id?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly payment_type?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly card_brand?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly last_four?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly expiry_month?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly expiry_year?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly created_at?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly updated_at?: unknown;
         };
         PaymentMethodSummary: {
             id: string;
@@ -2450,6 +2497,12 @@ export interface components {
             category_id?: string | null;
             /** @description Default: true */
             is_active?: boolean;
+            /** @description Cannot be changed here; ignored */
+            readonly id?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly created_at?: unknown;
+            /** @description Cannot be changed here; ignored */
+            readonly updated_at?: unknown;
         };
         ProductSync: {
             /** @description A repeated id is synced once */
@@ -3164,6 +3217,8 @@ export interface operations {
                 "application/json": {
                     /** @description In minor units of the currency. At most what is authorized; all of it if omitted */
                     amount_cents?: number;
+                    /** @description In any case. Another one than the payment's is an error */
+                    currency?: string;
                 };
             };
         };
@@ -3297,7 +3352,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The timeline, the oldest event first */
+            /** @description The history, the oldest event first */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3364,6 +3419,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
+                    /** @description Optional when only one enabled provider has setup intents */
                     provider_id?: string;
                 };
             };
@@ -4247,7 +4303,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The requested refund */
+            /** @description The requested resource */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -25,7 +25,7 @@ type Creation = {
   /** Bodies that differ from it, though they may mean the same. */
   readonly others: readonly object[]
   readonly invalid: object
-  /** A field that takes any text. */
+  /** A field that takes any text; an unknown one where there is none. */
   readonly text: string
   /** Calls a provider: then an equal request at the same time may get 409. */
   readonly isSlow?: boolean
@@ -41,7 +41,7 @@ const creations: readonly Creation[] = [
     ],
   },
   {
-    ...{ path: '/admin/products', as: admin, body: product, text: 'name', invalid: { ...product, name: ' ' } },
+    ...{ path: '/admin/products', as: admin, body: product, text: 'name', invalid: { ...product, name: '' } },
     others: [
       { ...product, description: null },
       { ...product, is_active: true },
@@ -49,7 +49,13 @@ const creations: readonly Creation[] = [
     ],
   },
   {
-    ...{ path: '/admin/sync/products', as: admin, body: { product_ids: [product_id] }, text: 'note', isSlow: true },
+    ...{
+      path: '/admin/sync/products',
+      as: admin,
+      body: { product_ids: [product_id] },
+      text: 'provider_id',
+      isSlow: true,
+    },
     others: [{ product_ids: [product_id], force: true }, { product_ids: [product_id, product_id] }],
     invalid: { product_ids: [] },
   },
@@ -69,7 +75,7 @@ const creations: readonly Creation[] = [
         { ...payment, total_cents: 2600 },
         { ...payment, tax_cents: 0 },
       ],
-      invalid: { currency: 'EUR' },
+      invalid: { ...payment, currency: 'euro' },
     },
   },
   {
@@ -97,7 +103,7 @@ for (const { path, as, body, others, invalid, text, isSlow = false } of creation
     const first = await post(body, headers)
     t.ok(isDone(first), first.text)
     t.equal(first.headers['idempotent-replayed'], undefined)
-    for (const same of [body, inReverse(body), { ...body, unknown: 1 }]) {
+    for (const same of [body, inReverse(body)]) {
       const again = await recordsNothing(t, () => post(same, headers))
       t.same([again.status, again.text], [first.status, first.text])
       const { etag, 'x-event-position': position } = first.headers
@@ -162,7 +168,11 @@ for (const { path, as, body, others, invalid, text, isSlow = false } of creation
       ['too large, of another type', () => post(tooLong.repeat(2_000), plain), 'body_too_large'],
       ['another type, malformed', () => post('{', plain), 'unsupported_media_type'],
       ['invalid, a card', () => post(wrongCard), 'invalid_request'],
-      ['a bad key, a card', () => post({ ...body, [text]: card }, { ...as, 'idempotency-key': '' }), 'invalid_request'],
+      [
+        'a bad key, a card',
+        () => post({ ...body, [text]: card }, { ...as, 'idempotency-key': '' }),
+        text === 'note' ? 'card_number_rejected' : 'invalid_request',
+      ],
     ] as const)
       t.match(await recordsNothing(t, request), { error: { code } }, name)
   })

@@ -8,8 +8,11 @@ export const IfMatchHeaders = Type.Object({
   'if-match': Type.Optional(Type.String({ description: 'The ETag that the client has read' })),
 })
 
-/** A weak ETag never matches (RFC 9110, section 8.8.3.2). */
-const strongTag = /^"[\x21\x23-\x7e\x80-\xff]*"$/
+/**
+ * A revision, perhaps as a proxy returns it that compresses responses: weak (nginx), or with the encoding after one or two
+ * dashes (Apache, Caddy, Jetty). The resource is the same, so that the revision counts.
+ */
+const tagOfRevision = /^(?:W\/)?"(\d+)(?:--?[a-z]+)?"$/
 
 /** The ETag of a resource is the revision of its stream. */
 export function etagOf(revision: Revision): string {
@@ -25,9 +28,9 @@ export function requireMatch(header: string | undefined, revision: Revision): vo
   if (header === undefined) return
   if (revision === 'no_stream') throw new DomainError('precondition_failed', 'The resource does not exist')
   const etag = etagOf(revision)
-  const tags = header.split(',').map((tag) => tag.trim())
-  if (header.trim() === '*' || tags.includes(etag)) return
-  if (!tags.some((tag) => strongTag.test(tag)))
+  const revisions = header.split(',').flatMap((tag) => tagOfRevision.exec(tag.trim())?.[1] ?? [])
+  if (header.trim() === '*' || revisions.includes(String(revision))) return
+  if (revisions.length === 0)
     throw new DomainError('precondition_failed', 'If-Match must be the ETag of a response, such as "3", or *', { etag })
   throw new DomainError('precondition_failed', 'The resource has changed; read it again', { etag })
 }

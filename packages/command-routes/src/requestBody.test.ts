@@ -5,9 +5,9 @@ import { Type } from 'typebox'
 import { createCardNumberCheck } from './requestBody.ts'
 
 let searches = 0
-/** A body that records when it is searched. */
+/** A field that records when it is searched. */
 const note = new Proxy(
-  { dropped: '1' },
+  { any: '1' },
   {
     ownKeys(target) {
       searches += 1
@@ -20,7 +20,8 @@ app.addHook('preValidation', async (request) => {
   request.body = { ...Object(request.body), note }
 })
 const reject = createCardNumberCheck(app)
-app.post('/', { schema: { body: Type.Object({ text: Type.String({ maxLength: 3 }) }) } }, async (request) => {
+const body = Type.Object({ text: Type.String({ maxLength: 3 }), note: Type.Unknown() })
+app.post('/', { schema: { body } }, async (request) => {
   reject(request)
   reject(request)
   return {}
@@ -36,7 +37,7 @@ t.test('a body that validation rejects is not searched for card numbers [10.1-ca
   t.equal(searches, 0)
 })
 
-t.test('a valid body is searched once, including dropped fields, even if its handler repeats the check', async (t) => {
+t.test('a valid body is searched once, even if its handler repeats the check', async (t) => {
   t.equal((await app.inject({ method: 'POST', url: '/', payload: { text: 'in' } })).statusCode, 200)
   t.equal(searches, 1)
 })

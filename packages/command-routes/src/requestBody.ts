@@ -1,6 +1,6 @@
 // Helpers for request bodies: optional fields, the chosen provider, and the check for card numbers.
 
-import { findCardData } from '@paylog/domain/cardNumber'
+import { cardNumberError, findCardData } from '@paylog/domain/cardNumber'
 import { DomainError } from '@paylog/domain/errors'
 import { maxTextLength, Nullable } from '@paylog/domain/fields'
 import type { Provider } from '@paylog/providers/provider'
@@ -16,19 +16,24 @@ export const optionalEmail = (options: FieldOptions = {}) =>
   Type.Optional(Nullable(Type.String({ format: 'email', maxLength: maxTextLength, ...options })))
 
 /**
- * The provider that a body names; optional when only one is enabled.
- * @throws DomainError `invalid_request` when it is missing and several are enabled
+ * The provider that a body names; optional when only one is enabled, or only one of the enabled ones can do it.
+ * @param providers the enabled ones
+ * @param can whether a provider can do what is requested
+ * @throws DomainError `invalid_request` when it is missing and there are several
  */
 export function chosenProviderId(
   body: { readonly provider_id?: string },
   providers: ReadonlyMap<string, Provider>,
+  can: (provider: Provider) => boolean = () => true,
 ): string {
   if (body.provider_id !== undefined) return body.provider_id
-  const [only, ...others] = providers.keys()
+  const able = [...providers.values()].filter(can)
+  const enabled = (able.length === 0 ? [...providers.values()] : able).map(({ id }) => id)
+  const [only, ...others] = enabled
   if (only !== undefined && others.length === 0) return only
   throw new DomainError('invalid_request', 'provider_id is required', {
     fields: [{ field: 'provider_id', message: 'is required' }],
-    enabled: [...providers.keys()],
+    enabled,
   })
 }
 
@@ -46,12 +51,7 @@ export function createCardNumberCheck(app: FastifyInstance): (request: FastifyRe
   })
   return (request) => {
     const found = findCardData(unsearched.get(request))
-    if (found !== null)
-      throw new DomainError(
-        'card_number_rejected',
-        'The request contains a card number or security code; send a provider token instead',
-        { fields: [found] },
-      )
+    if (found !== null) throw cardNumberError(found)
     // A handler that retries after a conflict calls this again.
     unsearched.delete(request)
   }

@@ -54,7 +54,7 @@ export const deletedResponse = (description: string) =>
  * @param headers by status, for errors that are stored and replayed
  */
 export const writeErrors = (codes: readonly ErrorCode[], headers: Readonly<Record<number, object>> = {}): RouteNotes =>
-  errorResponses([...codes, 'card_number_rejected', 'concurrent_modification', 'event_store_unavailable'], headers)
+  errorResponses([...codes, 'concurrent_modification', 'event_store_unavailable'], headers)
 
 /** Errors of a write that calls a provider. */
 export const providerErrors = [

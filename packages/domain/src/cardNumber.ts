@@ -1,4 +1,5 @@
 // Finds card numbers and security codes. They must never reach the log: it is append-only and would keep them forever.
+import { DomainError } from './errors.ts'
 
 const shortestNumber = 13
 const longestNumber = 19
@@ -152,6 +153,14 @@ export function findCardData(value: unknown, field = ''): CardData | null {
   }
   return null
 }
+
+/** The error for card data in a request. */
+export const cardNumberError = (found: CardData) =>
+  new DomainError(
+    'card_number_rejected',
+    'The request contains a card number or security code; send a provider token instead',
+    { fields: [found] },
+  )
 
 function isSecurityCode(key: string, value: unknown): boolean {
   if (typeof value !== 'string' && typeof value !== 'number') return false

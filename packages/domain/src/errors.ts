@@ -22,6 +22,7 @@ export const errorStatus = {
   card_number_rejected: 422,
   provider_not_enabled: 422,
   currency_not_supported: 422,
+  currency_mismatch: 422,
   capture_method_not_supported: 422,
   capture_exceeds_authorization: 422,
   refund_exceeds_payment: 422,

@@ -6,6 +6,9 @@ export const maxAmountCents = 999_999_999_999
 
 export const AmountCents = Type.Integer({ minimum: 0, maximum: maxAmountCents })
 
+/** In requests; recorded in upper case. */
+export const CurrencyCode = Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217 code, any case' })
+
 /** Codes of funds, metals and tests, which payments cannot use. */
 const notForPayments = new Set([
   'XAU',

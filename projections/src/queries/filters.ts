@@ -11,13 +11,13 @@ export const ExactText = Type.String({
   minLength: 1,
   maxLength: 255,
   // Postgres rejects NUL, and no value has control characters that a search could not have.
-  pattern: '^[^\\u0000]*$',
+  pattern: '^[^\\x00]*$',
 })
 
 export const SearchText = Type.String({
   maxLength: 255,
   // Control characters never match, and U+001F separates the searched texts.
-  pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$',
+  pattern: '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]*$',
 })
 
 /** Whether something is required, or excluded. */

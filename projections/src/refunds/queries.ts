@@ -2,6 +2,7 @@
 import { RefundResource } from '@paylog/domain/payments/refunds'
 import { sql } from 'kysely'
 import { isReadBy } from '../payments/queries.ts'
+import type { Found } from '../queries/lists.ts'
 import { type Queryable, runQuery } from '../queries/runQuery.ts'
 
 type RefundsQuery = {
@@ -13,23 +14,35 @@ type RefundsQuery = {
 
 const fields = sql.join(Object.keys(RefundResource.properties).map((name) => sql.ref(`refunds.${name}`)))
 
-/** The refunds of a payment, newest first. @returns `undefined` if the payment is missing or another owner's */
-export async function listRefunds(db: Queryable, { id, owner }: RefundsQuery): Promise<RefundResource[] | undefined> {
+type RefundRow = RefundResource & { readonly revision: number }
+
+async function rowsOf(db: Queryable, { id, owner }: RefundsQuery): Promise<RefundRow[] | undefined> {
   // A payment without refunds is a row without an id; a payment that the caller may not read is none.
   const rows = await runQuery(
     db,
-    sql<RefundResource | { readonly id: null }>`
-      select ${fields} from read_models.payments left join read_models.refunds on refunds.payment_id = payments.id
+    sql<RefundRow | { readonly id: null }>`
+      select ${fields}, refunds.revision from read_models.payments left join read_models.refunds on refunds.payment_id = payments.id
       where payments.id = ${id} and ${owner === undefined ? sql`true` : isReadBy(owner)}
       order by refunds.created_at desc, refunds.id desc`,
   )
   return rows.length === 0 ? undefined : rows.filter((row) => row.id !== null)
 }
 
-/** @returns `undefined` if there is no such refund of this payment, or the payment is another owner's */
+/** The refunds of a payment, newest first. @returns `undefined` if the payment is missing or another owner's */
+export async function listRefunds(db: Queryable, query: RefundsQuery): Promise<RefundResource[] | undefined> {
+  return (await rowsOf(db, query))?.map(({ revision: _, ...refund }) => refund)
+}
+
+/**
+ * A refund, and the revision of the payment right after the last event of the refund.
+ * @returns `undefined` if there is no such refund of this payment, or the payment is another owner's
+ */
 export async function getRefund(
   db: Queryable,
   { refund_id, ...payment }: RefundsQuery & { readonly refund_id: string },
-): Promise<RefundResource | undefined> {
-  return (await listRefunds(db, payment))?.find(({ id }) => id === refund_id)
+): Promise<Found<RefundResource> | undefined> {
+  const found = (await rowsOf(db, payment))?.find(({ id }) => id === refund_id)
+  if (found === undefined) return undefined
+  const { revision, ...item } = found
+  return { item, revision: BigInt(revision) }
 }

@@ -36,7 +36,7 @@ function errorOf(line: unknown): DomainError {
 const reason = (line: unknown) => reasonOf(errorOf(line))
 
 t.test('a line contains a whole product', async (t) => {
-  t.same(read({ ...mug, id: id.toUpperCase(), unknown: 'field' }), {
+  t.same(read({ ...mug, id: id.toUpperCase(), created_at: 'as shown', updated_at: null }), {
     product_id: id,
     is_named: true,
     content: completed,
@@ -68,7 +68,7 @@ t.test('a product without an id gets a stable id derived from its content', asyn
   const derived = 'cb848238-a2aa-5076-9568-de2d4e876ff8'
   t.match(read(mug), { product_id: derived, is_named: false, content: completed })
   const same = [
-    { ...mug, currency: 'eur', total_cents: undefined, subtotal_cents: 1250, unknown: 1 },
+    { ...mug, currency: 'eur', total_cents: undefined, subtotal_cents: 1250, created_at: 1 },
     { total_cents: 1250.0, currency: 'EUR', description: null, product_type: 'physical', name: 'Mug', tax_cents: 0 },
     { ...mug, is_active: false },
     { ...mug, id: null },
@@ -102,6 +102,7 @@ t.test('every kind of invalid line has a one-line error', async (t) => {
       { ...mug, billing_interval: 'week', trial_days: 1 },
       'billing_interval is allowed only when is_recurring; trial_days is allowed only when is_recurring',
     ],
+    [{ ...mug, taxCents: 5 }, 'taxCents is unknown here; did you mean `tax_cents`?'],
     [{ ...mug, id: 'mug-1' }, 'id must be a UUID or null'],
     [{ ...mug, id: `urn:uuid:${id}` }, 'id must be a UUID or null'],
     [[mug], 'The line is not a JSON object'],

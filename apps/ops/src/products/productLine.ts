@@ -4,7 +4,9 @@ import { DomainError } from '@paylog/domain/errors'
 import { Id, Nullable } from '@paylog/domain/fields'
 import { NewProduct, newContent } from '@paylog/domain/products/content'
 import { type ProductContent, productContentOf } from '@paylog/domain/products/events'
+import { ProductResource } from '@paylog/domain/products/product'
 import { parseStrictJson } from '@paylog/runtime/http/body'
+import { unchangeable } from '@paylog/runtime/http/unknownFields'
 import { bodyReader } from '@paylog/runtime/http/validation'
 import { Type } from 'typebox'
 import { v5 as uuidv5 } from 'uuid'
@@ -24,7 +26,8 @@ export const maxLineBytes = 256 * 1024
 /** For derived ids. Changing it would create every imported product again. */
 const namespace = '3e5b0a52-7c1d-5b8e-8f43-90c2a6d7e514'
 
-const readBody = bodyReader(Type.Object({ ...NewProduct.properties, id: Type.Optional(Nullable(Id)) }))
+const fields = { ...NewProduct.properties, id: Type.Optional(Nullable(Id)) }
+const readBody = bodyReader(Type.Object({ ...fields, ...unchangeable(fields, ProductResource) }))
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

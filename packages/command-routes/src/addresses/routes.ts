@@ -22,6 +22,7 @@ import { fieldsOf } from '@paylog/domain/fields'
 import { knownActor } from '@paylog/runtime/http/callers'
 import { callerSecurity } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody } from '@paylog/runtime/http/optionalBody'
+import { unchangeable } from '@paylog/runtime/http/unknownFields'
 import { type FieldProblem, validatorWithRules } from '@paylog/runtime/http/validation'
 import type { ShownItem } from '@paylog/workflows/defaults'
 import type { FastifyRequest } from 'fastify'
@@ -36,6 +37,7 @@ import { createAddress, deleteAddress, updateAddress } from './addressCommands.t
 
 const fields = {
   ...fieldsOf(placeFields, () => optionalText()),
+  organization_id: optionalText({ description: 'Returned as it was sent; has no other effect' }),
   country: optionalText({ description: 'ISO 3166-1 alpha-2, any case' }),
   is_partial: Type.Optional(Type.Boolean({ description: 'line1, city and country may be missing' })),
   is_business: Type.Optional(Type.Boolean({ description: 'business_name is required' })),
@@ -63,8 +65,9 @@ const NewAddressBody = Type.Object(
 )
 type NewAddressBody = Static<typeof NewAddressBody>
 
+const changeable = { address_type: Type.Optional(AddressType), ...fields }
 const AddressChangeBody = Type.Object(
-  { address_type: Type.Optional(AddressType), ...fields },
+  { ...changeable, ...unchangeable(changeable, NewAddressBody, AddressResource) },
   { title: 'AddressChange', minProperties: 1, examples: [{ alias: 'Office', is_default: true }, { line2: null }] },
 )
 type AddressChangeBody = Static<typeof AddressChangeBody>

@@ -94,11 +94,11 @@ const historySchema = {
   operationId: 'getPaymentHistory',
   summary: 'Get the history of a payment',
   description:
-    'For administrators. All events of the payment in stream order, each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then.',
+    'For administrators. What happened to the payment: its events in stream order, without the notifications of providers that led to them (GET /admin/payments/{id}/events has these too); each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then.',
   querystring,
   response: {
     200: dataResponse(Type.Array(HistoryEntry), {
-      description: 'The timeline, the oldest event first',
+      description: 'The history, the oldest event first',
       examples: [[entry]],
     }),
   },

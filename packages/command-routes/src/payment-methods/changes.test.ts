@@ -51,12 +51,14 @@ t.test('a method update without a difference records nothing', async (t) => {
   t.equal(again.headers['x-event-position'], first.headers['x-event-position'], 'the position of the choice')
 })
 
-t.test('unknown fields of a method update are dropped, and an empty one is 400 [4.12-put-empty]', async (t) => {
+t.test('a method update of unknown fields, or of none that can change, is 400 [4.12-put-empty]', async (t) => {
   const { id } = await methodOfAda()
   for (const body of [
     {},
     { type: 'card' },
-    { guest_email: 'x@example.com', user_id: 'x', card_brand: 'amex' },
+    { guest_email: 'x@example.com', customer_id: 'x', card_brand: 'amex' },
+    { alias: 'New', user_id: 'x' },
+    { alias: 'New', isDefault: true },
     [],
     'text',
     undefined,
@@ -64,9 +66,15 @@ t.test('unknown fields of a method update are dropped, and an empty one is 400 [
     const rejected = await recordsNothing(t, () => change(id, body))
     t.same([rejected.status, rejected.code], [400, 'invalid_request'], JSON.stringify(body))
   }
-  const { status, data } = await change(id, { alias: 'Kept', card_brand: 'amex', provider_id: 'stripe' })
+})
+
+t.test('a method update ignores what a client sends back with the method, or made it from', async (t) => {
+  const { id } = await methodOfAda()
+  const { data: before } = await change(id, { alias: 'Before' })
+  const sentBack = { ...before, alias: 'Kept', card_brand: 'amex', provider_id: 5, payment_method_token: 'pm_1' }
+  const { status, data } = await change(id, sentBack)
   t.equal(status, 200)
-  t.match(data, { alias: 'Kept', card_brand: 'visa', provider_id: 'sandbox' })
+  t.same(data, { ...before, alias: 'Kept', updated_at: data?.updated_at })
 })
 
 t.test('a method update with a value of another type is 400', async (t) => {

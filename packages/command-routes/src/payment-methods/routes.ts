@@ -13,6 +13,7 @@ import {
 import { knownActor } from '@paylog/runtime/http/callers'
 import { callerSecurity } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody } from '@paylog/runtime/http/optionalBody'
+import { unchangeable } from '@paylog/runtime/http/unknownFields'
 import type { ShownItem } from '@paylog/workflows/defaults'
 import { changeSavedMethod, removeSavedMethod } from '@paylog/workflows/payment-methods/changeSavedMethod'
 import { type MethodOptions, savePaymentMethod } from '@paylog/workflows/payment-methods/savePaymentMethod'
@@ -50,15 +51,16 @@ const NewMethodBody = Type.Object(
       maxLength: maxTokenLength,
       description: "Issued by the provider's form in the frontend; sent to the provider and not stored",
     }),
-    type: optionalText(),
+    type: optionalText({ description: 'Returned as it was sent; has no other effect' }),
     wallet_type: optionalText({ description: 'Used unless the provider reports one' }),
     provider_id: Type.Optional(RequiredText),
-    customer_id: optionalText({ description: 'Ignored: Paylog manages the customer at the provider' }),
-    organization_id: optionalText(),
+    customer_id: optionalText({ description: 'Has no effect: Paylog manages the customer at the provider' }),
+    organization_id: optionalText({ description: 'Returned as it was sent; has no other effect' }),
     alias: optionalText(),
     billing_address_id: optionalText({ description: "The id of one of the caller's addresses" }),
     billing_details: Type.Optional(Nullable(BillingDetailsBody)),
     is_default: Type.Optional(Type.Boolean()),
+    guest_email: optionalText({ description: "Has no effect: a guest's method has the token's e-mail" }),
   },
   {
     title: 'NewPaymentMethod',
@@ -82,11 +84,12 @@ const NewMethodBody = Type.Object(
 )
 type NewMethodBody = Static<typeof NewMethodBody>
 
+const changeable = {
+  alias: optionalText({ description: 'null clears it' }),
+  is_default: Type.Optional(Type.Boolean()),
+}
 const MethodChangeBody = Type.Object(
-  {
-    alias: optionalText({ description: 'null clears it' }),
-    is_default: Type.Optional(Type.Boolean()),
-  },
+  { ...changeable, ...unchangeable(changeable, NewMethodBody, PaymentMethodResource) },
   {
     title: 'PaymentMethodChange',
     minProperties: 1,
@@ -108,7 +111,6 @@ function methodOptionsOf(body: NewMethodBody): MethodOptions {
   }
 }
 
-/** Picks the known fields: validation does not drop unknown ones of a field that may be null. */
 function billingDetailsOf(details: Static<typeof BillingDetailsBody>) {
   const { address } = details
   return {

@@ -34,7 +34,14 @@ t.test('capturing a part leaves the total as it is, and more than is authorized 
 
 t.test('a capture of a bad amount is 400', async (t) => {
   const id = await authorized()
-  for (const body of [{ amount_cents: 0 }, { amount_cents: -1 }, { amount_cents: 1.5 }, { amount: 1 }, []])
+  for (const body of [
+    { amount_cents: 0 },
+    { amount_cents: -1 },
+    { amount_cents: 1.5 },
+    { amount: 1 },
+    { total_cents: 1 },
+    [],
+  ])
     t.match(await recordsNothing(t, () => change(id, 'capture', body)), {
       status: 400,
       error: { code: 'invalid_request' },

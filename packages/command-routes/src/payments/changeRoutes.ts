@@ -20,10 +20,11 @@ import { replyWith, responseHeaders, responsesWith, writeErrors } from '../respo
 import {
   auditPayment,
   changeErrorHeaders,
+  MeantCurrency,
   maxReasonLength,
   PaymentParams,
   PositiveAmount,
-  rejectMisspeltAmount,
+  requireCurrency,
   setPositionOnError,
 } from './changes.ts'
 import { changeablePayment, pathId } from './ownedPayment.ts'
@@ -87,6 +88,7 @@ const captureErrors: readonly ErrorCode[] = [
   'precondition_failed',
   'payment_not_capturable',
   'capture_exceeds_authorization',
+  'currency_mismatch',
   'payment_declined',
   'provider_rejected',
 ]
@@ -103,7 +105,7 @@ const captureSchema = {
   params: PaymentParams,
   headers: MatchAndReasonHeaders,
   body: Type.Object(
-    { amount_cents: PositiveAmount('At most what is authorized; all of it if omitted') },
+    { amount_cents: PositiveAmount('At most what is authorized; all of it if omitted'), currency: MeantCurrency },
     { examples: [{ amount_cents: 2599 }] },
   ),
   response: {
@@ -163,12 +165,13 @@ export const paymentChangeRoutes =
       '/payments/:id/capture',
       {
         onRequest: [callers.administrator, allowEmptyBody],
-        preValidation: [defaultBody, rejectMisspeltAmount],
+        preValidation: defaultBody,
         schema: captureSchema,
       },
       async (request, reply) => {
         const payment_id = pathId(request.params.id)
-        const { amount_cents } = request.body
+        const { amount_cents, currency } = request.body
+        await requireCurrency(workflow, payment_id, currency)
         await auditPayment(workflow, request, 'capture_payment', payment_id, { amount_cents: amount_cents ?? null })
         const captured = await setPositionOnError(workflow, reply, payment_id, () =>
           capturePayment(workflow, { ...callOn(request, payment_id), amount_cents }),

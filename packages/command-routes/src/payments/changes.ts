@@ -1,10 +1,9 @@
 // What the routes share that change a payment: parameters, amounts, and the headers of their errors.
 import type { AuditedAction } from '@paylog/domain/auditedActions'
 import { DomainError, type ErrorCode } from '@paylog/domain/errors'
-import { maxAmountCents } from '@paylog/domain/money'
+import { CurrencyCode, maxAmountCents } from '@paylog/domain/money'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { invalidInput } from '@paylog/runtime/http/validation'
 import { auditRequest } from '@paylog/workflows/auditTrail'
 import type { Workflow } from '@paylog/workflows/context'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -26,15 +25,25 @@ export const PositiveAmount = (description: string) =>
     }),
   )
 
+/** The currency that the caller means; see `requireCurrency`. */
+export const MeantCurrency = Type.Optional(
+  Type.With(CurrencyCode, { description: "In any case. Another one than the payment's is an error" }),
+)
+
 /**
- * A hook for bodies with an `amount_cents` that means everything when it is absent. Unknown fields are dropped as
- * everywhere, except another spelling of the amount: dropping `amount` would move all of the money.
- * @throws DomainError `invalid_request`
+ * Nothing is recorded before this check. The currency of a payment never changes.
+ * @param currency undefined for a caller who does not name it
+ * @throws DomainError `currency_mismatch` for another one than that of the payment, if there is such a payment
  */
-export async function rejectMisspeltAmount({ body }: FastifyRequest): Promise<void> {
-  if (typeof body !== 'object' || body === null) return
-  const isMisspelt = Object.keys(body).some((name) => /amount/i.test(name) && name !== 'amount_cents')
-  if (isMisspelt) throw invalidInput('body', [{ field: 'amount_cents', message: 'must be spelled exactly like this' }])
+export async function requireCurrency(
+  { store }: Workflow,
+  payment_id: string,
+  currency: string | undefined,
+): Promise<void> {
+  if (currency === undefined) return
+  const { state } = await store.load(paymentStream(payment_id), paymentFold)
+  if (state.status === 'none' || state.currency === currency.toUpperCase()) return
+  throw new DomainError('currency_mismatch', `The payment is in ${state.currency}`, { currency: state.currency })
 }
 
 /**

@@ -38,7 +38,7 @@ export const checkoutFields = {
     Type.String({
       // The characters that Stripe rejects, and control characters.
       // https://docs.stripe.com/get-started/account/statement-descriptors
-      pattern: '^[^<>\\\\\'"*\\u0000-\\u001f\\u007f]*$',
+      pattern: '^[^<>\\\\\'"*\\x00-\\x1f\\x7f]*$',
       minLength: 5,
       maxLength: 22,
       description: 'What the payer sees on the statement, where the provider allows it',

@@ -3,7 +3,7 @@
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { ClientObject, Email, mapFields, maxTextLength, RequiredText, Text } from '@paylog/domain/fields'
-import { AmountCents, type Amounts, maxAmountCents } from '@paylog/domain/money'
+import { AmountCents, type Amounts, CurrencyCode, maxAmountCents } from '@paylog/domain/money'
 import { clientTexts, clientTextsOf } from '@paylog/domain/payments/clientTexts'
 import type { CaptureMethod } from '@paylog/domain/payments/events'
 import { type InitiatePayment, priceOf } from '@paylog/domain/payments/initiate'
@@ -23,7 +23,7 @@ export const IntentBody = Type.Object(
     subtotal_cents: Optional(AmountCents),
     tax_cents: Optional(AmountCents),
     discount_cents: Optional(AmountCents),
-    currency: Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217 code, any case' }),
+    currency: CurrencyCode,
     provider_id: Optional(RequiredText),
     ...mapFields(clientTexts, (text) => Optional(text)),
     payment_method_id: Optional(RequiredText),

@@ -14,21 +14,15 @@ import { Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { createCardNumberCheck } from '../requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
-import {
-  idempotencyErrors,
-  providerErrors,
-  replyWith,
-  responseHeaders,
-  responsesWith,
-  writeErrors,
-} from '../responses.ts'
+import { idempotencyErrors, providerErrors, replyWith, responsesWith, writeErrors } from '../responses.ts'
 import {
   auditPayment,
   changeErrorHeaders,
+  MeantCurrency,
   maxReasonLength,
   PaymentParams,
   PositiveAmount,
-  rejectMisspeltAmount,
+  requireCurrency,
   setPositionOnError,
 } from './changes.ts'
 import { pathId } from './ownedPayment.ts'
@@ -36,6 +30,7 @@ import { pathId } from './ownedPayment.ts'
 const RefundBody = Type.Object(
   {
     amount_cents: PositiveAmount('At most what is left of the payment; all of it if omitted'),
+    currency: MeantCurrency,
     reason: Type.Optional(Type.With(RefundReason, { description: 'other if omitted' })),
     note: Type.Optional(
       Nullable(
@@ -73,7 +68,7 @@ const exampleRefund: RefundResource = {
 const refundSchema = {
   ...writeErrors(
     [
-      ...(['not_found', 'payment_not_refundable', 'refund_exceeds_payment'] as const),
+      ...(['not_found', 'payment_not_refundable', 'refund_exceeds_payment', 'currency_mismatch'] as const),
       ...providerErrors,
       ...idempotencyErrors,
     ],
@@ -90,7 +85,7 @@ const refundSchema = {
   headers: Type.Interface([IdempotencyHeaders, ReasonHeaders], {}),
   body: RefundBody,
   response: {
-    201: responsesWith(exampleRefund)(RefundResource, 'The refund was requested', responseHeaders.begun),
+    201: responsesWith(exampleRefund)(RefundResource, 'The refund was requested'),
   },
 }
 
@@ -102,7 +97,7 @@ export const refundRoutes =
       '/payments/:id/refunds',
       {
         onRequest: [callers.administrator, allowEmptyBody],
-        preValidation: [defaultBody, rejectMisspeltAmount],
+        preValidation: defaultBody,
         schema: refundSchema,
       },
       async (request, reply) => {
@@ -114,15 +109,16 @@ export const refundRoutes =
         const { request_id: refund_id, request_fingerprint, metadata } = identity
         const payment_id = pathId(request.params.id)
         rejectCardNumbers(request)
-        const { amount_cents, reason = 'other', note = null } = request.body
+        const { amount_cents, currency, reason = 'other', note = null } = request.body
+        await requireCurrency(workflow, payment_id, currency)
         const asked = { refund_id, amount_cents: amount_cents ?? null, reason }
         await auditPayment(workflow, request, 'refund_payment', payment_id, asked)
         const refunded = await setPositionOnError(workflow, reply, payment_id, () =>
           refundPayment(workflow, { payment_id, refund_id, request_fingerprint, metadata, amount_cents, reason, note }),
         )
-        const { state, refund, position, replayed } = refunded
+        const { state, refund, ...write } = refunded
         reply.code(201)
-        return replyWith(reply, { position, replayed }, refundResource(existingPayment(state), refund))
+        return replyWith(reply, write, refundResource(existingPayment(state), refund))
       },
     )
   }

@@ -2,7 +2,8 @@ import t from 'tap'
 import { admin, freshKey } from '../testing/commandApiHarness.ts'
 import { paymentChangesHarness } from '../testing/paymentChangesHarness.ts'
 
-const { fake, intentOf, open, paid, refund, change, recordsNothing, lastPosition } = await paymentChangesHarness(t)
+const { fake, intentOf, open, paid, authorized, refund, change, recordsNothing, lastPosition } =
+  await paymentChangesHarness(t)
 
 t.test('a refund without an amount is 201 and gives back the whole rest', async (t) => {
   const id = await paid()
@@ -20,7 +21,7 @@ t.test('a refund without an amount is 201 and gives back the whole rest', async 
       failure_code: null,
     },
   })
-  t.equal(part.headers['x-event-position'], String(await lastPosition()))
+  t.match(part.headers, { 'x-event-position': String(await lastPosition()), etag: /^"\d+"$/ })
   const rest = await refund(id)
   t.match(rest, { status: 201, data: { amount_cents: 2000, reason: 'other', note: null } })
   const { data } = await change(id, 'refresh')
@@ -31,7 +32,10 @@ t.test('a refund with an invalid body is 400, and nothing is recorded', async (t
   const id = await paid()
   const wrong = [
     ...[0, -1, 1.5, '100', null, true, 1_000_000_000_000].map((amount_cents) => ({ amount_cents })),
-    ...[{ amount: 100 }, { amountCents: 100 }, { Amount_cents: 1 }, { total_amount: 1 }],
+    ...['total_cents', 'amount', 'amountCents', 'Amount_cents', 'refund_amount', 'value'].map((name) => ({
+      [name]: 1,
+    })),
+    ...[{ currency: 'EURO' }, { currency: 5 }],
     ...[{ reason: 'because' }, { reason: 5 }, { note: 'x'.repeat(501) }, { note: 5 }, [], 'null', '{'],
   ]
   for (const body of wrong) {
@@ -41,6 +45,21 @@ t.test('a refund with an invalid body is 400, and nothing is recorded', async (t
   const card = await recordsNothing(t, () => refund(id, { note: '4242 4242 4242 4242' }))
   t.match(card, { status: 422, error: { code: 'card_number_rejected' } })
   t.equal((await refund(id, { note: 'x'.repeat(500) })).status, 201)
+})
+
+t.test('a refund or capture in another currency is 422, and not even audited [10.2-currency-mismatch]', async (t) => {
+  for (const [id, action] of [
+    [await paid(), 'refunds'],
+    [await authorized(), 'capture'],
+  ] as const) {
+    const before = [fake.calls.length, await lastPosition()]
+    t.match(await change(id, action, { amount_cents: 100, currency: 'usd' }), {
+      status: 422,
+      error: { code: 'currency_mismatch', details: { currency: 'EUR' } },
+    })
+    t.same([fake.calls.length, await lastPosition()], before)
+    t.ok((await change(id, action, { amount_cents: 100, currency: 'eur' })).status < 300)
+  }
 })
 
 t.test('a refund of more than is left is 422 with what is left', async (t) => {

@@ -19,8 +19,6 @@ const malformed: readonly (readonly [string, unknown])[] = [
   ['an empty provider', { ...plain, provider_id: '' }],
   ['text for force', { ...plain, force: 'true' }],
   ['dryRun in another spelling', { ...plain, dry_run: true }],
-  ['updatePrices in another spelling', { ...plain, update_prices: true }],
-  ['force in another spelling', { ...plain, Force: true }],
   ['no provider_id and several providers', { product_ids: [id] }],
 ]
 for (const [name, body] of malformed)

@@ -2,7 +2,6 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { ownerOf } from '@paylog/domain/actor'
-import { DomainError } from '@paylog/domain/errors'
 import { RequiredText } from '@paylog/domain/fields'
 import { SyncReport } from '@paylog/domain/products/syncReport'
 import { knownActor } from '@paylog/runtime/http/callers'
@@ -46,24 +45,6 @@ const SyncBody = Type.Object(
     ],
   },
 )
-
-const normalized = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '')
-
-/**
- * Unknown fields are dropped as everywhere, except misspelt options: dropping `dry_run` would start a real sync.
- * @throws DomainError `invalid_request`
- */
-function rejectMisspeltOptions(body: unknown): void {
-  if (typeof body !== 'object' || body === null) return
-  const message = 'must be spelled exactly like this'
-  const options = Object.keys(SyncBody.properties)
-  const isMisspelt = (option: string, field: string) => option !== field && normalized(option) === normalized(field)
-  const fields = Object.keys(body).flatMap((given) =>
-    options.filter((option) => isMisspelt(option, given)).map((field) => ({ field, message })),
-  )
-  const [first] = fields
-  if (first) throw new DomainError('invalid_request', `${first.field} ${message}`, { fields })
-}
 
 const example = {
   total: 3,
@@ -133,7 +114,6 @@ export const productSyncRoutes =
       route,
       {
         onRequest: callers.administrator,
-        preValidation: async ({ body }: FastifyRequest) => rejectMisspeltOptions(body),
         schema: syncSchema,
         config: { handlerTimeoutMs },
       },

@@ -16,6 +16,7 @@ import {
 import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
+import { unchangeable } from '@paylog/runtime/http/unknownFields'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
@@ -67,9 +68,14 @@ const changeSchema = {
     'For administrators. Omitted fields stay as they are, null clears a field, and the result must satisfy the rules of creation. Tax and discount keep their values; a given subtotal or total determines the other, otherwise the subtotal is kept. With If-Match the product is changed only if the ETag still matches. To end is_recurring, set billing_interval and trial_days to null as well. The change reaches providers with the next sync; an inactive product is not synced, and its copy at a provider stays as it is.',
   params: Type.Object({ id: Type.String({ description: 'The id of the product' }) }),
   headers: IfMatchHeaders,
-  body: Type.With(ProductChanges, {
-    examples: [{ total_cents: 1290 }, { description: null, is_active: false }],
-  }),
+  body: Type.Object(
+    { ...ProductChanges.properties, ...unchangeable(ProductChanges.properties, ProductResource) },
+    {
+      title: 'ProductChange',
+      minProperties: 1,
+      examples: [{ total_cents: 1290 }, { description: null, is_active: false }],
+    },
+  ),
   response: { 200: productResponse('The updated product', responseHeaders.changed) },
 }
 

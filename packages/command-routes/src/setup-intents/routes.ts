@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { RequiredText } from '@paylog/domain/fields'
 import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
-import { createSetupIntent } from '@paylog/workflows/payment-methods/createSetupIntent'
+import { createSetupIntent, createsSetupIntents } from '@paylog/workflows/payment-methods/createSetupIntent'
 import { Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { chosenProviderId, createCardNumberCheck } from '../requestBody.ts'
@@ -14,7 +14,11 @@ import { providerErrors, responseHeaders, setWriteHeaders, writeErrors } from '.
 const route = '/payment-methods/setup-intent'
 
 const SetupIntentBody = Type.Object(
-  { provider_id: Type.Optional(RequiredText) },
+  {
+    provider_id: Type.Optional(
+      Type.With(RequiredText, { description: 'Optional when only one enabled provider has setup intents' }),
+    ),
+  },
   { examples: [{ provider_id: 'sandbox' }] },
 )
 
@@ -62,7 +66,7 @@ export const setupIntentRoutes =
           ...repeatableRequest(workflow, request, `POST ${route}`),
           user_id: sessionOf(request).user_id,
           providerId() {
-            const provider_id = chosenProviderId(body, workflow.providers)
+            const provider_id = chosenProviderId(body, workflow.providers, createsSetupIntents)
             rejectCardNumbers(request)
             return provider_id
           },

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import { LongText, Nullable, RequiredText } from '../fields.ts'
-import { AmountCents, type AmountParts, isCurrency, resolveAmounts } from '../money.ts'
+import { AmountCents, type AmountParts, CurrencyCode, isCurrency, resolveAmounts } from '../money.ts'
 import { BillingInterval, type ProductContent, ProductType, productContentOf } from './events.ts'
 
 /** Stripe's limit, the highest of all providers. */
@@ -16,7 +16,7 @@ export const NewProduct = Type.Object(
   {
     name: RequiredText,
     product_type: ProductType,
-    currency: Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217 code, any case' }),
+    currency: CurrencyCode,
     description: Type.Optional(Nullable(LongText)),
     is_recurring: Type.Optional(Type.Boolean({ description: 'Billed periodically. Default: false' })),
     subtotal_cents: amount('The price before tax and discount. Either total_cents or subtotal_cents is required'),
@@ -39,7 +39,7 @@ export const NewProduct = Type.Object(
 export type NewProduct = Static<typeof NewProduct>
 
 /** Omitted fields stay, `null` clears a field. */
-export const ProductChanges = Type.Partial(NewProduct, { title: 'ProductChange', minProperties: 1 })
+export const ProductChanges = Type.Partial(NewProduct)
 export type ProductChanges = Static<typeof ProductChanges>
 
 const defaults = { description: null, is_recurring: false, billing_interval: null, trial_days: null, category_id: null }

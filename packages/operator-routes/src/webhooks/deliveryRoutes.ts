@@ -130,7 +130,7 @@ const exampleDetails: WebhookDeliveryDetails = {
 
 /** No stored text has a NUL, which Postgres rejects. */
 const exactly = (what: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: '^[^\\u0000]*$', description: `Only ${what}` }))
+  Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: '^[^\\x00]*$', description: `Only ${what}` }))
 
 const ListQuery = Type.Object({
   endpoint: exactly('deliveries to this endpoint'),

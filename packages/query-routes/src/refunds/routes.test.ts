@@ -57,8 +57,11 @@ t.test(
       const list = await get(`/payments/${id}/refunds`, headers)
       t.equal(list.statusCode, 200)
       t.same(list.json(), { success: true, data: expected })
-      for (const refund of expected)
-        t.same((await get(`/payments/${id}/refunds/${refund.id.toUpperCase()}`, headers)).json().data, refund)
+      for (const [index, refund] of expected.entries()) {
+        const one = await get(`/payments/${id}/refunds/${refund.id.toUpperCase()}`, headers)
+        t.same(one.json().data, refund)
+        t.equal(one.headers.etag, index === 0 ? '"4"' : '"5"', 'the revision of its last event')
+      }
     }
     t.match((await get(`/payments/${id}`)).json().data, { amount_received_cents: 1000, amount_refunded_cents: 100 })
   },

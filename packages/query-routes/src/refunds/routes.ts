@@ -11,7 +11,7 @@ import { knownActor } from '@paylog/runtime/http/callers'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { Type } from 'typebox'
 import { staleHeader } from '../readAfter.ts'
-import { ItemQuery, type QueryDependencies, readSchema } from '../routeSchemas.ts'
+import { ItemQuery, itemResponse, type QueryDependencies, readSchema } from '../routeSchemas.ts'
 
 const example: RefundResource = {
   id: '018f0000-0000-7000-8000-0000000000bb',
@@ -73,20 +73,17 @@ export function refundRoutes({ db, sessionOrGuest, readAfter }: QueryDependencie
           params: Type.Object({ id: PaymentId, refund_id: Type.String({ description: 'The id of the refund' }) }),
           querystring: ItemQuery,
           response: {
-            200: dataResponse(RefundResource, {
-              description: 'The requested refund',
-              headers: staleHeader,
-              examples: [example],
-            }),
+            200: itemResponse(RefundResource, example),
           },
         },
       },
-      async ({ actor, params }) => {
+      async ({ actor, params }, reply) => {
         const [id, refund_id] = [recordedId(params.id), recordedId(params.refund_id)]
         const isPossible = id !== null && refund_id !== null
-        const refund = isPossible ? await getRefund(db, { id, refund_id, owner: readerOf(actor) }) : undefined
-        if (refund === undefined) throw notFound('refund')
-        return { success: true as const, data: refund }
+        const found = isPossible ? await getRefund(db, { id, refund_id, owner: readerOf(actor) }) : undefined
+        if (found === undefined) throw notFound('refund')
+        reply.header('etag', `"${found.revision}"`)
+        return { success: true as const, data: found.item }
       },
     )
   }

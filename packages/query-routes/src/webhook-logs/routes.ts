@@ -29,7 +29,7 @@ const exactMatch = (what: string) =>
     Type.String({
       minLength: 1,
       maxLength: maxNameLength,
-      pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+      pattern: '^[^\\x00-\\x1f\\x7f]*$',
       description: `Only entries with this ${what}`,
     }),
   )

@@ -14,6 +14,14 @@ const Body = Type.Object({
   total_cents: Type.Integer({ minimum: 1 }),
   concept: Type.Optional(Type.Union([Type.String({ maxLength: 5 }), Type.Null()])),
   guest: Type.Optional(Type.Object({ email: Type.String() })),
+  // As in a body whose fields may be null.
+  address: Type.Optional(
+    Type.Union([
+      Type.Object({ line1: Type.Optional(Type.String()), dry_run: Type.Optional(Type.Null()) }),
+      Type.Null(),
+    ]),
+  ),
+  items: Type.Optional(Type.Array(Type.Object({ dryRun: Type.Boolean() }))),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 })
 const Query = Type.Object({
@@ -29,6 +37,8 @@ function testServer(t: Test, level = 'info'): { http: FastifyInstance; logged: s
   const http = createHttp({ log: createLog({ app: 'test', level }, { write: (line) => void logged.push(line) }) })
   http.post('/payments', { schema: { body: Body } }, async ({ body }) => body)
   http.get('/payments', { schema: { querystring: Query } }, async ({ query }) => query)
+  const dryRun = { querystring: Type.Object({ dry_run: Type.Optional(Type.Boolean()) }) }
+  http.route({ method: ['POST', 'DELETE'], url: '/bare', schema: dryRun, handler: async () => ({}) })
   http.get<{ Params: { id: string } }>('/payments/:id', async ({ params }) => params)
   http.get('/domain', async () => {
     throw new DomainError('payment_declined', 'No', { payment_id: 'p' }, { cause: new Error('hidden') })
@@ -65,46 +75,57 @@ const json = (payload: string | Buffer): InjectOptions => ({
   payload,
 })
 
-t.test('every kind of error is returned in the envelope with its request id [4-json 7-envelope]', async (t) => {
-  const { http } = testServer(t)
-  const cases: [InjectOptions, number, string][] = [
-    [{ url: '/nowhere' }, 404, 'not_found'],
-    [{ method: 'PUT', url: '/payments' }, 404, 'not_found'],
-    [
-      { method: 'POST', url: '/nowhere', headers: { 'content-type': 'application/json' }, payload: '{}' },
-      404,
-      'not_found',
-    ],
-    [{ url: '/payments/%zz' }, 400, 'invalid_request'],
-    [{ url: `/payments/${'a'.repeat(300)}` }, 404, 'not_found'],
-    [json('{'), 400, 'invalid_request'],
-    [json(''), 400, 'invalid_request'],
-    [json('{"total_cents":1,"total_cents":1}'), 400, 'invalid_request'],
-    [json(Buffer.from('{"a":"\xff"}', 'latin1')), 400, 'invalid_request'],
-    [json(`{"concept":"${'a'.repeat(256 * 1024)}"}`), 413, 'body_too_large'],
-    [{ method: 'POST', url: '/payments' }, 400, 'invalid_request'],
-    [
-      { ...json('a=b'), headers: { 'content-type': 'application/x-www-form-urlencoded' } },
-      415,
-      'unsupported_media_type',
-    ],
-    [{ ...json('{}'), headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
-    [{ ...json('{}'), headers: { 'content-type': 'nonsense' } }, 415, 'unsupported_media_type'],
-    [{ url: '/domain' }, 402, 'payment_declined'],
-    [{ url: '/limited' }, 429, 'rate_limited'],
-    [{ url: '/broken' }, 500, 'internal_error'],
-    [{ url: '/internal' }, 500, 'internal_error'],
-    [{ url: '/badView' }, 500, 'internal_error'],
-  ]
-  for (const [request, status, code] of cases) {
-    const response = await errorOf(http, request)
-    const name = `${request.method ?? 'GET'} ${String(request.url).slice(0, 30)} ${status}`
-    t.match(response, { status, success: false, code, message: String, request_id: /^[0-9a-f-]{36}$/ }, name)
-    t.equal(response.header, response.request_id, `${name}: id in the header`)
-    t.notMatch(JSON.stringify(response), /secret|hidden|leak/)
-  }
-  t.strictSame((await errorOf(http, { url: '/domain' })).details, { payment_id: 'p' })
-})
+t.test(
+  'every kind of error is returned in the envelope with its request id [4-json 7-envelope 10.1-encoding]',
+  async (t) => {
+    const { http } = testServer(t)
+    const cases: [InjectOptions, number, string][] = [
+      [{ url: '/nowhere' }, 404, 'not_found'],
+      [{ method: 'PUT', url: '/payments' }, 404, 'not_found'],
+      [
+        { method: 'POST', url: '/nowhere', headers: { 'content-type': 'application/json' }, payload: '{}' },
+        404,
+        'not_found',
+      ],
+      [{ url: '/payments/%zz' }, 400, 'invalid_request'],
+      [{ url: `/payments/${'a'.repeat(300)}` }, 404, 'not_found'],
+      [json('{'), 400, 'invalid_request'],
+      [json(''), 400, 'invalid_request'],
+      [json('{"total_cents":1,"total_cents":1}'), 400, 'invalid_request'],
+      [json(Buffer.from('{"a":"\xff"}', 'latin1')), 400, 'invalid_request'],
+      [json(`{"concept":"${'a'.repeat(256 * 1024)}"}`), 413, 'body_too_large'],
+      [{ method: 'POST', url: '/payments' }, 400, 'invalid_request'],
+      [
+        { ...json('a=b'), headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+        415,
+        'unsupported_media_type',
+      ],
+      [{ ...json('{}'), headers: { 'content-type': 'text/plain' } }, 415, 'unsupported_media_type'],
+      [{ ...json('{}'), headers: { 'content-type': 'nonsense' } }, 415, 'unsupported_media_type'],
+      ...['gzip', 'br', 'GZIP, identity', ''].map((encoding): [InjectOptions, number, string] => [
+        { ...json('{}'), headers: { 'content-type': 'application/json', 'content-encoding': encoding } },
+        ...([415, 'unsupported_media_type'] as const),
+      ]),
+      [
+        { ...json('{"a":1}'), headers: { 'content-type': 'application/json', 'content-encoding': 'Identity' } },
+        ...([400, 'invalid_request'] as const),
+      ],
+      [{ url: '/domain' }, 402, 'payment_declined'],
+      [{ url: '/limited' }, 429, 'rate_limited'],
+      [{ url: '/broken' }, 500, 'internal_error'],
+      [{ url: '/internal' }, 500, 'internal_error'],
+      [{ url: '/badView' }, 500, 'internal_error'],
+    ]
+    for (const [request, status, code] of cases) {
+      const response = await errorOf(http, request)
+      const name = `${request.method ?? 'GET'} ${String(request.url).slice(0, 30)} ${status}`
+      t.match(response, { status, success: false, code, message: String, request_id: /^[0-9a-f-]{36}$/ }, name)
+      t.equal(response.header, response.request_id, `${name}: id in the header`)
+      t.notMatch(JSON.stringify(response), /secret|hidden|leak/)
+    }
+    t.strictSame((await errorOf(http, { url: '/domain' })).details, { payment_id: 'p' })
+  },
+)
 
 t.test('request ids from clients are ignored', async (t) => {
   const { http } = testServer(t)
@@ -112,20 +133,94 @@ t.test('request ids from clients are ignored', async (t) => {
   t.notMatch(response.payload, 'mine')
 })
 
+t.test('body values are not coerced, and records keep every field [10.1-no-coercion]', async (t) => {
+  const { http } = testServer(t)
+  for (const total of ['"1"', 'true', '1.5', '0', 'null', '[1]']) {
+    t.match(await errorOf(http, json(`{"total_cents":${total}}`)), { status: 400, code: 'invalid_request' }, total)
+  }
+  const kept = { total_cents: 1, concept: null, guest: { email: 'e' }, metadata: { any: { deep: 1 } } }
+  t.strictSame((await http.inject(json(JSON.stringify(kept)))).json(), kept)
+})
+
 t.test(
-  'body values are not coerced, and unknown fields are dropped at every level except in records [10.1-no-coercion]',
+  'unknown fields of a body are 400 at every depth, with the nearest known field [10.1-unknown-fields]',
   async (t) => {
     const { http } = testServer(t)
-    for (const total of ['"1"', 'true', '1.5', '0', 'null', '[1]']) {
-      t.match(await errorOf(http, json(`{"total_cents":${total}}`)), { status: 400, code: 'invalid_request' }, total)
+    const cases: [body: object, field: string, meant?: string][] = [
+      [{ amount_cents: 1 }, 'amount_cents', 'total_cents'],
+      [{ totalCents: 1 }, 'totalCents', 'total_cents'],
+      [{ TOTAL_CENTS: 1 }, 'TOTAL_CENTS', 'total_cents'],
+      [{ total_cent: 1 }, 'total_cent', 'total_cents'],
+      [{ total: 1 }, 'total', 'total_cents'],
+      [{ metadatas: {} }, 'metadatas', 'metadata'],
+      [{ is_admin: true }, 'is_admin'],
+      [{ constructor: 1 }, 'constructor'],
+      [{ '': 1 }, ''],
+      [{ guest: { email: 'e', eMail: 'e' } }, 'guest.eMail', 'email'],
+      [{ address: { dryRun: null } }, 'address.dryRun', 'dry_run'],
+      [{ items: [{ dryRun: true }, { dryRun: true, dry_run: true }] }, 'items.1.dry_run', 'dryRun'],
+      [{ ['x'.repeat(100)]: 1 }, 'x'.repeat(64)],
+    ]
+    for (const [body, field, meant] of cases) {
+      const { status, details } = await errorOf(http, json(JSON.stringify({ total_cents: 1, ...body })))
+      const message = `is unknown here${meant === undefined ? '' : `; did you mean \`${meant}\`?`}`
+      t.strictSame([status, details.fields], [400, [{ field, message }]], field)
     }
-    const kept = { total_cents: 1, concept: null, guest: { email: 'e' }, metadata: { any: { deep: 1 } } }
-    const response = await http.inject(
-      json(JSON.stringify({ ...kept, admin: true, guest: { email: 'e', admin: true } })),
-    )
-    t.strictSame(response.json(), kept)
+    const both = await errorOf(http, json('{"amount_cents":1}'))
+    t.equal(both.message, 'The body is invalid: amount_cents is unknown here; did you mean `total_cents`?')
+    t.match(both.details.fields, [{ field: 'amount_cents' }, { field: 'total_cents', message: 'is required' }])
+    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`field${index}`, 1]))
+    t.equal((await errorOf(http, json(JSON.stringify({ total_cents: 1, ...many })))).details.fields.length, 20)
   },
 )
+
+t.test(
+  'a route that changes something refuses fields and parameters that it has not [10.1-no-fields 10.1-unknown-parameters]',
+  async (t) => {
+    const { http } = testServer(t)
+    const send = (method: 'POST' | 'DELETE', url: string, payload?: unknown) =>
+      http.inject({
+        ...{ method, url },
+        ...(payload !== undefined && {
+          headers: { 'content-type': 'application/json' },
+          payload: JSON.stringify(payload),
+        }),
+      })
+    for (const [method, url] of [
+      ['POST', '/bare'],
+      ['DELETE', '/bare?token=a&session_id=b'],
+    ] as const) {
+      for (const payload of [undefined, {}, null]) t.equal((await send(method, url, payload)).statusCode, 200)
+      for (const payload of [{ dry_run: true }, [1], 'text'])
+        t.equal((await send(method, url, payload)).statusCode, 400, JSON.stringify(payload))
+      const refused = await send(method, `${url}${url.includes('?') ? '&' : '?'}dryRun=true`)
+      t.match(refused.json().error, {
+        code: 'invalid_request',
+        message: 'The query is invalid: dryRun is unknown here; did you mean `dry_run`?',
+        details: { fields: [{ field: 'dryRun' }] },
+      })
+    }
+  },
+)
+
+t.test('a card number in an unknown field, or in its name, gets into no response and no log line', async (t) => {
+  const { http, logged } = testServer(t, 'debug')
+  const card = '4242424242424242'
+  const sent = async (body: object) => errorOf(http, json(JSON.stringify({ total_cents: 1, ...body })))
+  const responses = [
+    await sent({ card_number: card }),
+    await sent({ [card]: 1 }),
+    await sent({ other: 1, metadata: { note: card } }),
+    await sent({ guest: { email: 'e', cvc: '123' } }),
+  ]
+  for (const response of responses) t.match(response, { status: 422, code: 'card_number_rejected' })
+  const invalid = [
+    await errorOf(http, json(JSON.stringify({ guest: { [card]: card } }))),
+    await errorOf(http, { method: 'POST', url: `/bare?${card}=${card}` }),
+  ]
+  for (const response of invalid) t.match(response, { status: 400, code: 'invalid_request' })
+  t.notMatch([...responses, ...invalid].map((each) => JSON.stringify(each)).join() + logged.join(), card)
+})
 
 t.test('a validation error names the invalid fields without their values', async (t) => {
   const { http } = testServer(t)

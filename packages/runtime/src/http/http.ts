@@ -11,6 +11,7 @@ import { limitBodies, parseStrictJson } from './body.ts'
 import { limitConnections, type PendingResponse, watchPendingResponses } from './connections.ts'
 import { drainOnClose, readBodyBeforeClosing } from './draining.ts'
 import { handleClientError, handleError, handleNoRoute } from './errors.ts'
+import { closeRequests } from './unknownFields.ts'
 import { validateHeaders, validatorCompiler } from './validation.ts'
 
 declare module 'fastify' {
@@ -109,11 +110,13 @@ export function createHttp({
   // Node's own response would have no body; the hook below rejects the request instead.
   http.server.on('checkExpectation', (request, response) => http.server.emit('request', request, response))
   http.setValidatorCompiler(validatorCompiler)
+  closeRequests(http)
   http.setErrorHandler(handleError)
   http.setNotFoundHandler(handleNoRoute(methodsOf))
   http.removeAllContentTypeParsers()
   limitBodies(http)
   http.addContentTypeParser('application/json', async (request: FastifyRequest, payload: IncomingMessage) => {
+    requirePlainBody(request)
     const body = await http.readBody(request, payload, request.routeOptions.bodyLimit ?? bodyLimitBytes)
     return parseStrictJson(decodeUtf8(body))
   })
@@ -162,6 +165,13 @@ function lazily(create: () => FastifyBaseLogger): FastifyBaseLogger {
     get: (_target, name: string) =>
       logMethods.has(name) ? (...args: readonly unknown[]) => call(name, args) : member(name),
   })
+}
+
+/** @throws DomainError `unsupported_media_type` for a compressed body (RFC 9110, section 8.4) */
+function requirePlainBody({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity')
+    throw new DomainError('unsupported_media_type', 'The body must be sent without Content-Encoding')
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -49,7 +49,8 @@ export type RouteNotes = {
 /**
  * The errors of a route in addition to those of every route of its kind: `invalid_request`, `internal_error` and
  * `service_unavailable`; with credentials also `unauthenticated`, `rate_limited`, `identity_unavailable` and, for
- * session-only routes, `forbidden`; with credentials and a body, `body_too_large` and `unsupported_media_type`.
+ * session-only routes, `forbidden`; with credentials and a body, `body_too_large`, `unsupported_media_type` and
+ * `card_number_rejected`.
  * They are not response schemas of the route, because Fastify would drop unknown details from error bodies.
  * @param headers of these error responses, by status
  */
@@ -68,7 +69,7 @@ export const rawJsonBody = (description: string, example: object): RouteNotes =>
   'x-body': { description, content: { 'application/json': { schema: { type: 'object' }, example } } },
 })
 
-/** Hides a parameter that a route validates but does not use. */
+/** Hides a parameter, or a body, that a route validates but does not use. */
 export const unused = { 'x-unused': true }
 
 /** The credentials; their order of precedence is in the interface, section 5. */

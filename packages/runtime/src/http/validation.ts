@@ -1,10 +1,12 @@
 // Validates requests: HTTP headers, and parameters and bodies against TypeBox schemas.
+import { cardNumberError, findCardData } from '@paylog/domain/cardNumber'
 import { DomainError } from '@paylog/domain/errors'
 import type { FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
+import { isChanging, shownName, unknownFields, unknownHere, withoutUnchangeable } from './unknownFields.ts'
 
 /**
  * Rejects requests that a proxy in front could interpret differently, or that expect unsupported features (RFC 9112).
@@ -33,16 +35,24 @@ Settings.Set({ maxErrors: 200 })
 
 /**
  * Builds a route's validators. Bodies are never coerced. Query, path and header values are text, so numbers, booleans and
- * single-valued lists are converted and defaults filled in. Unknown fields are dropped. A failure is `invalid_request`
- * with `details.fields`, a list of `{ field, message }` that never repeats the value.
+ * single-valued lists are converted and defaults filled in. A failure is `invalid_request` with `details.fields`, a list of
+ * `{ field, message }` that never repeats the value.
+ *
+ * A field that a body's schema does not know is a failure, and so is a parameter of a query that changes something; other
+ * unknown parameters are dropped. If nothing but unknown fields is wrong with a body, card data in it comes first, which
+ * is `card_number_rejected`: that a client sends it at all is worse than where.
  */
-export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
+export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart, method }) => {
+  if (httpPart === 'body') return bodyValidator(schema)
   const validator = Compile(schema)
-  const decode = httpPart === 'body' ? (input: unknown) => withoutUnknown(schema, input) : textDecoder(schema, httpPart)
+  const decode = textDecoder(schema, httpPart)
+  const isStrict = httpPart === 'querystring' && isChanging(method)
   return (input: unknown) => {
     const value = decode(input)
-    if (validator.Check(value)) return { value }
-    return { error: invalidInput(httpPart, fieldsOf(validator.Errors(value), repeatedIn(schema, input, httpPart))) }
+    const unknown = isStrict ? unknownParameters(schema, input) : []
+    if (unknown.length === 0 && validator.Check(value)) return { value }
+    const invalid = fieldsOf(validator.Errors(value), repeatedIn(schema, input, httpPart))
+    return { error: invalidInput(httpPart, [...unknown, ...invalid].slice(0, maxDetails)) }
   }
 }
 
@@ -54,43 +64,54 @@ export type FieldProblem = { readonly field: string; readonly message: string }
  */
 export const validatorWithRules =
   (rules: (body: unknown) => readonly FieldProblem[]): FastifySchemaCompiler<TSchema> =>
-  (route) => {
-    const { schema, httpPart } = route
-    if (httpPart !== 'body') return validatorCompiler(route)
-    const validator = Compile(schema)
-    return (input: unknown) => {
-      const value = withoutUnknown(schema, input)
-      const fields = validator.Check(value) ? [] : fieldsOf(validator.Errors(value))
-      // Keeps the first problem of each field.
-      const found = [...fields, ...rules(input)]
-      const problems = found.filter(({ field }, index) => found.findIndex((each) => each.field === field) === index)
-      return problems.length === 0 ? { value } : { error: invalidInput(httpPart, problems.slice(0, maxDetails)) }
-    }
-  }
+  (route) =>
+    route.httpPart === 'body' ? bodyValidator(route.schema, rules) : validatorCompiler(route)
 
 /**
  * Validates values from other sources like the bodies of a route with this schema.
- * @returns a function that throws DomainError `invalid_request` as above
+ * @returns a function that throws DomainError `invalid_request` or `card_number_rejected` as above
  */
 export function bodyReader<Schema extends TSchema>(schema: Schema): (input: unknown) => Static<Schema> {
-  const validator = Compile(schema)
+  const validate = bodyValidator(schema)
   return (input) => {
-    const value = withoutUnknown(schema, input)
-    if (validator.Check(value)) return value
-    throw invalidInput('body', fieldsOf(validator.Errors(value)))
+    const { value, error } = validate(input)
+    if (error) throw error
+    return value
   }
 }
 
-/**
- * Removes unknown fields from objects with named fields; records keep every key. (TypeBox's own `Clean` and `Clone` lose
- * some keys, such as `constructor`.)
- */
-function withoutUnknown(schema: TSchema, input: unknown): unknown {
-  if (Type.IsArray(schema) && Array.isArray(input)) return input.map((item) => withoutUnknown(schema.items, item))
-  if (!Type.IsObject(schema) || typeof input !== 'object' || input === null || Array.isArray(input)) return input
-  const given = new Map<string, unknown>(Object.entries(input))
-  const known = Object.entries(schema.properties).filter(([name]) => given.has(name))
-  return Object.fromEntries(known.map(([name, property]) => [name, withoutUnknown(property, given.get(name))]))
+type ValidatedBody<Schema extends TSchema> =
+  | { readonly value: Static<Schema>; readonly error?: never }
+  | { readonly value?: never; readonly error: DomainError }
+
+function bodyValidator<Schema extends TSchema>(
+  schema: Schema,
+  rules: (body: unknown) => readonly FieldProblem[] = () => [],
+): (input: unknown) => ValidatedBody<Schema> {
+  const validator = Compile(schema)
+  return (input) => {
+    const value = withoutUnchangeable(schema, input)
+    const isValid = validator.Check(value)
+    const invalid = [...(isValid ? [] : fieldsOf(validator.Errors(value))), ...rules(input)]
+    const unknown = unknownFields(schema, input)
+    if (isValid && invalid.length + unknown.length === 0) return { value }
+    const card = invalid.length === 0 ? findCardData(input) : null
+    if (card !== null) return { error: cardNumberError(card) }
+    const found = [...unknown, ...invalid]
+    // Keeps the first problem of each field.
+    const problems = found.filter(({ field }, index) => found.findIndex((each) => each.field === field) === index)
+    return { error: invalidInput('body', problems.slice(0, maxDetails)) }
+  }
+}
+
+/** The query parameters that hold a credential of any route (interface, section 5). */
+const credentialParameters: ReadonlySet<string> = new Set(['session_id', 'token'])
+
+function unknownParameters(schema: TSchema, input: unknown): FieldProblem[] {
+  const known = Type.IsObject(schema) ? Object.keys(schema.properties) : []
+  return Object.keys(Object(input))
+    .filter((name) => !known.includes(name) && !credentialParameters.has(name))
+    .map((name) => ({ field: shownName(name), message: unknownHere(name, known) }))
 }
 
 function textDecoder(schema: TSchema, httpPart: string | undefined): (input: unknown) => unknown {

@@ -65,7 +65,8 @@ export async function createSetupIntent(workflow: Workflow, request: SetupIntent
 
 type SetupIntentProvider = Provider & { readonly createSetupIntent: NonNullable<Provider['createSetupIntent']> }
 
-const createsSetupIntents = (provider: Provider): provider is SetupIntentProvider => provider.createSetupIntent !== null
+export const createsSetupIntents = (provider: Provider): provider is SetupIntentProvider =>
+  provider.createSetupIntent !== null
 
 function toCreatedSetupIntent(
   { request_fingerprint }: SetupIntentRequest,
