@@ -51,14 +51,24 @@ export type Redelivered = {
   readonly is_held: boolean
 }
 
+type Db = Pick<Pool, 'query'>
+
 /**
  * Makes deliveries of any status due now, with the same id and body and a new retry schedule. A pending delivery is not
  * duplicated: its next attempt happens at once.
  * @param ids unknown ids are missing in the result
  */
-export async function redeliver(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
-  const { rows } = await pool.query<Redelivered>(redeliverSql, [ids, at])
-  return rows
+export async function redeliver(db: Db, ids: readonly string[], at: Date): Promise<Redelivered[]> {
+  const found = new Map<string, Redelivered>()
+  // A statement misses a delivery that moves between the tables while it waits for its lock: it is no longer in the one, and not
+  // yet in the other in the statement's snapshot. Reading both in one snapshot misses none.
+  for (let left = ids; left.length > 0; ) {
+    const { rows } = await db.query<Redelivered>(redeliverSql, [left, at])
+    for (const each of rows) found.set(each.id, each)
+    const existing = rows.length < left.length ? await findDeliveries(db, left) : []
+    left = existing.flatMap(({ id }) => (found.has(id) ? [] : [id]))
+  }
+  return [...found.values()]
 }
 
 const isHeld = 'exists (select from webhooks.nodes n where n.name = d.node and n.disabled_at is not null) as is_held'
@@ -87,8 +97,8 @@ with wanted as (
 select id, node, ${isHeld} from (select * from again union all select * from moved) as d`
 
 /** Finds the existing ones of these deliveries without changing them. Same result as `redeliver`. */
-export async function findDeliveries(pool: Pool, ids: readonly string[]): Promise<Redelivered[]> {
-  const { rows } = await pool.query<Redelivered>(findSql, [ids])
+export async function findDeliveries(db: Db, ids: readonly string[]): Promise<Redelivered[]> {
+  const { rows } = await db.query<Redelivered>(findSql, [ids])
   return rows
 }
 
@@ -130,7 +140,8 @@ group by n.name`
 /** Deliveries that one statement sends again. */
 export const redeliveryBatch = 500
 
-// In the order in which they failed. Another operator may have redelivered one meanwhile.
+// In the order in which they failed. Those that another operator redelivers at the same time are skipped, not counted in the limit:
+// a batch without rows is the end.
 const redeliverFailedSql = `
 with ${movedSql(`last_error is not null and id = any (array(
     select id from webhooks.finished_deliveries
@@ -138,6 +149,7 @@ with ${movedSql(`last_error is not null and id = any (array(
       and last_attempt_at <= $4
     order by last_attempt_at, id
     limit ${redeliveryBatch}
+    for update skip locked
   ))`)}
 select id, node, ${isHeld} from moved as d`
 
