@@ -2,6 +2,8 @@
 import type { Pool } from 'pg'
 import { sourceColumns } from '../tables/recordDeliveries.ts'
 
+type Db = Pick<Pool, 'query'>
+
 export type EnabledEndpoint = {
   /** Since when the endpoint was paused; `null` if it was not. */
   readonly disabled_at: Date | null
@@ -13,8 +15,8 @@ export type EnabledEndpoint = {
  * Enables an endpoint, makes its held deliveries due now and restarts their retry schedule.
  * @returns `undefined` when no endpoint of this name was ever configured
  */
-export async function enableEndpoint(pool: Pool, node: string, at: Date): Promise<EnabledEndpoint | undefined> {
-  const { rows } = await pool.query<EnabledEndpoint>(enableSql, [node, at])
+export async function enableEndpoint(db: Db, node: string, at: Date): Promise<EnabledEndpoint | undefined> {
+  const { rows } = await db.query<EnabledEndpoint>(enableSql, [node, at])
   return rows[0]
 }
 
@@ -50,8 +52,6 @@ export type Redelivered = {
   /** Whether it waits because its endpoint is paused. */
   readonly is_held: boolean
 }
-
-type Db = Pick<Pool, 'query'>
 
 /**
  * Makes deliveries of any status due now, with the same id and body and a new retry schedule. A pending delivery is not
