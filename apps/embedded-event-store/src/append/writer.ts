@@ -14,6 +14,8 @@ export type Writer = {
    * @throws WriterUnavailableError without a database, while stopping, or when the commit's outcome is unknown
    */
   submit(submission: Submission): Promise<Outcome>
+  /** Whether an append waits for its commit. */
+  readonly isBusy: boolean
   /** Whether the queue is so long that callers should stop reading from their clients. */
   readonly congested: boolean
   /** Resolves when the writer is no longer congested. */
@@ -79,6 +81,9 @@ export function createWriter(options: LinkOptions & { readonly tail: Tail }): Wr
         intake.add({ ...submission, resolve, reject })
         running ??= run().catch(options.fail)
       }),
+    get isBusy() {
+      return running !== undefined
+    },
     get congested() {
       return intake.congested
     },
