@@ -20,6 +20,7 @@ const recoveryTimeoutMs = 30_000
 export type EmbeddedEventStore = {
   readonly port: number
   stop(): Promise<void>
+  inFlight(): readonly string[]
 }
 
 /**
@@ -71,6 +72,7 @@ export async function startEmbeddedEventStore(options: {
     log.info({ port: server.port, position: String(session.lastPosition) }, 'serving the log')
     return {
       port: server.port,
+      inFlight: () => (writer.isBusy ? ['appends'] : []),
       async stop() {
         stopping.abort()
         // Finishes waiting appends first, then fails open calls.

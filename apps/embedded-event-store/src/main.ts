@@ -46,7 +46,7 @@ function run(given: Readonly<Record<string, string>>): void {
       log,
       fail: lifecycle.fail,
     }).catch(explain)
-    lifecycle.add(name, node.stop)
+    lifecycle.add(name, node.stop, node.inFlight)
     if (isTerminal) process.stdout.write(`The event store is at ${connectionStringOf(settings.HOST, node.port)}\n`)
     return { port: node.port }
   })

@@ -5,6 +5,7 @@ import { withOverrides } from '@paylog/config/environment'
 import { createChildLog } from './childLog.ts'
 import type { Preparation } from './preparation.ts'
 import { runOnce } from './service.ts'
+import { environmentOf } from './settings.ts'
 import { StartError, silentTerminal, type Terminal } from './terminal.ts'
 
 const script = fileURLToPath(new URL('../../console/build.ts', import.meta.url))
@@ -23,7 +24,7 @@ export async function buildConsole(options: {
   const directory = join(preparation.directory, 'logs')
   const log = createChildLog({ directory, name: 'console', terminal: silentTerminal })
   try {
-    const environment = withOverrides(inherited, preparation.environment)
+    const environment = environmentOf('console build', withOverrides(inherited, preparation.environment))
     await runOnce({ name: 'console', command: [script], environment, log, signal })
   } catch (error) {
     if (!(error instanceof StartError)) throw error

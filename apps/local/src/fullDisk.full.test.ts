@@ -14,6 +14,8 @@ const main = new URL('./main.ts', import.meta.url)
 const diskBytes = 256 * 1024 * 1024
 /** From the moment the disk has space again. */
 const recoveryMs = 30_000
+/** A second on an idle machine. An append with an unknown outcome is repeated for 15 s. */
+const refusedWithinMs = 5_000
 const unavailable = { status: 503, success: false, code: 'event_store_unavailable' }
 const canMount = process.platform === 'linux' && process.getuid?.() === 0
 const reason = 'a full disk needs root on Linux, to mount one'
@@ -55,8 +57,11 @@ t.test(
      * Creates payments until one succeeds or fails, as `expectSuccess` requires. A failure must have the error envelope.
      */
     const payUntil = async (expectSuccess: boolean, what: string) => {
+      let tookMs = 0
       const isAsExpected = async () => {
+        const begin = performance.now()
         const response = await pay(baseUrl)
+        tookMs = performance.now() - begin
         if (response.status === 201) acknowledged.push(idOf(response))
         else {
           const { success, error } = JSON.parse(response.body)
@@ -65,6 +70,7 @@ t.test(
         return (response.status === 201) === expectSuccess
       }
       await waitFor(isAsExpected, { what, timeoutMs: recoveryMs })
+      return tookMs
     }
     const killProcess = (name: string) => {
       const found = readRuntime(env.DATA_DIR)?.parts.find((each) => each.name === name)
@@ -72,16 +78,19 @@ t.test(
     }
     await payUntil(true, 'a payment')
     const freeSpace = fill(disk)
+    const tookMs = await payUntil(false, 'a payment that the full disk refuses')
+    t.comment(`refused after ${Math.round(tookMs)} ms`)
+    t.ok(tookMs < refusedWithinMs, `${Math.round(tookMs)} ms`)
     // Both are restarted, and their new pids have to be written to runtime.json.
     killProcess('projector')
     killProcess('postgres')
     await payUntil(false, 'a payment that fails')
     t.match(system.output(), /disk: .*Writes fail until/)
     t.notMatch(system.output(), 'space is available again')
-    t.match(await (await fetch(`${baseUrl}/payments`, { headers: { 'x-session-id': 'demo-session' } })).json(), {
-      success: false,
-      error: { code: 'service_unavailable' },
-    })
+    const list = () => fetch(`${baseUrl}/payments`, { headers: { 'x-session-id': 'demo-session' } })
+    await waitFor(async () => (await list()).status === 503, { what: 'a Postgres that cannot start' })
+    t.match(await (await list()).json(), { success: false, error: { code: 'service_unavailable' } })
+    t.ok((await payUntil(false, 'a payment without Postgres')) < refusedWithinMs)
     freeSpace()
     await payUntil(true, 'a payment after space is available again')
     await waitForPayments(baseUrl, acknowledged)

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isAlive } from '@paylog/runtime/process/isAlive'
@@ -64,11 +64,30 @@ async function readinessOf(origin: string): Promise<Readiness> {
   return (await response.json()) as Readiness
 }
 
+const secrets = {
+  STRIPE_SECRET_KEY: 'sk_test_made_up',
+  STRIPE_WEBHOOK_SECRET: 'whsec_made_up',
+  WEBHOOK_1_SECRET: `whsec_${Buffer.alloc(32).toString('base64')}`,
+}
+
+/** The processes that need each secret, as a value or in a file. */
+const processesWith: Readonly<Record<string, readonly string[]>> = {
+  STRIPE_SECRET_KEY: ['api', 'worker'],
+  STRIPE_WEBHOOK_SECRET: ['api', 'worker'],
+  WEBHOOK_1_SECRET: ['worker'],
+  SANDBOX_WEBHOOK_SECRET: ['api', 'worker'],
+  AUDIT_SIGNING_KEY: ['projector'],
+  PII_MASTER_KEY: ['api', 'projector', 'worker'],
+  DATABASE_URL: ['embedded-event-store', 'api', 'projector', 'worker'],
+  EVENTSTORE_URL: ['api', 'projector', 'worker'],
+  EVENTSTORE_CREDENTIALS: ['embedded-event-store'],
+}
+
 t.test('npm start works from the first start to the start after SIGKILL', async (t) => {
   const DATA_DIR = dataDirectory(t)
   const PORT = String(await freePort())
   const baseUrl = `http://127.0.0.1:${PORT}`
-  const env = { DATA_DIR, PORT }
+  const env = { DATA_DIR, PORT, ...secrets }
   const first = await startProcess(t, { script: main, env })
   let payment = ''
 
@@ -84,6 +103,22 @@ t.test('npm start works from the first start to the start after SIGKILL', async 
     t.equal(seenByGuest?.success, true)
     matchList(t, [seenByGuest?.data].flat(), [{ id: payment }])
     t.same(seenByUser?.data, [])
+  })
+
+  const skip = existsSync('/proc/self/environ') ? false : 'there is no /proc'
+  await t.test('each process has only the secrets that it needs in its environment', { skip }, async (t) => {
+    const running = runtimeOf(DATA_DIR).parts.map(({ name, pid }) => ({
+      name,
+      names: readFileSync(`/proc/${pid}/environ`, 'utf8')
+        .split('\0')
+        .map((variable) => variable.split('=', 1)[0]),
+    }))
+    for (const [secret, needed] of Object.entries(processesWith)) {
+      const found = running
+        .filter(({ names }) => names.some((name) => name === secret || name === `${secret}_FILE`))
+        .map(({ name }) => name)
+      t.strictSame(found, needed, secret)
+    }
   })
 
   await t.test('npm start serves the API docs page, with the demo credentials', async (t) => {

@@ -1,10 +1,11 @@
 // The processes of the system: commands, start order and environment.
 import { fileURLToPath } from 'node:url'
+import type { ProcessName } from './settings.ts'
 
 export type Address = { readonly host: string; readonly port: number }
 
 export type PlannedService = {
-  readonly name: string
+  readonly name: ProcessName
   /** Script and arguments. */
   readonly command: readonly string[]
   /** Processes that must be ready first. A name that is not in the plan counts as ready. */

@@ -14,10 +14,11 @@ runApp('postgres', async ({ log, lifecycle }) => {
     log,
   })
   // Wait for the start before stopping: otherwise initdb would go on in the background.
-  lifecycle.add('postgres', async () => {
+  const stop = async () => {
     const started = await starting.catch(() => undefined)
     await started?.stop()
-  })
+  }
+  lifecycle.add('postgres', stop, () => ['the checkpoint of Postgres'])
   const postgres = await starting
   postgres.lost.addEventListener('abort', () => lifecycle.fail(postgres.lost.reason))
   return { databaseUrl: postgres.databaseUrl }

@@ -22,7 +22,7 @@ export type Preparation = {
   readonly directory: string
   readonly baseUrl: string
   readonly plan: readonly PlannedService[]
-  /** Environment of every process. The embedded Postgres adds its URL when it is ready. */
+  /** Settings of all processes, of which each gets its own. The embedded Postgres adds its URL when it is ready. */
   readonly environment: Readonly<Record<string, string>>
   /** Releases the lock on the data directory. */
   readonly unlock: () => void

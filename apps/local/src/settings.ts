@@ -6,11 +6,17 @@ import { bool, port, text, url } from '@paylog/config/kinds'
 import { deliveryVariables, privateRanges } from '@paylog/deliveries/variables'
 import { operatorVariables } from '@paylog/operator-routes/config'
 import { masterKeyVariables } from '@paylog/privacy/masterKeys'
+import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
 import { queryVariables } from '@paylog/query-routes/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
 import { isLoopback } from '@paylog/runtime/http/networks'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
-import { decodeEndpoints, isWebhookVariable, type WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
+import {
+  decodeEndpoints,
+  isWebhookVariable,
+  type WebhookEndpoint,
+  withoutSigningSecrets,
+} from '@paylog/webhooks/endpoints/endpoints'
 import { liveProviders, providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
 import { reconcileProblems, reconcileVariables } from '@paylog/workflows/reconcileVariables'
 import { type StaticDecode, Type } from 'typebox'
@@ -39,16 +45,31 @@ const localVariables = {
   WEBHOOK_ALLOWED_PRIVATE_CIDRS: privateRanges(['127.0.0.0/8', '::1/128']),
 }
 
-/** The apps' variables. The ones above replace what the apps require and `npm start` supplies. */
+const { DATABASE_URL } = dataKeyVariables
+const { EVENTSTORE_URL } = deliveryVariables
+
+/**
+ * The variables of each process, beside those of every process. No process has another setting in its environment, so that it
+ * cannot leak a secret that it does not need.
+ */
+const variablesOf = {
+  postgres: {},
+  migrate: { DATABASE_URL, DATA_DIR: localVariables.DATA_DIR },
+  'embedded-event-store': { DATABASE_URL },
+  identity: {},
+  api: { ...apiVariables, ...commandVariables, ...queryVariables, ...operatorVariables },
+  projector: { ...dataKeyVariables, EVENTSTORE_URL, ...auditVariables },
+  worker: { ...deliveryVariables, ...masterKeyVariables, ...reconcileVariables, ...providerVariables },
+  'console build': {},
+}
+export type ProcessName = keyof typeof variablesOf
+
+/** The apps' variables. The ones of this app replace what the apps require and `npm start` supplies. */
 const AllVariables = Type.Object({
   ...processVariables,
-  ...apiVariables,
-  ...commandVariables,
-  ...queryVariables,
-  ...operatorVariables,
-  ...deliveryVariables,
-  ...reconcileVariables,
-  ...auditVariables,
+  ...variablesOf.api,
+  ...variablesOf.projector,
+  ...variablesOf.worker,
   ...localVariables,
 })
 export type Settings = Readonly<StaticDecode<typeof AllVariables>>
@@ -90,10 +111,23 @@ export function webhookEndpoints(environment: NodeJS.ProcessEnv): readonly Webho
 }
 
 /** An environment without any setting, for a private system. */
-export function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(environment).filter(([name]) => !isSetting(name) && !isSetting(variableOfFile(name) ?? '')),
-  )
+export const withoutSettings = (environment: NodeJS.ProcessEnv) => filtered(environment, (name) => !isSetting(name))
+
+/** The part of an environment that a process gets: its own settings, and what is no setting. */
+export function environmentOf(process: ProcessName, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const isOwn = (name: string) =>
+    name in processVariables || name in variablesOf[process] || (isWebhookVariable(name) && readsWebhooks(process))
+  // The API lists the endpoints. Only the worker signs.
+  const given = process === 'worker' ? environment : withoutSigningSecrets(environment)
+  return filtered(given, (name) => !isSetting(name) || isOwn(name))
+}
+
+const readsWebhooks = (process: ProcessName) => process === 'api' || process === 'worker'
+
+/** @param isKept by the variable's name, also if its value is in a file */
+function filtered(environment: NodeJS.ProcessEnv, isKept: (name: string) => boolean): NodeJS.ProcessEnv {
+  const entries = Object.entries(environment)
+  return Object.fromEntries(entries.filter(([name]) => isKept(name) && isKept(variableOfFile(name) ?? name)))
 }
 
 const isSetting = (name: string) => name in AllVariables.properties || isWebhookVariable(name)

@@ -9,7 +9,7 @@ import { type ChildLog, createChildLog } from './childLog.ts'
 import type { PlannedService } from './plan.ts'
 import { type Preparation, prepare } from './preparation.ts'
 import { runOnce, type Service, startService } from './service.ts'
-import { loadSettings, withoutSettings } from './settings.ts'
+import { environmentOf, loadSettings, withoutSettings } from './settings.ts'
 import { StartError, silentTerminal, type Terminal } from './terminal.ts'
 
 const pollMs = 1_000
@@ -33,7 +33,7 @@ export type System = {
 
 /**
  * Each process starts when the ones it needs are ready.
- * @param options `inherited` is the environment of every process, the operator's own variables included
+ * @param options `inherited` is the operator's environment, of which each process gets what it needs
  */
 export function createSystem(options: {
   readonly preparation: Preparation
@@ -66,7 +66,8 @@ export function createSystem(options: {
     const logTerminal = planned.once ? silentTerminal : terminal
     const log = createChildLog({ directory: join(directory, 'logs'), name, terminal: logTerminal })
     logs.push(log)
-    const serviceEnvironment = withOverrides(options.inherited, { ...environment, ...planned.environment })
+    const shared = environmentOf(name, withOverrides(options.inherited, environment))
+    const serviceEnvironment = withOverrides(shared, planned.environment)
     if (planned.once) {
       const run = runOnce({ name, command, environment: serviceEnvironment, log, signal: stopping.signal })
       runs.push(run)

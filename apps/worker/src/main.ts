@@ -52,8 +52,8 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const reconcileAfterMs = config.PAYMENT_RECONCILE_AFTER
   const options = { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, givingUp, log }
-  const { reading, reconciling, readerCheck } = await startReconciler(options)
-  lifecycle.add('reconciler', () => reconciling)
+  const { reading, reconciling, underWay, readerCheck } = await startReconciler(options)
+  lifecycle.add('reconciler', () => reconciling, underWay)
   measureReconciler(metrics, { pool, providers: [...providers.keys()], log })
   supervise('reconciler subscription', reading)
 

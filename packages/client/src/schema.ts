@@ -4202,7 +4202,7 @@ export interface operations {
                 token?: string;
                 /** @description Only payments with this status */
                 status?: components["schemas"]["PaymentStatus"];
-                /** @description Text contained in the id, an e-mail or the description, case-insensitive */
+                /** @description Text contained in the id, an e-mail, the description, the concept or the reference, case-insensitive */
                 search?: string;
                 /** @description Only payments created after this time, with a UTC offset (encode + as %2B) */
                 created_at_from?: string;
@@ -4331,7 +4331,7 @@ export interface operations {
                 guest_email?: string;
                 /** @description Only payments with exactly this reference */
                 reference_code?: string;
-                /** @description An id of ours or of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; or words of the description: all of them, in any order, each at least by its beginning */
+                /** @description An id of ours or of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning */
                 search?: string;
                 /** @description Only payments created after this time, with a UTC offset (encode + as %2B) */
                 created_at_from?: string;

@@ -2,6 +2,7 @@
 import { jsonEvent } from '@eventstore/db-client'
 import { type GuestTokenEvent, guestTokenFold } from '@paylog/domain/guestToken'
 import { startEventStore } from '@paylog/testing/eventStore'
+import pg from 'pg'
 import t from 'tap'
 import { v4 as uuid } from 'uuid'
 import { causedBy, type EventStore, type LoadedState, newStream } from './eventStore.ts'
@@ -122,6 +123,27 @@ t.test('a stream of 3,000 events is read completely', async (t) => {
     })
   for (let thousands = 0; thousands < 3; thousands++) await store.client.appendToStream(stream, events())
   t.equal((await store.load(stream, countFold)).state, 3_000)
+})
+
+t.test('an append is refused at once while Postgres has no space, and recorded when it has again', async (t) => {
+  const { databaseUrl } = log
+  const stream = freshStream()
+  await addOne(store, stream)
+  const database = new pg.Client({ connectionString: databaseUrl })
+  await database.connect()
+  t.teardown(() => database.end())
+  await database.query(`create function no_space() returns trigger language plpgsql as $$
+    begin raise exception using errcode = 'disk_full'; end $$;
+    create trigger no_space before insert on event_store.events execute function no_space()`)
+  const begin = performance.now()
+  const refused = { code: 'event_store_unavailable', message: /nothing was recorded/ }
+  await Promise.all([1, 2, 3].map(() => t.rejects(addOne(store, freshStream()), refused)))
+  await t.rejects(addOne(store, stream), refused)
+  t.ok(performance.now() - begin < 3_000, 'an append with an unknown outcome is repeated for 15 s')
+  t.equal(await addOne(connectEventStore(t, log), freshStream()).catch(({ code }) => code), refused.code)
+  await database.query('drop trigger no_space on event_store.events')
+  t.equal((await addOne(store, stream)).revision, 1n)
+  t.equal((await store.readStream(stream)).length, 2)
 })
 
 t.test('1,000 concurrent appends succeed on a new connection', async (t) => {

@@ -12,6 +12,8 @@ export type TcpProxy = {
   heal(): void
   /** Silently stops forwarding on the existing connections, both ways; new connections work. */
   freezeConnections(): void
+  /** Behaves like a suspended server: accepts connections, and says nothing on any. */
+  hang(): void
   /** Behaves like a stopped server: closes connections and refuses new ones. */
   refuse(): Promise<void>
   /** Accepts connections again, on the same port. */
@@ -26,12 +28,14 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
   const sockets = new Set<Socket>()
   const frozen = new WeakSet<Socket>()
   let isDroppingResponses = false
+  let isHanging = false
   const droppedResponse = Promise.withResolvers<void>()
   const heldRequest = Promise.withResolvers<void>()
   const server = createServer((client) => {
     const upstream = connect(targetPort, '127.0.0.1')
     for (const socket of [client, upstream]) {
       sockets.add(socket)
+      if (isHanging) frozen.add(socket)
       socket
         .on('error', () => {})
         .on('close', () => {
@@ -54,6 +58,9 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
   await once(server, 'listening')
   const dropAll = () => {
     for (const socket of sockets) socket.destroy()
+  }
+  const freezeConnections = () => {
+    for (const socket of sockets) frozen.add(socket)
   }
   t.teardown(() => {
     dropAll()
@@ -79,8 +86,10 @@ export async function startTcpProxy(t: Test, targetPort: number): Promise<TcpPro
       isDroppingResponses = false
       dropAll()
     },
-    freezeConnections() {
-      for (const socket of sockets) frozen.add(socket)
+    freezeConnections,
+    hang() {
+      isHanging = true
+      freezeConnections()
     },
     requestHeld: () => heldRequest.promise,
     responseDropped: () => droppedResponse.promise,

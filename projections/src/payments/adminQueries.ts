@@ -31,7 +31,7 @@ const flag = (what: string, isSet: Sql) =>
 
 const searched =
   'An id of ours or of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; ' +
-  'or words of the description: all of them, in any order, each at least by its beginning'
+  'or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning'
 
 export const anyPaymentList = {
   view: 'payments',

@@ -35,7 +35,7 @@ import { searchTerms, searchTermsSql } from './searchTerms.ts'
 const columns = {
   // 'user:<id>' or 'guest:<e-mail>'; null for an anonymous payment without e-mail.
   owner: personal(nullable(text)),
-  // Lower-case id, e-mails and description, separated by U+001F, which no search term may contain.
+  // Lower-case id, e-mails, concept, reference and description, separated by U+001F, which no search term may contain.
   search_text: personal(text),
   // See searchTerms.ts.
   search_terms: personal(text),
@@ -156,7 +156,7 @@ const indexes = (table: string) => `
 
 export const payments = defineProjection({
   name: 'payments',
-  schemaVersion: 3,
+  schemaVersion: 4,
   streamPrefix: 'payment-',
   columns,
   computed: computedColumns,
@@ -214,16 +214,18 @@ export const payments = defineProjection({
 })
 
 function initiated({ data }: PaymentInitiated): PaymentRow {
+  const texts = clientTextsOf(data)
+  const { concept, reference_code, description } = texts
   return {
     ...data,
-    ...clientTextsOf(data),
+    ...texts,
     owner: ownerOf(data),
     search_text: foldCase(
-      [data.payment_id, data.guest_email, data.payer.email, data.description]
+      [data.payment_id, data.guest_email, data.payer.email, concept, reference_code, description]
         .filter((text) => text !== null)
         .join('\u001f'),
     ),
-    search_terms: searchTerms({ ...data, emails: [data.guest_email, data.payer.email] }),
+    search_terms: searchTerms({ ...texts, emails: [data.guest_email, data.payer.email] }),
     status: 'pending',
     provider_payment_id: null,
     provider_intent_id: null,

@@ -35,7 +35,11 @@ export const paymentList = {
   readBy: isReadBy,
   filters: {
     status: commonFilters.status,
-    search: filter(SearchText, 'Text contained in the id, an e-mail or the description, case-insensitive', isContained),
+    search: filter(
+      SearchText,
+      'Text contained in the id, an e-mail, the description, the concept or the reference, case-insensitive',
+      isContained,
+    ),
     created_at_from: commonFilters.created_at_from,
     created_at_to: commonFilters.created_at_to,
   },

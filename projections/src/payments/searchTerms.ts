@@ -1,6 +1,6 @@
 // The terms by which administrators find payments: whole e-mails and references, and words that match by their beginning.
 import { foldEmail } from '@paylog/domain/actor'
-import { foldCase } from '../queries/filters.ts'
+import { foldCase, normalized } from '../queries/filters.ts'
 
 /** Between terms. No search contains it. */
 const termSeparator = '\u001f'
@@ -28,13 +28,14 @@ function wordsOf(text: string): readonly string[] {
 export function searchTerms(payment: {
   readonly emails: readonly (string | null)[]
   readonly reference_code: string | null
+  readonly concept: string | null
   readonly description: string | null
 }): string {
-  const { emails, reference_code, description } = payment
+  const { emails, reference_code, concept, description } = payment
   return [
     ...new Set(emails.flatMap((email) => (email === null ? [] : [emailTerm(email)]))),
     ...(reference_code === null ? [] : [referenceTerm(reference_code)]),
-    ...wordsOf(description ?? '').map(wordTerm),
+    ...wordsOf(`${concept ?? ''} ${reference_code ?? ''} ${description ?? ''}`).map(wordTerm),
   ]
     .map(indexed)
     .join(termSeparator)
@@ -43,9 +44,9 @@ export function searchTerms(payment: {
 /** Up to three bytes for each UTF-16 unit fit into the limit of Postgres. */
 const maxTermLength = 600
 
-/** The term as it is stored: without separators, without what Postgres text has not, and not too long. */
+/** The term as it is stored: in one form of its characters, without separators, without what Postgres text has not, and not too long. */
 const indexed = (term: string) =>
-  term.slice(0, maxTermLength).toWellFormed().replaceAll('\0', '\ufffd').replaceAll(termSeparator, '\ufffd')
+  normalized(term).slice(0, maxTermLength).toWellFormed().replaceAll('\0', '\ufffd').replaceAll(termSeparator, '\ufffd')
 
 /** The same as the text search's query: the whole text as e-mail or reference, or all of its words. */
 export function termsQuery(search: string): string {

@@ -69,7 +69,7 @@ const indexes = (table: string) => `
 
 export const products = defineProjection({
   name: 'products',
-  schemaVersion: 1,
+  schemaVersion: 2,
   streamPrefix: 'product-',
   columns,
   computed: computedColumns,

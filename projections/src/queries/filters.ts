@@ -23,12 +23,15 @@ export const SearchText = Type.String({
 /** Whether something is required, or excluded. */
 export const Flag = Type.Enum(['true', 'false'])
 
+/** One form for texts that look the same: keyboards send an ü as one character, files of a Mac have it as two. */
+export const normalized = (text: string) => text.normalize('NFC')
+
 /**
  * Lower case, character by character. Lowering whole words would change a final sigma (Unicode, SpecialCasing.txt), and
  * parts of the word would not be found.
  */
 export function foldCase(text: string): string {
-  return text.replaceAll('Σ', 'σ').toLowerCase()
+  return normalized(text).replaceAll('Σ', 'σ').toLowerCase()
 }
 
 /** The pattern for a substring of folded text, with escaped wildcards. */

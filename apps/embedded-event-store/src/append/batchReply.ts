@@ -7,6 +7,7 @@ import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import anyPb from 'google-protobuf/google/protobuf/any_pb.js'
 import emptyPb from 'google-protobuf/google/protobuf/empty_pb.js'
+import { noSpace } from '../protocol/callError.ts'
 import { placedAt } from '../protocol/eventMessage.ts'
 import { expectAny, expectNoStream, expectStreamExists, type Outcome } from './proposal.ts'
 
@@ -70,6 +71,8 @@ function failure(stream: StreamIdentifier, expected: bigint, result: Failure) {
     }
     case 'timeout':
       return { code: rpc.Code.DEADLINE_EXCEEDED, message: 'Timeout', type: 'Timeout', value: new shared.Timeout() }
+    case 'no_space':
+      return { code: rpc.Code.RESOURCE_EXHAUSTED, message: noSpace, type: 'NoSpace', value: new shared.Unknown() }
     case 'bad_request': {
       const value = new shared.BadRequest()
       value.setMessage(result.message)

@@ -31,6 +31,8 @@ export type Outcome =
   | { readonly kind: 'wrong_expected_version'; readonly current: bigint }
   | { readonly kind: 'stream_deleted' }
   | { readonly kind: 'timeout' }
+  /** Postgres had no space, and nothing was written. */
+  | { readonly kind: 'no_space' }
   /** Nothing was written, and no reply is sent, because EventStoreDB fails to build its reply here. */
   | { readonly kind: 'no_response' }
 

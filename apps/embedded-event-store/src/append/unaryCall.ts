@@ -4,6 +4,7 @@ import {
   CallError,
   invalidArgument,
   missingMetadataProperty,
+  outOfSpace,
   streamDeleted,
   timedOut,
   unavailable,
@@ -40,13 +41,15 @@ export function expectedOf(options: AppendReq.Options | DeleteReq.Options | Tomb
  */
 export async function endWithError(
   stream: string,
-  outcome: Extract<Outcome, { kind: 'stream_deleted' | 'timeout' | 'no_response' }>,
+  outcome: Extract<Outcome, { kind: 'stream_deleted' | 'timeout' | 'no_space' | 'no_response' }>,
 ): Promise<never> {
   switch (outcome.kind) {
     case 'stream_deleted':
       throw streamDeleted(stream)
     case 'timeout':
       throw timedOut()
+    case 'no_space':
+      throw outOfSpace()
     case 'no_response':
       return noResponse()
   }

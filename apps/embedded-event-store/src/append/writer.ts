@@ -1,5 +1,6 @@
 // The single writer. Waiting proposals are decided and committed as a group; replies follow the commit.
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isOutOfSpace, saysNoSpace } from '../storage/outOfSpace.ts'
 import type { StreamHead } from '../storage/streamHead.ts'
 import type { WriterSession } from '../storage/writerSession.ts'
 import type { Tail } from '../subscriptions/tail.ts'
@@ -14,6 +15,8 @@ export type Writer = {
    * @throws WriterUnavailableError without a database, while stopping, or when the commit's outcome is unknown
    */
   submit(submission: Submission): Promise<Outcome>
+  /** Whether an append waits for its commit. */
+  readonly isBusy: boolean
   /** Whether the queue is so long that callers should stop reading from their clients. */
   readonly congested: boolean
   /** Resolves when the writer is no longer congested. */
@@ -32,6 +35,8 @@ export function createWriter(options: LinkOptions & { readonly tail: Tail }): Wr
   const outageListeners = new Set<() => void>()
   let running: Promise<void> | undefined
   let isStopping = false
+  /** Since the last commit. What follows a full disk is often a database that cannot be reached. */
+  let isFull = false
 
   const link = createWriterLink(options, {
     opened: (session) => commits.resume(session.lastPosition),
@@ -39,6 +44,9 @@ export function createWriter(options: LinkOptions & { readonly tail: Tail }): Wr
       commits.forget()
       intake.rejectAll()
       for (const listener of [...outageListeners]) listener()
+    },
+    failed(error) {
+      isFull ||= saysNoSpace(error)
     },
   })
 
@@ -50,6 +58,14 @@ export function createWriter(options: LinkOptions & { readonly tail: Tail }): Wr
       if (outcome === undefined) each.reject(new WriterUnavailableError('The append was not decided'))
       else each.resolve(outcome)
     }
+    if (isFull) options.log.info('there is space for the log again')
+    isFull = false
+  }
+
+  const refuse = (group: readonly Waiting[], error: unknown): void => {
+    if (!isFull) options.log.warn({ err: error }, 'there is no space for the log, appends are refused')
+    isFull = true
+    for (const each of group) each.resolve({ kind: 'no_space' })
   }
 
   const run = async (): Promise<void> => {
@@ -61,6 +77,7 @@ export function createWriter(options: LinkOptions & { readonly tail: Tail }): Wr
       if (session === undefined) rejectEach(group)
       else if (group.length > 0) {
         await writeGroup(session, group).catch(async (error: unknown) => {
+          if (await isOutOfSpace(session, error)) return refuse(group, error)
           rejectEach(group)
           await link.lose(session, error)
         })
@@ -73,12 +90,16 @@ export function createWriter(options: LinkOptions & { readonly tail: Tail }): Wr
     submit: (submission) =>
       new Promise((resolve, reject) => {
         if (isStopping || link.session() === undefined) {
-          reject(new WriterUnavailableError('The log cannot be written now'))
+          if (isFull) resolve({ kind: 'no_space' })
+          else reject(new WriterUnavailableError('The log cannot be written now'))
           return
         }
         intake.add({ ...submission, resolve, reject })
         running ??= run().catch(options.fail)
       }),
+    get isBusy() {
+      return running !== undefined
+    },
     get congested() {
       return intake.congested
     },

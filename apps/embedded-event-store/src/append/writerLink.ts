@@ -25,7 +25,12 @@ export type WriterLink = {
 /** Replaces a lost session, with retries, unless another server has become the writer. */
 export function createWriterLink(
   { session: first, openSession, log, fail }: LinkOptions,
-  on: { readonly opened: (session: WriterSession) => void; readonly lost: () => void },
+  on: {
+    readonly opened: (session: WriterSession) => void
+    readonly lost: () => void
+    /** With each error that lost a session, or prevented another one. */
+    readonly failed: (error: unknown) => void
+  },
 ): WriterLink {
   let current: WriterSession | undefined
   let stopping = false
@@ -41,6 +46,7 @@ export function createWriterLink(
   const lose = async (session: WriterSession, error: unknown): Promise<void> => {
     if (current !== session) return
     current = undefined
+    on.failed(error)
     on.lost()
     await session.close()
     if (error instanceof WriterReplacedError) fail(error)
@@ -54,6 +60,7 @@ export function createWriterLink(
     for (let delayMs = firstRetryMs; !stopping; delayMs = Math.min(delayMs * 2, maxRetryMs)) {
       const session = await openSession(lost).catch((error: unknown) => {
         if (error instanceof WriterLockedError || error instanceof WriterReplacedError) throw error
+        on.failed(error)
         log.debug({ err: error }, 'the database is still unavailable')
         return undefined
       })

@@ -69,6 +69,13 @@ export function tooManyPendingBytes(): CallError {
   return new CallError(status.RESOURCE_EXHAUSTED, 'Too many bytes in unfinished appends')
 }
 
+/** EventStoreDB has no such reply: it ends when its disk is full. Our client recognises the text. */
+export const noSpace = 'No space is left on the disk of the log; nothing was written'
+
+export function outOfSpace(): CallError {
+  return new CallError(status.RESOURCE_EXHAUSTED, noSpace)
+}
+
 export function timedOut(): CallError {
   return new CallError(status.ABORTED, 'The operation timed out.')
 }

@@ -1,4 +1,5 @@
 // `webhooks redeliver --failed`: all failed deliveries of an endpoint, in batches.
+import { sourceColumns } from '@paylog/deliveries/tables/recordDeliveries'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { webhooksHarness } from '../testing/webhooksHarness.ts'
@@ -70,10 +71,10 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     const other = await harness.pool.connect()
     try {
       await other.query('begin; set local idle_in_transaction_session_timeout = 0')
-      // The oldest failures come first, so this one is in the second batch.
+      // The oldest failures come first, so this one is in the second batch, which waits to insert it.
       await other.query(
-        `select from webhooks.finished_deliveries
-        where id = (select id from webhooks.finished_deliveries order by last_attempt_at offset 700 limit 1) for update`,
+        `insert into webhooks.deliveries (${sourceColumns}, next_attempt_at)
+        select ${sourceColumns}, now() from webhooks.finished_deliveries order by last_attempt_at offset 700 limit 1`,
       )
       const running = harness.start(['redeliver', '--node', '1', '--failed'])
       await waitFor(() => isWaiting(harness), { what: 'the second batch', ...longTimeout })

@@ -55,6 +55,8 @@ export type Reconciler = {
    * @throws when follow-ups were abandoned
    */
   run(signal: AbortSignal, givingUp: AbortSignal): Promise<void>
+  /** The subjects of the follow-ups in progress. */
+  underWay(): readonly string[]
 }
 
 export function createReconciler(deps: {
@@ -119,15 +121,18 @@ export function createReconciler(deps: {
     })
   }
 
+  const subjects = () => [...underWay.keys()].map(({ subject }) => subject)
+
   return {
     wake,
+    underWay: subjects,
     async run(signal, givingUp) {
       signal.addEventListener('abort', wake, { once: true })
       const renewal = setInterval(renew, renewMs)
       await Promise.all([...providers.values()].map((provider) => runProvider(provider, signal)))
       await Promise.race([Promise.all(underWay.values()), aborted(givingUp)])
       clearInterval(renewal)
-      const abandoned = [...underWay.keys()].map(({ subject }) => subject)
+      const abandoned = subjects()
       if (abandoned.length > 0)
         throw new Error(
           `${abandoned.length} follow-ups did not end before the stop: ${abandoned.slice(0, maxListed).join(', ')}`,
@@ -150,7 +155,7 @@ const leaseRenewMs = 10_000
 /**
  * Starts the planner and the reconciler. Fails at once when the tables are missing.
  * @returns of the planner as from `startReader`; `reconciling` ends after the signal aborts, and rejects when follow-ups were
- *   abandoned
+ *   abandoned; `underWay` names those in progress
  */
 export async function startReconciler(options: {
   readonly pool: Pool
@@ -163,7 +168,7 @@ export async function startReconciler(options: {
   /** Aborts when a stop no longer waits for follow-ups in progress. */
   readonly givingUp: AbortSignal
   readonly log: Logger
-}): Promise<ReturnType<typeof startReader> & { readonly reconciling: Promise<void> }> {
+}): Promise<ReturnType<typeof startReader> & Pick<Reconciler, 'underWay'> & { readonly reconciling: Promise<void> }> {
   const { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, givingUp, log } = options
   const followUps = createFollowUps(pool, { leaseMs })
   for (const waiting of await followUps.waiting([...providers.keys()]))
@@ -176,5 +181,6 @@ export async function startReconciler(options: {
   // It may reject before the shutdown awaits it.
   reconciling.catch(() => undefined)
   const subscription = { name: followUpsSubscription, lock: followUpsSubscription, ...planner }
-  return { ...startReader({ ...subscription, pool, databaseUrl, store, now, signal, log }), reconciling }
+  const reader = startReader({ ...subscription, pool, databaseUrl, store, now, signal, log })
+  return { ...reader, reconciling, underWay: reconciler.underWay }
 }

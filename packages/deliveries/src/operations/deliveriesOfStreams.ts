@@ -9,15 +9,13 @@ export async function countDeliveries(pool: Pick<Pool, 'query'>, streams: readon
   return rows[0]?.count ?? 0
 }
 
-/** The rows of the two tables, with the bodies and what the endpoints responded. One may move meanwhile. */
+/** The rows of the two tables, with the bodies and what the endpoints responded. In one snapshot, because a delivery may move. */
 export async function deliveriesOfStreams(pool: Pick<Pool, 'query'>, streams: readonly string[]): Promise<object[]> {
-  const found: object[] = []
-  for (const table of ['deliveries', 'finished_deliveries']) {
-    const { rows } = await pool.query<{ delivery: object }>(
-      `select to_jsonb(d) as delivery from webhooks.${table} as d where source_stream = any($1) order by created_at, id`,
-      [streams],
-    )
-    found.push(...rows.map(({ delivery }) => delivery))
-  }
-  return found
+  const rowsOf = (table: string) =>
+    `select created_at, id, to_jsonb(d) as delivery from webhooks.${table} as d where source_stream = any($1)`
+  const { rows } = await pool.query<{ delivery: object }>(
+    `select delivery from (${rowsOf('deliveries')} union all ${rowsOf('finished_deliveries')}) as d order by created_at, id`,
+    [streams],
+  )
+  return rows.map(({ delivery }) => delivery)
 }

@@ -1,6 +1,11 @@
+import { randomUUID } from 'node:crypto'
+import { waitFor } from '@paylog/testing/waitFor'
+import type { PoolClient } from 'pg'
 import t from 'tap'
+import { recordResults } from '../tables/results.ts'
 import { batchOf } from '../testing/paymentFixture.ts'
 import { createWorkerHarness, type WorkerHarness } from '../testing/workerHarness.ts'
+import { deliveriesOfStreams } from './deliveriesOfStreams.ts'
 import { findFailed, redeliver, redeliverAllFailed } from './redelivery.ts'
 
 const endpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
@@ -63,4 +68,67 @@ t.test('findFailed returns no failures for a new endpoint, and undefined for an 
     is_held: false,
   })
   t.equal(await findFailed(harness.pool, { node: '2', since: undefined }), undefined)
+})
+
+/** What moves a delivery from one table to the other while it is redelivered. */
+const moves: Record<string, { readonly isFinished: boolean; move(client: PoolClient, id: string): Promise<unknown> }> =
+  {
+    'another redelivery moves': { isFinished: true, move: (client, id) => redeliver(client, [id], new Date()) },
+    'the worker finishes': {
+      isFinished: false,
+      move(client, deliveryId) {
+        const success = { ...end, deliveryId, attempt: 1, at: new Date(), httpStatus: 200, error: null }
+        return recordResults(client, randomUUID(), [success])
+      },
+    },
+  }
+
+for (const [name, { isFinished, move }] of Object.entries(moves))
+  t.test(`redeliver finds a delivery that ${name} at the same time`, async (t) => {
+    const { harness, ids } = await startWith(t, ['2026-01-02T03:04:05Z'])
+    const { pool } = harness
+    const { rows } = await pool.query<{ id: string }>('select id from webhooks.deliveries')
+    const id = (isFinished ? ids : rows.map((row) => row.id))[0] ?? ''
+    const other = await pool.connect()
+    await other.query('begin')
+    await move(other, id)
+    const redelivering = redeliver(pool, [id], new Date())
+    const lock = 'select from pg_locks where not granted'
+    await waitFor(async () => (await pool.query(lock)).rowCount === 1, { what: 'the wait for the delivery' })
+    await other.query('commit')
+    other.release()
+    t.match(await redelivering, [{ id, node: '1' }])
+    t.equal((await pool.query('select from webhooks.deliveries where id = $1', [id])).rowCount, 1, 'it is pending')
+  })
+
+t.test('redeliverAllFailed goes on with the others while another operator redelivers its first batch', async (t) => {
+  const { harness, ids } = await startWith(t, ['2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z'])
+  const [first = '', second] = ids
+  const other = await harness.pool.connect()
+  await other.query('begin')
+  await redeliver(other, [first], new Date())
+  const range = { node: '1', since: undefined, until: new Date() }
+  const redelivered: string[] = []
+  for await (const batch of redeliverAllFailed(harness.pool, range, () => new Date()))
+    redelivered.push(...batch.map(({ id }) => id))
+  t.strictSame(redelivered, [second])
+  await other.query('commit')
+  other.release()
+})
+
+t.test('deliveriesOfStreams returns each delivery once while deliveries move between the tables', async (t) => {
+  const { harness, ids } = await startWith(t, ['2026-01-02T03:04:05Z', '2026-01-02T03:04:06Z'])
+  const { pool } = harness
+  const { rows } = await pool.query<{ stream: string }>('select source_stream as stream from webhooks.all_deliveries')
+  const streams = rows.map(({ stream }) => stream)
+  // Moves the deliveries after the first statement.
+  const db = {
+    async query(text: string, values: unknown[]) {
+      const result = await pool.query(text, values)
+      await redeliver(pool, ids, new Date())
+      return result
+    },
+  }
+  const found = await deliveriesOfStreams(db as typeof pool, streams)
+  t.equal(found.length, 3)
 })

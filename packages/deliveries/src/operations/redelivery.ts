@@ -2,6 +2,8 @@
 import type { Pool } from 'pg'
 import { sourceColumns } from '../tables/recordDeliveries.ts'
 
+type Db = Pick<Pool, 'query'>
+
 export type EnabledEndpoint = {
   /** Since when the endpoint was paused; `null` if it was not. */
   readonly disabled_at: Date | null
@@ -13,8 +15,8 @@ export type EnabledEndpoint = {
  * Enables an endpoint, makes its held deliveries due now and restarts their retry schedule.
  * @returns `undefined` when no endpoint of this name was ever configured
  */
-export async function enableEndpoint(pool: Pool, node: string, at: Date): Promise<EnabledEndpoint | undefined> {
-  const { rows } = await pool.query<EnabledEndpoint>(enableSql, [node, at])
+export async function enableEndpoint(db: Db, node: string, at: Date): Promise<EnabledEndpoint | undefined> {
+  const { rows } = await db.query<EnabledEndpoint>(enableSql, [node, at])
   return rows[0]
 }
 
@@ -56,9 +58,17 @@ export type Redelivered = {
  * duplicated: its next attempt happens at once.
  * @param ids unknown ids are missing in the result
  */
-export async function redeliver(pool: Pool, ids: readonly string[], at: Date): Promise<Redelivered[]> {
-  const { rows } = await pool.query<Redelivered>(redeliverSql, [ids, at])
-  return rows
+export async function redeliver(db: Db, ids: readonly string[], at: Date): Promise<Redelivered[]> {
+  const found = new Map<string, Redelivered>()
+  // A statement misses a delivery that moves between the tables while it waits for its lock: it is no longer in the one, and not
+  // yet in the other in the statement's snapshot. Reading both in one snapshot misses none.
+  for (let left = ids; left.length > 0; ) {
+    const { rows } = await db.query<Redelivered>(redeliverSql, [left, at])
+    for (const each of rows) found.set(each.id, each)
+    const existing = rows.length < left.length ? await findDeliveries(db, left) : []
+    left = existing.flatMap(({ id }) => (found.has(id) ? [] : [id]))
+  }
+  return [...found.values()]
 }
 
 const isHeld = 'exists (select from webhooks.nodes n where n.name = d.node and n.disabled_at is not null) as is_held'
@@ -87,8 +97,8 @@ with wanted as (
 select id, node, ${isHeld} from (select * from again union all select * from moved) as d`
 
 /** Finds the existing ones of these deliveries without changing them. Same result as `redeliver`. */
-export async function findDeliveries(pool: Pool, ids: readonly string[]): Promise<Redelivered[]> {
-  const { rows } = await pool.query<Redelivered>(findSql, [ids])
+export async function findDeliveries(db: Db, ids: readonly string[]): Promise<Redelivered[]> {
+  const { rows } = await db.query<Redelivered>(findSql, [ids])
   return rows
 }
 
@@ -130,7 +140,8 @@ group by n.name`
 /** Deliveries that one statement sends again. */
 export const redeliveryBatch = 500
 
-// In the order in which they failed. Another operator may have redelivered one meanwhile.
+// In the order in which they failed. Those that another operator redelivers at the same time are skipped, not counted in the limit:
+// a batch without rows is the end.
 const redeliverFailedSql = `
 with ${movedSql(`last_error is not null and id = any (array(
     select id from webhooks.finished_deliveries
@@ -138,6 +149,7 @@ with ${movedSql(`last_error is not null and id = any (array(
       and last_attempt_at <= $4
     order by last_attempt_at, id
     limit ${redeliveryBatch}
+    for update skip locked
   ))`)}
 select id, node, ${isHeld} from moved as d`
 

@@ -35,7 +35,7 @@ export type RecordedResult = {
  *   for it: repeat it once
  */
 export async function recordResults(
-  pool: Pool,
+  pool: Pick<Pool, 'query'>,
   worker: string,
   results: readonly AttemptResult[],
 ): Promise<readonly (RecordedResult | undefined)[]> {

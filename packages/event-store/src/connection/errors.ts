@@ -9,6 +9,9 @@ const permanentCodes = new Set([3, 7, 9, 12, 16])
 /** CANCELLED and UNAVAILABLE: after these the client reconnects by itself. */
 const recoverableCodes = new Set([1, 14])
 
+/** How the embedded event store refuses an append while its disk is full. The client keeps only the text of a reply it does not know. */
+const noSpace = 'No space is left on the disk of the log; nothing was written'
+
 /** The event store did not respond in time. */
 export class ResponseTimeoutError extends Error {
   override readonly name = 'ResponseTimeoutError'
@@ -30,6 +33,7 @@ export function appendFailure(error: unknown): AppendFailure {
 
 /** Whether the server rejected the request, so that a retry is useless. */
 export function isPermanentError(error: unknown): boolean {
+  if (error instanceof Error && error.message.includes(noSpace)) return true
   const type = typeOf(error)
   if (type === ErrorType.ACCESS_DENIED || type === ErrorType.STREAM_DELETED) return true
   const code = codeOf(error)

@@ -9,8 +9,10 @@ import { startTracing } from '../telemetry/tracing.ts'
 
 export type Lifecycle = {
   /**
-   * Registers how to stop a part that was just started. Stops run one at a time, the last added first.
-   * @param inFlight unfinished work, logged when the stop times out
+   * Registers how to stop a part that was just started. Stops run one at a time, the last added first. A part is waited for
+   * while it has work in flight. Without any, it is abandoned when its backend does not let it end within seconds: so it must
+   * not matter where it is interrupted.
+   * @param inFlight unfinished work, logged when the stop times out; without it, there never is any
    * @throws Error when the app stops already, so that its start ends
    */
   add(name: string, stop: () => Promise<void> | void, inFlight?: () => readonly string[]): void
@@ -54,6 +56,11 @@ const startEndsMs = 2_000
  * acknowledged payments are on disk, and the worker reconciles the rest.
  */
 const unsupervisedStopMs = 1_000
+/** How long all parts together may take to stop while they have nothing in flight, for example because Redis hangs. */
+const patienceMs = 3_000
+/** What a part gets when others took all of that. */
+const leastPatienceMs = 200
+const stopPollMs = 50
 /** Limit of unfinished work items in the log line. */
 const maxNamed = 20
 
@@ -128,9 +135,12 @@ function createLifecycle(log: Logger, timeoutMs: number) {
     }, timeoutMs)
     const lastMoment = setTimeout(() => givingUp.abort(), Math.max(timeoutMs - lastMomentMs, timeoutMs / 2))
     await Promise.race([start.promise, sleep(startEndsMs)])
+    let leftMs = patienceMs
     for (let last = stops.at(-1); last !== undefined; last = stops.at(-1)) {
       try {
-        await last.stop()
+        const { isStopped, idleMs } = await stopPart(last, Math.max(leftMs, leastPatienceMs))
+        if (!isStopped) log.warn({ part: last.name }, 'did not stop in time, and has nothing in flight: abandoned')
+        leftMs -= idleMs
       } catch (error) {
         exitCode = 1
         log.error({ err: error, part: last.name }, 'could not stop')
@@ -175,6 +185,24 @@ type Stop = {
   readonly name: string
   readonly stop: () => Promise<void> | void
   readonly inFlight: () => readonly string[]
+}
+
+/**
+ * Waits until a part has stopped, or had nothing in flight for too long. Counts its pauses instead of reading the clock, so that
+ * a process that gets no CPU abandons nothing.
+ * @throws what the part throws
+ */
+async function stopPart({ stop, inFlight }: Stop, limitMs: number): Promise<{ isStopped: boolean; idleMs: number }> {
+  const stopped = (async () => stop())()
+  // It may also fail after it was abandoned.
+  stopped.catch(() => undefined)
+  let idleMs = 0
+  while (idleMs < limitMs) {
+    const isStopped = await Promise.race([stopped.then(() => true), sleep(stopPollMs, false)])
+    if (isStopped) return { isStopped, idleMs }
+    if (inFlight().length === 0) idleMs += stopPollMs
+  }
+  return { isStopped: false, idleMs }
 }
 
 /** The parts that have not stopped, the one that is being stopped first. */

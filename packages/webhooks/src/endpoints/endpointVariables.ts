@@ -1,5 +1,4 @@
 // The variables of webhook endpoints, and those that would have no effect.
-import { decodeVariables } from '@paylog/config/environment'
 import { bool, integer, oneOf, parsed } from '@paylog/config/kinds'
 import { parseDurationMs } from '@paylog/domain/duration'
 import { Type } from 'typebox'
@@ -95,29 +94,36 @@ const generalNames = Object.keys({ ...CommonVariables.properties, ...LegacyVaria
 const suffixes = Object.keys({ ...EnabledVariable.properties, ...EndpointVariables.properties })
 
 /**
- * Finds variables that would have no effect: enabled endpoints whose number is out of range, unknown variables of enabled
- * endpoints, and unknown general ones (`EXTERNAL_WEBHOOK_ENABLED=false` would not switch anything off).
- * @param options `enabled` has the names of the endpoints in use
+ * Finds variables that would have no effect: unknown variables of enabled endpoints, and unknown general ones
+ * (`EXTERNAL_WEBHOOK_ENABLED=false` would not switch anything off).
+ * @param enabled the names of the endpoints in use
  * @returns a sentence for each
  */
-export function uselessVariables(
-  env: Environment,
-  { scanMax, enabled }: { readonly scanMax: number; readonly enabled: readonly string[] },
-): readonly string[] {
+export function uselessVariables(env: Environment, enabled: readonly string[]): readonly string[] {
   return namesSet(env).flatMap((variable) => {
     const [, listSuffix] = listPattern.exec(variable) ?? []
     if (listSuffix !== undefined && !generalNames.includes(variable) && !setByContainers.test(listSuffix))
       return [`${variable} is not a known variable (known: ${generalNames.join(', ')})`]
     const [, number = '', suffix = ''] = endpointPattern.exec(variable) ?? []
-    if (enabled.includes(number))
-      return suffixes.includes(suffix) || setByContainers.test(suffix)
-        ? []
-        : [`${variable} is not a known endpoint variable (known: ${suffixes.join(', ')})`]
-    if (suffix !== 'ENABLED' || isScanned(number, scanMax)) return []
-    const { values, problems } = decodeVariables(EnabledVariable, env, prefixOf(number))
-    return values.ENABLED
-      ? [`${variable} is out of range: endpoints are numbered from 1 to WEBHOOK_SCAN_MAX, which is ${scanMax}`]
-      : problems
+    if (!enabled.includes(number) || suffixes.includes(suffix) || setByContainers.test(suffix)) return []
+    return [`${variable} is not a known endpoint variable (known: ${suffixes.join(', ')})`]
+  })
+}
+
+/**
+ * Finds the variables of endpoints that the interface does not read, because of their number. One that is switched off is left
+ * out.
+ * @returns a sentence for each endpoint
+ */
+export function unscannedVariables(env: Environment, scanMax: number): readonly string[] {
+  const unscanned = namesSet(env).flatMap((variable) => {
+    const [, number = '', suffix = ''] = endpointPattern.exec(variable) ?? []
+    const isSwitchedOff = env[`${prefixOf(number)}ENABLED`] === 'false'
+    return suffixes.includes(suffix) && !isScanned(number, scanMax) && !isSwitchedOff ? [{ number, variable }] : []
+  })
+  return [...Map.groupBy(unscanned, ({ number }) => number).values()].map((found) => {
+    const names = found.map(({ variable }) => variable).join(', ')
+    return `${names}: not read, because endpoints are numbered from 1 to WEBHOOK_SCAN_MAX, which is ${scanMax}`
   })
 }
 
@@ -125,6 +131,6 @@ export function uselessVariables(
 export const namesSet = (env: Environment): readonly string[] => Object.keys(env).filter((name) => env[name])
 
 /** `01` is not the same as `1`. */
-function isScanned(number: string, scanMax: number): boolean {
+export function isScanned(number: string, scanMax: number): boolean {
   return String(Number(number)) === number && Number(number) >= 1 && Number(number) <= scanMax
 }

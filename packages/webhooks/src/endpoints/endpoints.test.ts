@@ -130,8 +130,6 @@ t.test('every bad webhook variable is named without its value [10.4-bad-variable
     WEBHOOK_5_ENABLED: 'true',
     WEBHOOK_5_URL: 'https://api.telegram.org/bothidden/sendMessage',
     WEBHOOK_5_FORMAT: 'telegram',
-    WEBHOOK_11_ENABLED: 'true',
-    WEBHOOK_12_ENABLED: 'hidden',
     EXTERNAL_WEBHOOK_URLS: 'https://example.com/hidden,hidden',
     EXTERNAL_WEBHOOK_EVENTS: 'hid*den',
   })
@@ -142,8 +140,6 @@ t.test('every bad webhook variable is named without its value [10.4-bad-variable
     'EXTERNAL_WEBHOOK_RETRY_DELAY',
     'EXTERNAL_WEBHOOK_TIMEOUT',
     'EXTERNAL_WEBHOOK_URLS',
-    'WEBHOOK_11_ENABLED',
-    'WEBHOOK_12_ENABLED',
     'WEBHOOK_1_EVENTS',
     'WEBHOOK_1_EVENT_MODE',
     'WEBHOOK_1_FORMAT',

@@ -11,10 +11,12 @@ import {
   EndpointVariables,
   type Environment,
   type eventModes,
+  isScanned,
   LegacyVariables,
   maxDelayMs,
   namesSet,
   prefixOf,
+  unscannedVariables,
   uselessVariables,
 } from './endpointVariables.ts'
 import { matchesPattern } from './patterns.ts'
@@ -98,12 +100,12 @@ export function decodeEndpoints(given: Environment): DecodedEndpoints {
     ...numbered.flatMap((endpoint) => missingChats(`${prefixOf(endpoint.name)}URL`, [endpoint])),
     ...missingChats(urlList, listed),
   )
-  if (isOn) problems.push(...uselessVariables(env, { scanMax, enabled }))
+  if (isOn) problems.push(...uselessVariables(env, enabled))
   const warnings = [
     ...numbered.flatMap((endpoint) => unmatchedPatterns(`${prefixOf(endpoint.name)}EVENTS`, endpoint)),
     ...listed.slice(0, 1).flatMap((endpoint) => unmatchedPatterns('EXTERNAL_WEBHOOK_EVENTS', endpoint)),
     ...duplicateUrls(listed),
-    ...(isOn ? ignoredUrls(env) : []),
+    ...(isOn ? [...ignoredUrls(env, scanMax), ...unscannedVariables(env, scanMax)] : []),
   ]
   return Object.freeze({
     endpoints: Object.freeze([...numbered, ...listed]),
@@ -190,10 +192,10 @@ function duplicateUrls(listed: readonly WebhookEndpoint[]): string[] {
 }
 
 /** Warns about endpoints that have a URL but no ENABLED variable. */
-function ignoredUrls(env: Environment): string[] {
+function ignoredUrls(env: Environment, scanMax: number): string[] {
   return namesSet(env).flatMap((variable) => {
     const [, number] = /^WEBHOOK_(\d+)_URL$/.exec(variable) ?? []
-    if (number === undefined || env[`${prefixOf(number)}ENABLED`]) return []
+    if (number === undefined || !isScanned(number, scanMax) || env[`${prefixOf(number)}ENABLED`]) return []
     return [`${variable} is ignored because ${prefixOf(number)}ENABLED is not set`]
   })
 }

@@ -5,16 +5,29 @@ const indexed = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://example.com
 const problemsOf = (env: Record<string, string>) => decodeEndpoints(env).problems
 const firstWords = (env: Record<string, string>) => problemsOf(env).map((problem) => problem.split(' ')[0])
 
-t.test('an enabled endpoint above WEBHOOK_SCAN_MAX is a problem', async (t) => {
-  const sentence = (max: number) =>
-    `is out of range: endpoints are numbered from 1 to WEBHOOK_SCAN_MAX, which is ${max}`
-  t.strictSame(problemsOf({ WEBHOOK_11_ENABLED: 'true' }), [`WEBHOOK_11_ENABLED ${sentence(10)}`])
-  t.strictSame(problemsOf({ WEBHOOK_2_ENABLED: ' true ', WEBHOOK_SCAN_MAX: '1' }), [`WEBHOOK_2_ENABLED ${sentence(1)}`])
-  for (const number of ['0', '01', '101', '99999999999999999999'])
-    t.strictSame(firstWords({ [`WEBHOOK_${number}_ENABLED`]: 'true' }), [`WEBHOOK_${number}_ENABLED`])
-  t.strictSame(problemsOf({ WEBHOOK_11_ENABLED: 'yes' }), ['WEBHOOK_11_ENABLED must be true or false'])
-  for (const off of ['false', '']) t.strictSame(problemsOf({ WEBHOOK_11_ENABLED: off, WEBHOOK_11_URL: 'not read' }), [])
-})
+t.test(
+  'the variables of an endpoint that is not scanned are a warning, which names them, and no problem',
+  async (t) => {
+    const warningsOf = (env: Record<string, string>) => {
+      const { problems, warnings } = decodeEndpoints(env)
+      t.strictSame(problems, [])
+      return warnings
+    }
+    const reason = (max: number) =>
+      `not read, because endpoints are numbered from 1 to WEBHOOK_SCAN_MAX, which is ${max}`
+    const eleventh = { WEBHOOK_11_ENABLED: 'true', WEBHOOK_11_URL: 'hidden' }
+    t.strictSame(warningsOf(eleventh), [`WEBHOOK_11_ENABLED, WEBHOOK_11_URL: ${reason(10)}`])
+    t.strictSame(warningsOf({ WEBHOOK_11_URL: 'hidden' }), [`WEBHOOK_11_URL: ${reason(10)}`])
+    t.strictSame(warningsOf({ WEBHOOK_2_ENABLED: 'hidden', WEBHOOK_SCAN_MAX: '1' }), [
+      `WEBHOOK_2_ENABLED: ${reason(1)}`,
+    ])
+    for (const number of ['0', '01', '101', '99999999999999999999'])
+      t.strictSame(warningsOf({ [`WEBHOOK_${number}_ENABLED`]: 'true' }), [`WEBHOOK_${number}_ENABLED: ${reason(10)}`])
+    for (const off of [{ WEBHOOK_11_ENABLED: 'false' }, { EXTERNAL_WEBHOOKS_ENABLED: 'false' }])
+      t.strictSame(warningsOf({ ...eleventh, ...off }), [])
+    t.strictSame(warningsOf({ WEBHOOK_11_ENABLED: '', WEBHOOK_11_SERVICE_HOST: '10.0.0.1' }), [])
+  },
+)
 
 t.test('an unknown variable of an enabled endpoint is a problem', async (t) => {
   for (const suffix of ['EVENT', 'EVENTS_MODE', 'MODE', 'url', 'SECRETS', 'RETRIES', 'MAX_RETRIES', 'SERVICE'])
