@@ -86,7 +86,6 @@ t.test('PayPal: an event of the generic shape is read as generic unless it has P
   t.match(succeeded.report, { status: 'succeeded', provider_payment_id: null })
   const native = { event_type: 'PAYMENT.CAPTURE.PENDING', create_time: createTime, resource: { id: 'C1' } }
   t.match(readNotification(asBody({ ...neutral, ...native })), { provider_type: native.event_type, object_id: 'C1' })
-  t.throws(() => readNotification(asBody({ ...neutral, created: 'now' })), { code: 'invalid_request' })
   t.end()
 })
 
@@ -217,10 +216,6 @@ t.test('PayPal: a body that is not a notification is an invalid request', (t) =>
     bodyOf({ id: 'a\u0007' }),
     bodyOf({ id: '' }),
     bodyOf({ event_type: 'x'.repeat(201) }),
-    bodyOf({ create_time: 'yesterday' }),
-    bodyOf({ create_time: '2026-13-41T10:00:00Z' }),
-    bodyOf({ create_time: '2016-12-31T23:59:60Z' }),
-    bodyOf({ create_time: 1_756_720_800 }),
   ]
   for (const body of bodies)
     t.throws(() => readNotification(body), { name: 'DomainError', code: 'invalid_request' }, body.toString())
