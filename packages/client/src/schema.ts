@@ -2192,10 +2192,6 @@ export interface components {
                 project: {
                     id: string;
                 };
-                subscription_id?: string | null;
-                customer_id?: string | null;
-                /** Format: date-time */
-                current_period_end?: string;
                 attention: components["schemas"]["WebhookAttention"];
             };
             /**
@@ -2222,10 +2218,6 @@ export interface components {
                 project: {
                     id: string;
                 };
-                subscription_id?: string | null;
-                customer_id?: string | null;
-                /** Format: date-time */
-                current_period_end?: string;
             };
             /**
              * @description A test or a simulation, which any signed-in user may send: ignore it
@@ -2251,10 +2243,6 @@ export interface components {
                 project: {
                     id: string;
                 };
-                subscription_id?: string | null;
-                customer_id?: string | null;
-                /** Format: date-time */
-                current_period_end?: string;
                 dispute: components["schemas"]["WebhookDispute"];
             };
             /**
@@ -2281,10 +2269,6 @@ export interface components {
                 project: {
                     id: string;
                 };
-                subscription_id?: string | null;
-                customer_id?: string | null;
-                /** Format: date-time */
-                current_period_end?: string;
             };
             /**
              * @description A test or a simulation, which any signed-in user may send: ignore it
@@ -2346,10 +2330,6 @@ export interface components {
                 project: {
                     id: string;
                 };
-                subscription_id?: string | null;
-                customer_id?: string | null;
-                /** Format: date-time */
-                current_period_end?: string;
                 refund: components["schemas"]["WebhookRefund"];
             };
             /**
@@ -2378,10 +2358,6 @@ export interface components {
                 project: {
                     id: string;
                 };
-                subscription_id?: string | null;
-                customer_id?: string | null;
-                /** Format: date-time */
-                current_period_end?: string;
             };
             /**
              * @description A test or a simulation, which any signed-in user may send: ignore it

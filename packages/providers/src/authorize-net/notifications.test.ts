@@ -1,5 +1,6 @@
 // Reading Authorize.Net's notifications, with every type of the tables.
 import t from 'tap'
+import { sharedFactOf } from '../sharedFact.ts'
 import { readNotification } from './notifications.ts'
 
 // Times without a zone are UTC, also where the process runs in another time zone.
@@ -113,6 +114,20 @@ t.test('Authorize.Net: subscription notifications have generic type, status and 
     )
   const { status: _status, ...withoutStatus } = subscription
   t.equal(read('customer.subscription.suspended', withoutStatus).status, 'suspended', 'from the event type')
+})
+
+t.test('Authorize.Net: the end of a subscription is shared by the events that report it', async (t) => {
+  const factOf = (what: string, status: string) =>
+    sharedFactOf(read(`customer.subscription.${what}`, { status, entityName: 'subscription', id: '17' }))
+  const end = { kind: 'ended_subscription', id: '17' } as const
+  for (const status of ['canceled', 'terminated', 'expired']) t.strictSame(factOf('updated', status), end, status)
+  for (const what of ['cancelled', 'terminated', 'expired']) t.strictSame(factOf(what, 'canceled'), end, what)
+  for (const what of ['created', 'updated', 'suspended', 'expiring', 'failed'])
+    t.equal(factOf(what, 'active'), null, what)
+  const paid = (payNum: number) =>
+    sharedFactOf(read('payment.authcapture.created', { ...transaction(1), subscription: { id: 17, payNum } }))
+  t.strictSame(paid(2), { kind: 'paid_invoice', id: '60022194830' })
+  t.equal(paid(1), null, 'the first one comes with the subscription')
 })
 
 t.test('Authorize.Net: customer and method notifications have generic type and customer', async (t) => {

@@ -1,5 +1,6 @@
 // Reading PayPal's notifications: types, amounts, subscriptions, and invalid bodies.
 import t from 'tap'
+import { sharedFactOf } from '../sharedFact.ts'
 import { payment_id } from '../testing/requests.ts'
 import { readNotification } from './notifications.ts'
 import { readEvent } from './testing/paypalHarness.ts'
@@ -156,6 +157,20 @@ t.test('PayPal: a subscription notification has status, payer and period end', (
     currency: 'USD',
     subscription: { current_period_end: null, status_changed: false },
   })
+  t.end()
+})
+
+t.test('PayPal: the end of a subscription is shared by the events that report it', (t) => {
+  const factOf = (what: string, status: string) =>
+    sharedFactOf(readEvent(`BILLING.SUBSCRIPTION.${what}`, { id: 'I-1', status }))
+  const end = { kind: 'ended_subscription', id: 'I-1' } as const
+  for (const [what, status] of ['UPDATED CANCELLED', 'UPDATED EXPIRED', 'CANCELLED CANCELLED', 'EXPIRED EXPIRED'].map(
+    (row) => row.split(' '),
+  ))
+    t.strictSame(factOf(what ?? '', status ?? ''), end, `${what} ${status}`)
+  for (const status of ['ACTIVE', 'SUSPENDED', 'APPROVAL_PENDING']) t.equal(factOf('UPDATED', status), null, status)
+  const sale = readEvent('PAYMENT.SALE.COMPLETED', { id: 'S1', billing_agreement_id: 'I-1' }, 'sale')
+  t.strictSame(sharedFactOf(sale), { kind: 'paid_invoice', id: 'S1' })
   t.end()
 })
 
