@@ -25,6 +25,7 @@ import {
 } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
 import { applyToMethod, notifiedMethodId } from './payment-methods/applyToMethod.ts'
+import { applyCustomerDeletion } from './payment-methods/deletedCustomer.ts'
 import {
   applyToPayment,
   isAboutForeignIntent,
@@ -261,6 +262,7 @@ async function unmatchedEvent(
   const { provider, notification, metadata } = received
   const { object_id, amount_cents, currency, status, customer_id, subscription } = notification
   const facts = { ...factsOf(workflow, received), object_id }
+  await applyCustomerDeletion(workflow, provider.id, notification, metadata)
   const payment_method_id = await applyToMethod(workflow, provider, notification, metadata)
   if (payment_method_id !== null) return { type: 'ProviderEventAppliedToMethod', data: { ...facts, payment_method_id } }
   const customer_email = isErased ? null : notification.customer_email
