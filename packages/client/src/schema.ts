@@ -2205,10 +2205,6 @@ export interface components {
                 project: {
                     id: string;
                 };
-                subscription_id?: string | null;
-                customer_id?: string | null;
-                /** Format: date-time */
-                current_period_end?: string;
                 attention: components["schemas"]["WebhookAttention"];
             };
             /**
@@ -2235,10 +2231,6 @@ export interface components {
                 project: {
                     id: string;
                 };
-                subscription_id?: string | null;
-                customer_id?: string | null;
-                /** Format: date-time */
-                current_period_end?: string;
             };
             /**
              * @description A test or a simulation, which any signed-in user may send: ignore it
@@ -2264,10 +2256,6 @@ export interface components {
                 project: {
                     id: string;
                 };
-                subscription_id?: string | null;
-                customer_id?: string | null;
-                /** Format: date-time */
-                current_period_end?: string;
                 dispute: components["schemas"]["WebhookDispute"];
             };
             /**
@@ -2294,10 +2282,6 @@ export interface components {
                 project: {
                     id: string;
                 };
-                subscription_id?: string | null;
-                customer_id?: string | null;
-                /** Format: date-time */
-                current_period_end?: string;
             };
             /**
              * @description A test or a simulation, which any signed-in user may send: ignore it
@@ -2393,10 +2377,6 @@ export interface components {
                 project: {
                     id: string;
                 };
-                subscription_id?: string | null;
-                customer_id?: string | null;
-                /** Format: date-time */
-                current_period_end?: string;
                 refund: components["schemas"]["WebhookRefund"];
             };
             /**
@@ -2425,10 +2405,6 @@ export interface components {
                 project: {
                     id: string;
                 };
-                subscription_id?: string | null;
-                customer_id?: string | null;
-                /** Format: date-time */
-                current_period_end?: string;
             };
             /**
              * @description A test or a simulation, which any signed-in user may send: ignore it

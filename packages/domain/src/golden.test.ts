@@ -19,7 +19,7 @@ import { paymentHistory } from './payments/history.ts'
 import { productEvents } from './products/events.ts'
 import { productFold } from './products/product.ts'
 import { providerCustomerEvents, providerCustomerFold } from './providerCustomer.ts'
-import { notificationFold, providerNotificationEvents } from './providerEvents.ts'
+import { notificationFold, providerNotificationEvents, sharedFactEvents, sharedFactFold } from './providerEvents.ts'
 import { type RecordedDomainEvent, recordedEvents } from './recordedEvents.ts'
 import { setupIntentEvents, setupIntentFold } from './setupIntent.ts'
 import { webhookTestEvents, webhookTestFold } from './webhookTest.ts'
@@ -30,6 +30,7 @@ const events = samples.map(({ event }) => event)
 const categories = [
   category(paymentEvents, paymentFold),
   category(providerNotificationEvents, notificationFold),
+  category(sharedFactEvents, sharedFactFold),
   category(guestTokenEvents, guestTokenFold),
   category(setupIntentEvents, setupIntentFold),
   category(providerCustomerEvents, providerCustomerFold),

@@ -19,6 +19,13 @@ export const providerCustomerEvents = {
    * customer and not the user.
    */
   ProviderCustomerDeletionRequested: Type.Object(facts),
+  /** The provider says that the customer was deleted there. In the customer's own stream: the provider does not know the user. */
+  ProviderCustomerDeletionReported: Type.Object({
+    provider_id: Type.String(),
+    provider_customer_id: Type.String(),
+    provider_event_id: Type.String(),
+    occurred_at: Instant,
+  }),
 }
 export type ProviderCustomerEvent = EventsOf<typeof providerCustomerEvents>
 
@@ -40,4 +47,15 @@ export const providerCustomerFold: Fold<ProviderCustomer, ProviderCustomerEvent>
 }
 
 /** Folds the customer's own stream to whether we have deleted the customer, or are about to. */
-export const customerDeletionFold: Fold<boolean, ProviderCustomerEvent> = { initialState: false, evolve: () => true }
+export const customerDeletionFold: Fold<boolean, ProviderCustomerEvent> = {
+  initialState: false,
+  evolve: (isRequested, { type }) => isRequested || type === 'ProviderCustomerDeletionRequested',
+}
+
+type ReportedDeletion = Extract<ProviderCustomerEvent, { type: 'ProviderCustomerDeletionReported' }>['data']
+
+/** Folds the customer's own stream to what the provider last said of its deletion; null if it said nothing. */
+export const reportedDeletionFold: Fold<ReportedDeletion | null, ProviderCustomerEvent> = {
+  initialState: null,
+  evolve: (reported, { type, data }) => (type === 'ProviderCustomerDeletionReported' ? data : reported),
+}

@@ -1,6 +1,6 @@
 // Providers and the events of their notifications.
 import { type Static, Type } from 'typebox'
-import type { EventsOf } from './events.ts'
+import type { EventsOf, Fold } from './events.ts'
 import { Id, Instant, Nullable } from './fields.ts'
 import { Payer, SignedBody } from './payments/events.ts'
 import { PersonalText } from './personalData.ts'
@@ -41,6 +41,33 @@ export const SubscriptionFacts = Type.Object({
 })
 export type SubscriptionFacts = Static<typeof SubscriptionFacts>
 
+/** What several notifications of a provider may report, and receivers are told once: by the subscription or the invoice. */
+export const SharedFactKind = Type.Enum(['ended_subscription', 'paid_invoice'])
+export type SharedFactKind = Static<typeof SharedFactKind>
+
+/** `is_first`: no other notification has reported it before. */
+export const SharedFact = Type.Object({ kind: SharedFactKind, is_first: Type.Boolean() })
+export type SharedFact = Static<typeof SharedFact>
+
+export const sharedFactEvents = {
+  /** The first notification that reports it. In a stream of the fact, so that one of several at the same moment is the first. */
+  ProviderFactReported: Type.Object({
+    provider_id: Type.String(),
+    kind: SharedFactKind,
+    /** The subscription or the invoice. */
+    object_id: Type.String(),
+    provider_event_id: Type.String(),
+    occurred_at: Instant,
+  }),
+}
+export type SharedFactEvent = EventsOf<typeof sharedFactEvents>
+
+/** Folds to the id of the notification that reported the fact first; null when none has. */
+export const sharedFactFold: Fold<string | null, SharedFactEvent> = {
+  initialState: null,
+  evolve: (first, { data }) => first ?? data.provider_event_id,
+}
+
 export const providerNotificationEvents = {
   /** A verified notification that is not, or not yet known to be, about one of our payments. */
   ProviderEventReceived: Type.Object({
@@ -66,6 +93,8 @@ export const providerNotificationEvents = {
     customer_id: Nullable(Type.String()),
     customer_email: PersonalText,
     subscription: Nullable(SubscriptionFacts),
+    /** Null when it reports none. Events of 1.0.0 do not have it: their generic type says what receivers are told. */
+    shared_fact: Type.Optional(Nullable(SharedFact)),
   }),
 }
 export type ProviderNotificationEvent = EventsOf<typeof providerNotificationEvents>

@@ -12,13 +12,14 @@ import { paymentMethodEvents } from './payment-methods/events.ts'
 import { paymentEvents } from './payments/events.ts'
 import { productEvents } from './products/events.ts'
 import { providerCustomerEvents } from './providerCustomer.ts'
-import { providerNotificationEvents } from './providerEvents.ts'
+import { providerNotificationEvents, sharedFactEvents } from './providerEvents.ts'
 import { setupIntentEvents } from './setupIntent.ts'
 import { webhookTestEvents } from './webhookTest.ts'
 
 export const recordedEvents = {
   ...paymentEvents,
   ...providerNotificationEvents,
+  ...sharedFactEvents,
   ...guestTokenEvents,
   ...setupIntentEvents,
   ...providerCustomerEvents,

@@ -5,7 +5,7 @@ import type { EventsOf, Fold } from './events.ts'
 import { Id, Instant, Nullable } from './fields.ts'
 import { requireSameRequest } from './idempotentRequest.ts'
 import { PersonalText, Sealed, subjectNamed } from './personalData.ts'
-import { SubscriptionFacts, subject } from './providerEvents.ts'
+import { SharedFact, SubscriptionFacts, subject } from './providerEvents.ts'
 
 /** A delivery to one endpoint, as planned when the test was requested. */
 export const PlannedDelivery = Type.Object(
@@ -42,6 +42,8 @@ const facts = {
   customer_id: Nullable(Type.String()),
   customer_email: PersonalText,
   subscription: Nullable(SubscriptionFacts),
+  /** As in `ProviderEventUnmatched`; a simulated notification is always the first. */
+  shared_fact: Type.Optional(Nullable(SharedFact)),
   /** SHA-256 of the request's body, which may name a person; null without an Idempotency-Key. */
   request_fingerprint: PersonalText,
   plan: DispatchPlan,

@@ -42,6 +42,10 @@ export const defaultChoiceStream = (listId: string) => streamName('defaultChoice
 export const providerEventStream = (provider: string, eventId: string) =>
   streamName('providerEvent', `${provider}:${encoded(eventId)}`)
 
+/** @param objectId the provider's. Cannot be the name of a notification's stream, because an encoded event id has no colon. */
+export const sharedFactStream = (provider: string, kind: string, objectId: string) =>
+  streamName('providerEvent', `${provider}:${kind}:${encoded(objectId)}`)
+
 /** @param userId our user, whom the provider's customer object represents */
 export const providerCustomerStream = (provider: string, userId: string) =>
   streamName('providerCustomer', `${provider}:${encoded(userId)}`)

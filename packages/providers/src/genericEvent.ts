@@ -1,12 +1,8 @@
 // Generic events: the provider-independent types and shape of interface section 6.1, which every receiver also accepts.
-import { DomainError } from '@paylog/domain/errors'
-import { Id } from '@paylog/domain/fields'
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
-import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { Amount, Code, checkEvent, maybe, subscriptionFacts, UnixTime } from './fields.ts'
-import { isoTime } from './lenient.ts'
+import { paymentIdFrom, subscriptionFacts } from './fields.ts'
+import { codeAt, objectAt, requiredCodeAt, timeOfReading, unitsAt, unixTimeAt, valueAt } from './lenient.ts'
 import type { ProviderNotification, ProviderReport } from './provider.ts'
 
 const paymentStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
@@ -63,33 +59,13 @@ export function genericSubscription(
   return type.startsWith('subscription.') ? subscriptionFacts(subscription_id) : null
 }
 
-const GenericEvent = Type.Object({
-  id: Code,
-  type: Code,
-  created: UnixTime,
-  data: Type.Object({
-    object: Type.Object({
-      id: Code,
-      amount: maybe(Amount),
-      currency: maybe(Code),
-      status: maybe(Code),
-      customer: maybe(Code),
-      customer_email: maybe(Code),
-      metadata: Type.Optional(Type.Object({ payment_id: Type.Optional(Id) })),
-    }),
-  }),
-})
-type GenericEvent = Static<typeof GenericEvent>
-const genericEvent = Compile(GenericEvent)
-
-const genericShape = Compile(Type.Object({ type: Type.String(), data: Type.Object({ object: Type.Object({}) }) }))
-
 /**
  * Whether a body has the generic shape. PayPal's and Authorize.Net's own events name their type `event_type` or
  * `eventType`.
  */
 export function isGenericEvent(json: unknown): boolean {
-  return genericShape.Check(json) && !('event_type' in json) && !('eventType' in json)
+  const event = objectAt(json)
+  return typeof event.type === 'string' && !('event_type' in event) && !('eventType' in event)
 }
 
 /** The provider-specific parts of a generic event. */
@@ -100,50 +76,48 @@ export type GenericEventOptions = {
 }
 
 /**
- * Reads a generic event.
- * @throws DomainError `invalid_request` when the shape is wrong, or a payment event has no amount
+ * Reads a generic event. Odd fields count as absent.
+ * @throws DomainError `invalid_request` when it has no id or no type
  */
 export function readGenericEvent(json: unknown, options: GenericEventOptions): ProviderNotification {
-  const event = checkEvent(genericEvent, json)
-  const { id, type, created, data } = event
-  const { object } = data
-  const occurred_at = isoTime(created)
-  return {
+  const [id, type] = [requiredCodeAt(json, 'id'), requiredCodeAt(json, 'type')]
+  const object = valueAt(json, 'data', 'object')
+  const facts = {
     provider_event_id: id,
     provider_type: type,
     generic_type: genericName(type),
-    occurred_at,
-    object_id: object.id,
-    amount_cents: object.amount ?? null,
-    currency: object.currency?.toUpperCase() ?? null,
-    status: object.status?.toLowerCase() ?? null,
-    customer_id: object.customer ?? null,
-    customer_email: object.customer_email ?? null,
-    referenced_payment_id: object.metadata?.payment_id ?? null,
-    report: reportOf(event, occurred_at, options),
-    subscription: genericSubscription(type, object.id),
+    occurred_at: unixTimeAt(json, 'created') ?? timeOfReading(),
+    object_id: codeAt(object, 'id'),
+    amount_cents: unitsAt(object, 'amount'),
+    currency: codeAt(object, 'currency')?.toUpperCase() ?? null,
+    status: codeAt(object, 'status')?.toLowerCase() ?? null,
+    customer_id: codeAt(object, 'customer'),
+    customer_email: codeAt(object, 'customer_email'),
+    referenced_payment_id: paymentIdFrom(valueAt(object, 'metadata', 'payment_id')),
+    subscription: genericSubscription(type, codeAt(object, 'id')),
   }
+  return { ...facts, report: reportOf(facts, options) }
 }
 
 function reportOf(
-  { id, type, data: { object } }: GenericEvent,
-  provider_time: string,
+  facts: Omit<ProviderNotification, 'report'>,
   { chargeOf, failure }: GenericEventOptions,
 ): ProviderReport | null {
-  if (!isPaymentType(type)) return null
-  // Without an amount we could not check that the right amount was paid.
-  if (typeof object.amount !== 'number' || typeof object.currency !== 'string')
-    throw new DomainError('invalid_request', 'The event is not valid: amount and currency are required')
-  const source = { provider_time, provider_event_id: id, provider_intent_id: object.id }
+  const { provider_type: type, occurred_at: provider_time, provider_event_id, amount_cents, currency } = facts
+  const { object_id: provider_intent_id } = facts
+  if (!isPaymentType(type) || provider_intent_id === null) return null
+  const source = { provider_time, provider_event_id, provider_intent_id }
   const status = statusOfGenericType(type)
-  if (status === null) return { about: 'object', ...source, provider_payment_id: null }
+  // Without an amount we could not check that the right amount was paid.
+  if (status === null || amount_cents === null || currency === null)
+    return { about: 'object', ...source, provider_payment_id: null }
   return {
     about: 'status',
     status,
     ...source,
-    provider_payment_id: status === 'succeeded' ? chargeOf(object.id) : null,
-    amount_cents: object.amount,
-    currency: object.currency.toUpperCase(),
+    provider_payment_id: status === 'succeeded' ? chargeOf(provider_intent_id) : null,
+    amount_cents,
+    currency,
     ...(status === 'failed' ? failure : {}),
   }
 }

@@ -1,5 +1,6 @@
 // Lenient access to objects of any shape. The objects of notifications are read so, because an unexpected field is no reason
 // to reject a notification that the provider has signed.
+import { DomainError } from '@paylog/domain/errors'
 import { Email } from '@paylog/domain/fields'
 import { Compile } from 'typebox/compile'
 import { Amount, Code, UnixTime } from './fields.ts'
@@ -18,6 +19,23 @@ export function valueAt(value: unknown, ...path: Path): unknown {
     if (typeof found !== 'object' || found === null) return undefined
     found = Object.hasOwn(found, step) ? Reflect.get(found, step) : undefined
   }
+  return found
+}
+
+/** The object at a path; an empty one when there is none, or when it is a list. */
+export function objectAt(value: unknown, ...path: Path): Readonly<Record<string, unknown>> {
+  const found = valueAt(value, ...path)
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? { ...found } : {}
+}
+
+/**
+ * The id or the type of an event, without which it is unusable.
+ * @throws DomainError `invalid_request`
+ */
+export function requiredCodeAt(event: unknown, key: string): string {
+  const found = codeAt(event, key)
+  if (found === null)
+    throw new DomainError('invalid_request', `The event is not valid: /${key} is missing or malformed`)
   return found
 }
 
@@ -41,8 +59,9 @@ export function unitsAt(value: unknown, ...path: Path): number | null {
 /** A time that is written as text, as ISO 8601 in UTC. */
 export function instantAt(value: unknown, ...path: Path): string | null {
   const found = valueAt(value, ...path)
-  const time = typeof found === 'string' ? Date.parse(found) : Number.NaN
-  return Number.isNaN(time) ? null : new Date(time).toISOString()
+  // Date.parse would read a bare number as a year.
+  const time = typeof found === 'string' && /^\d{4}-\d\d-\d\d/.test(found) ? Date.parse(found) : Number.NaN
+  return unixTime.Check(Math.floor(time / 1000)) ? new Date(time).toISOString() : null
 }
 
 /** A time in Unix seconds, as ISO 8601. */
@@ -51,6 +70,9 @@ export function unixTimeAt(value: unknown, ...path: Path): string | null {
   return unixTime.Check(found) ? isoTime(found) : null
 }
 
-export function isoTime(unixSeconds: number): string {
+function isoTime(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString()
 }
+
+/** The time of an event: that of its reading, when the event has none. */
+export const timeOfReading = (): string => new Date().toISOString()

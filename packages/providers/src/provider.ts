@@ -4,7 +4,7 @@ import type { CaptureMethod, RefundReason } from '@paylog/domain/payments/events
 import type { Evidence, ReceivedReport, ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import type { RecordRefund } from '@paylog/domain/payments/refunds'
-import type { SubscriptionFacts } from '@paylog/domain/providerEvents'
+import type { SharedFactKind, SubscriptionFacts } from '@paylog/domain/providerEvents'
 import type { ProductCatalog } from './productCatalog.ts'
 import type { ProviderMethods } from './providerMethods.ts'
 
@@ -224,7 +224,12 @@ export type ProviderNotification = {
   readonly report: ProviderReport | null
   /** Set on notifications about subscriptions and their invoices. */
   readonly subscription: SubscriptionFacts | null
+  /** Set where the generic type does not show whether it reports such a fact, see `sharedFactOf`. */
+  readonly shared_fact?: ReportedFact | null
 }
+
+/** @see SharedFactKind. Without an id it cannot be compared with other notifications. */
+export type ReportedFact = { readonly kind: SharedFactKind; readonly id: string | null }
 
 /** A domain command without the fields that the receiver adds. */
 type Reported<Command> = Omit<Command, 'occurred_at' | 'source'>

@@ -68,8 +68,12 @@ const message = (title: string, event: TSchema, data: TSchema) => ({
   schema: Type.Object({ event, provider: Type.String(), timestamp: Time, data, test }, { title }),
 })
 
-const canonicalMessage = (name: CanonicalName) =>
-  message(`${pascalCase(name)}Message`, Type.Literal(name), Type.Object({ ...facts, ...moreData[name] }))
+const { subscription_id: _subscription, customer_id: _customer, current_period_end: _end, ...ofPayment } = facts
+
+const canonicalMessage = (name: CanonicalName) => {
+  const data = name.startsWith('payment.') ? { ...ofPayment, ...moreData[name] } : facts
+  return message(`${pascalCase(name)}Message`, Type.Literal(name), Type.Object(data))
+}
 
 const rawMessage = message(
   'RawMessage',

@@ -61,9 +61,16 @@ const subscription = fc.record({
   status_changed: fc.boolean(),
   is_first_invoice: fc.boolean(),
 })
+const sharedFact = fc.record({
+  recorded: maybe(fc.record({ kind: fc.constantFrom('ended_subscription', 'paid_invoice'), is_first: fc.boolean() })),
+})
 const about = fc
-  .tuple(names, subject, customer, maybe(subscription))
-  .map(([name, facts, customerFields, subscription]) => ({ ...name, ...facts, ...customerFields, subscription }))
+  .tuple(names, subject, customer, maybe(subscription), maybe(sharedFact))
+  .map(([name, facts, customerFields, subscription, shared_fact]) => ({
+    ...{ ...name, ...facts, ...customerFields, subscription },
+    // Events of 1.0.0 have none.
+    ...(shared_fact && { shared_fact: shared_fact.recorded }),
+  }))
 const testRequests = fc.oneof(
   about,
   fc.tuple(about, fc.constantFrom(...canonicalNames)).map(([facts, canonical_name]) => ({

@@ -33,22 +33,17 @@ const rules: Readonly<Record<string, Translation>> = {
     subscription(data, 'subscription.created', data.status),
     subscription(data, isIn(activeStatuses, data) ? 'membership.activated' : 'membership.pending', data.status),
   ],
-  'subscription.updated': (data) => [
-    subscription(data, 'subscription.updated', data.status),
-    ...membershipChange(data),
-  ],
+  'subscription.updated': (data) =>
+    data.shared_fact?.is_first
+      ? end(data)
+      : [subscription(data, 'subscription.updated', data.status), ...membershipChange(data)],
   'subscription.trial_will_end': (data) => [subscription(data, 'subscription.updated', data.status)],
-  'subscription.deleted': (data) => [
-    subscription(data, 'subscription.cancelled', data.status ?? 'canceled'),
-    subscription(data, 'membership.cancelled', data.status ?? 'canceled'),
-  ],
-  // The first invoice comes with the subscription, whose own message already activates the membership.
+  'subscription.deleted': (data) => (isRepeated(data) ? [] : end(data)),
   'invoice.payment_succeeded': (data) =>
-    data.subscription?.is_first_invoice ? [] : invoice(data, 'membership.extended'),
+    isRepeated(data) || !isExtension(data) ? [] : invoice(data, 'membership.extended'),
   'invoice.payment_failed': (data) => invoice(data, 'membership.pending'),
   'customer.created': (data) => [customer(data, 'customer.created', data.status)],
   'customer.updated': (data) => [customer(data, 'customer.updated', data.status)],
-  'customer.deleted': (data) => [customer(data, 'customer.updated', 'deleted')],
 }
 const translations: ReadonlyMap<string | null, Translation> = new Map(Object.entries(rules))
 
@@ -63,7 +58,26 @@ export function unmatchedMessages(data: Unmatched): readonly CanonicalMessage[] 
 
 /** Like `unmatchedMessages`, but also for incomplete payments. */
 function translatedMessages(data: Unmatched): readonly CanonicalMessage[] {
-  return translations.get(data.generic_type)?.(data) ?? []
+  const { generic_type, shared_fact } = data
+  // Stripe's `invoice.paid` has no generic type: raw and legacy endpoints get the other notification of the same invoice.
+  const rule = generic_type ?? (shared_fact?.kind === 'paid_invoice' ? 'invoice.payment_succeeded' : null)
+  return translations.get(rule)?.(data) ?? []
+}
+
+/** Whether another notification has reported the same fact before. */
+const isRepeated = ({ shared_fact }: Unmatched): boolean => shared_fact?.is_first === false
+
+/**
+ * Whether a paid invoice extends a membership. The first invoice comes with the subscription, whose own message already
+ * activates the membership. Events of 1.0.0 do not show more than that.
+ */
+function isExtension({ subscription, shared_fact }: Unmatched): boolean {
+  return shared_fact === undefined ? !subscription?.is_first_invoice : shared_fact !== null
+}
+
+function end(data: Unmatched): readonly CanonicalMessage[] {
+  const status = data.status ?? 'canceled'
+  return [subscription(data, 'subscription.cancelled', status), subscription(data, 'membership.cancelled', status)]
 }
 
 /** The message of a requested canonical name. The id of a refund or dispute is that of the test, because ids are ours. */
@@ -105,14 +119,17 @@ function messageByName(name: CanonicalName, data: WebhookTestFacts): CanonicalMe
   }
 }
 
-/** A foreign payment has the provider's id instead of ours. */
+/** A foreign payment has the provider's id instead of ours. The customer is only in `user`, as for payments of ours. */
 function payment(
   data: Unmatched,
   name: CanonicalName,
   status: string | null,
   more: Partial<WebhookFacts> = {},
 ): CanonicalMessage {
-  return message(data, name, { payment_id: data.object_id, status, ...more })
+  return {
+    event: name,
+    ...webhookFacts(data, { user: providerCustomer(data), payment_id: data.object_id, status, ...more }),
+  }
 }
 
 /** The membership message for a subscription update, if the notification reports a changed status. */

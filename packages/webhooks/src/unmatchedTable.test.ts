@@ -1,10 +1,11 @@
-import type { SubscriptionFacts } from '@paylog/domain/providerEvents'
+import type { SharedFactKind, SubscriptionFacts } from '@paylog/domain/providerEvents'
 import t from 'tap'
 import { subscriptionNotification, unchangedSubscription, unmatchedMessagesByMode } from './testing/eventFixtures.ts'
 
 /**
  * The canonical messages of foreign notifications. Columns: the provider's type, the generic type, the provider's status, the
- * subscription fields, and the canonical messages. A dash means none.
+ * subscription fields, the canonical messages, and the shared fact. A dash means none. Rows without the last column are
+ * recorded by 1.0.0.
  */
 const table = {
   stripe: `
@@ -48,7 +49,20 @@ const table = {
     invoice.paid                              | -                              | paid                    | unchanged | -
     customer.created                          | customer.created               | -                       | -         | customer.created
     customer.updated                          | customer.updated               | -                       | -         | customer.updated
-    customer.deleted                          | customer.deleted               | -                       | -         | customer.updated
+    customer.subscription.updated             | subscription.updated           | incomplete_expired      | changed   | subscription.cancelled membership.cancelled | first ended_subscription
+    customer.subscription.updated             | subscription.updated           | canceled                | changed   | subscription.updated | repeated ended_subscription
+    customer.subscription.updated             | subscription.updated           | canceled                | unchanged | subscription.updated | -
+    customer.subscription.deleted             | subscription.deleted           | canceled                | unchanged | subscription.cancelled membership.cancelled | first ended_subscription
+    customer.subscription.deleted             | subscription.deleted           | canceled                | unchanged | - | repeated ended_subscription
+    invoice.payment_succeeded                 | invoice.payment_succeeded      | paid                    | unchanged | membership.extended | first paid_invoice
+    invoice.payment_succeeded                 | invoice.payment_succeeded      | paid                    | -         | membership.extended | first paid_invoice
+    invoice.payment_succeeded                 | invoice.payment_succeeded      | paid                    | unchanged | - | repeated paid_invoice
+    invoice.payment_succeeded                 | invoice.payment_succeeded      | paid                    | unchanged | - | -
+    invoice.paid                              | -                              | paid                    | unchanged | membership.extended | first paid_invoice
+    invoice.paid                              | -                              | paid                    | unchanged | - | repeated paid_invoice
+    invoice.paid                              | -                              | paid                    | unchanged | - | -
+    customer.deleted                          | customer.deleted               | -                       | -         | -
+    customer.deleted                          | customer.deleted               | deleted                 | -         | - | -
     charge.refunded                           | -                              | succeeded               | -         | -
     charge.dispute.created                    | -                              | needs_response          | -         | -`,
   paypal: `
@@ -92,18 +106,21 @@ for (const [provider_id, text] of Object.entries(table))
   t.test(
     `foreign notifications from ${provider_id} lead to the canonical messages of the table [6.2-canonical]`,
     async (t) => {
-      for (const [provider_type = '', generic, status, subscribed = '-', canonical] of rowsOf(text)) {
+      for (const [provider_type = '', generic, status, subscribed = '-', canonical, fact] of rowsOf(text)) {
         const subscription = subscriptions[subscribed]
+        const [, order, kind] = /^(first|repeated) (ended_subscription|paid_invoice)$/.exec(fact ?? '') ?? []
+        const shared_fact = kind === undefined ? null : { kind: kind as SharedFactKind, is_first: order === 'first' }
         const messages = unmatchedMessagesByMode({
           ...subscriptionNotification,
           ...{ provider_id, provider_type, generic_type: orNull(generic), status: orNull(status) },
           ...(subscription && { subscription }),
+          ...(fact && { shared_fact }),
         })
         const expected = orNull(canonical)?.split(' ') ?? []
         t.strictSame(
           messages.map(({ node, mode, event }) => `${node} ${mode} ${event}`),
           expected.flatMap((name) => [`1 canonical ${name}`, `3 canonical ${name}`]),
-          `${provider_type}, ${status}, ${subscribed} → ${canonical}`,
+          `${provider_type}, ${status}, ${subscribed}, ${fact} → ${canonical}`,
         )
       }
     },

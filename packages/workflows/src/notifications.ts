@@ -25,6 +25,7 @@ import {
 } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
 import { applyToMethod, notifiedMethodId } from './payment-methods/applyToMethod.ts'
+import { applyCustomerDeletion } from './payment-methods/deletedCustomer.ts'
 import {
   applyToPayment,
   isAboutForeignIntent,
@@ -32,6 +33,7 @@ import {
   ownPayment,
   recordInPayment,
 } from './payments/applyToPayment.ts'
+import { sharedFactIn } from './sharedFact.ts'
 
 export type IncomingNotification = Omit<SignedNotification, 'now'> & {
   readonly provider: Provider
@@ -114,7 +116,9 @@ export async function applyStoredNotification(workflow: Workflow, stream: Stream
   const metadata = { correlationId: first.metadata.correlationId, causationId: first.id, actor: 'worker' }
   const { revision, position } = last
   const stored = { state: { state: events.length === 1 ? 'received' : 'settled' }, revision, position } as const
-  await settle(workflow, { provider, notification: provider.readNotification(body), body, metadata }, stored)
+  // One without a time of its own keeps the time at which it was received.
+  const notification = { ...provider.readNotification(body), occurred_at: first.data.provider_time }
+  await settle(workflow, { provider, notification, body, metadata }, stored)
   return true
 }
 
@@ -157,7 +161,7 @@ async function settle(workflow: Workflow, received: Received, stored: Stored): P
   const customer = await customerOf(workflow, completed)
   const settled = payment
     ? appliedEvent(workflow, completed, await applyToPayment(workflow, completed, payment))
-    : unmatchedEvent(workflow, completed, customer, await applyToMethod(workflow, provider, notification, metadata))
+    : await unmatchedEvent(workflow, completed, customer)
   await workflow.store.handle({
     stream: streamOf(received),
     fold: notificationFold,
@@ -250,16 +254,19 @@ function appliedEvent(workflow: Workflow, received: Received, payment: Payment):
   return { type: 'ProviderEventApplied', data: { ...factsOf(workflow, received), ...subject, is_foreign_intent } }
 }
 
-function unmatchedEvent(
+async function unmatchedEvent(
   workflow: Workflow,
   received: Received,
   { isErased }: Customer,
-  payment_method_id: string | null,
-): ProviderNotificationEvent {
-  const { object_id, amount_cents, currency, status, customer_id, subscription } = received.notification
-  const customer_email = isErased ? null : received.notification.customer_email
+): Promise<ProviderNotificationEvent> {
+  const { provider, notification, metadata } = received
+  const { object_id, amount_cents, currency, status, customer_id, subscription } = notification
   const facts = { ...factsOf(workflow, received), object_id }
+  await applyCustomerDeletion(workflow, provider.id, notification, metadata)
+  const payment_method_id = await applyToMethod(workflow, provider, notification, metadata)
   if (payment_method_id !== null) return { type: 'ProviderEventAppliedToMethod', data: { ...facts, payment_method_id } }
+  const customer_email = isErased ? null : notification.customer_email
   const about = { amount_cents, currency, status, customer_id, customer_email, subscription: subscription ?? null }
-  return { type: 'ProviderEventUnmatched', data: { ...facts, ...about } }
+  const shared_fact = await sharedFactIn(workflow, received)
+  return { type: 'ProviderEventUnmatched', data: { ...facts, ...about, shared_fact } }
 }

@@ -7,7 +7,7 @@ import { ada } from '../testing/commandApiHarness.ts'
 import { providerFromEnv, type SentNotification, startFakeMethodProviders } from '../testing/fakeProviders.ts'
 import { receiverHarness } from '../testing/receiverHarness.ts'
 
-for (const { id: name, env, token, latest, renew, detach } of await startFakeMethodProviders(t))
+for (const { id: name, env, token, latest, renew, detach, loseCustomer } of await startFakeMethodProviders(t))
   t.test(`the receiver of ${name} applies notifications about saved methods`, async (t) => {
     const { app, store, providers, send, inboxOf, typesOf } = await receiverHarness(t, await providerFromEnv(t, env))
     const streamOf = ({ payment_method_id }: PaymentMethod) => paymentMethodStream(payment_method_id)
@@ -65,6 +65,33 @@ for (const { id: name, env, token, latest, renew, detach } of await startFakeMet
         t.equal((await remove(method)).statusCode, 404)
       },
     )
+
+    // PayPal has no notification about a deleted customer.
+    if (name !== 'paypal')
+      t.test(
+        `${name}: methods of a customer deleted there are removed, and the next one gets a new customer`,
+        async (t) => {
+          const [first, second] = [await save(), await save()]
+          const { provider_customer_id: customer } = first.method
+          t.equal(second.method.provider_customer_id, customer)
+          loseCustomer(customer ?? '')
+          const deleted = latest()
+          t.match(deleted.type, /customer\.deleted$/)
+          for (const notified of [deleted, deleted]) t.same(await send(notified), [200, undefined])
+          for (const { method } of [first, second]) {
+            t.same(await historyOf(method), ['PaymentMethodRemoved'])
+            t.match((await store.readStream(streamOf(method))).at(-1)?.data, { by: 'provider' })
+            t.equal((await remove(method)).statusCode, 404)
+          }
+          t.same(
+            (await inboxOf(deleted.id)).map(({ type }) => type),
+            ['ProviderEventReceived', 'ProviderEventUnmatched'],
+          )
+          const next = await save()
+          t.not(next.method.provider_customer_id, customer)
+          t.equal((await save()).method.provider_customer_id, next.method.provider_customer_id, 'linked from then on')
+        },
+      )
 
     t.test(`${name}: a notification about another system's method is unmatched`, async (t) => {
       const methods = providers.get(name)?.methods

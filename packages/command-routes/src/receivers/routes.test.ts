@@ -124,13 +124,20 @@ t.test('a notification body of nearly 1 MiB is stored byte for byte', async (t) 
   t.equal(stored.data.body, body)
 })
 
+t.test('a signed success without an amount is recorded with its payment, and pays nothing', async (t) => {
+  const { id, intent } = await openPayment()
+  const body = eventBody('payment_intent.succeeded', intent, { object: { amount: '' } })
+  t.equal((await send(body)).statusCode, 200)
+  t.same((await eventsOf(paymentStream(id))).slice(2), [received])
+})
+
 t.test(
   'notifications with wrong signatures or malformed bodies are 400, and nothing is recorded [4.12-bad-signature]',
   async (t) => {
     const { intent } = await openPayment()
     const before = (await store.head())?.commit
     const body = eventBody('payment_intent.succeeded', intent)
-    const withoutAmount = eventBody('payment_intent.succeeded', intent, { object: { amount: null } })
+    const withoutId = eventBody('payment_intent.succeeded', intent, { id: '' })
     for (const [response, code] of [
       [await send(body, signSandboxEvent('wrong', body, seconds())), 'invalid_signature'],
       [await send(body, signSandboxEvent(webhookSecret, body, seconds() - 400)), 'invalid_signature'],
@@ -140,7 +147,7 @@ t.test(
       [await send('{}'), 'invalid_request'],
       [await send('no json'), 'invalid_request'],
       [await send(`\ufeff${body}`), 'invalid_request'],
-      [await send(withoutAmount), 'invalid_request'],
+      [await send(withoutId), 'invalid_request'],
     ] as const)
       t.match([response.statusCode, response.json()], [400, { success: false, error: { code } }], code)
     t.equal((await store.head())?.commit, before, 'nothing was recorded')

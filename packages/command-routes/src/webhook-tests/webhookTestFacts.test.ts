@@ -52,7 +52,7 @@ t.test('a webhook test of every generic name gives a notification with that name
 
 t.test('omitted test_data fields get recognizable default values', async (t) => {
   matchList(t, meaning('payment.succeeded'), [
-    { payment_id: `test_${id}`, amount: 1000, currency: 'USD', status: 'succeeded', customer_id: `test_cus_${id}` },
+    { payment_id: `test_${id}`, amount: 1000, currency: 'USD', status: 'succeeded', customer_id: undefined },
   ])
   matchList(t, meaning('payment.failed'), [{ amount: 1000, status: 'failed' }])
   matchList(t, meaning('payment.created'), [{ amount: 1000, status: 'pending' }])

@@ -3,6 +3,7 @@ import { DomainError } from '@paylog/domain/errors'
 import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import { genericNames, isPaymentType, statusOfGenericType } from '@paylog/providers/genericEvent'
 import { type ProviderObject, testIdOf } from '@paylog/providers/providerPlugin'
+import { sharedFactOf } from '@paylog/providers/sharedFact'
 import { type SimulatedNotification, type Simulator, simulators } from '@paylog/providers/simulation'
 import { invalidInput } from '@paylog/runtime/http/validation'
 import { type CanonicalName, canonicalName, canonicalNames, genericFor } from '@paylog/webhooks/canonicalNames'
@@ -126,8 +127,10 @@ function statusOfPayment(generic: string): string | null {
 
 /** Facts of a provider notification. */
 function notificationFacts(provider_id: string, { body, facts }: SimulatedNotification): RequestedFacts {
-  const { subscription, ...rest } = facts
-  return { provider_id, canonical_name: null, body, ...rest, subscription: subscription ?? null }
+  const { subscription, shared_fact: _fact, ...rest } = facts
+  const fact = sharedFactOf(facts)
+  const shared_fact = fact && { kind: fact.kind, is_first: true }
+  return { provider_id, canonical_name: null, body, ...rest, subscription: subscription ?? null, shared_fact }
 }
 
 /** Facts of a single canonical event. */

@@ -9,7 +9,7 @@ import { connect } from '@paylog/providers/testing/providerHarness'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { event as paypalEvent } from '@paylog/testing/paypal/events'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
-import { subscriptionBody } from '@paylog/testing/stripe/billing'
+import { invoiceBody, subscriptionBody } from '@paylog/testing/stripe/billing'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import {
@@ -22,7 +22,7 @@ import {
   providerNotificationHarness,
 } from '../testing/providerNotificationHarness.ts'
 
-const { open, check, checkFact, messagesDuring } = await providerNotificationHarness(t)
+const { open, check, checkFact, canonicalOf, messagesDuring } = await providerNotificationHarness(t)
 
 const timeoutMs = 15_000
 const fakeStripe = await startFakeStripe(t, { now: () => now })
@@ -186,6 +186,47 @@ t.test('Stripe: webhooks of the end of a subscription of another system', async 
   const facts = { amount: null, currency: 'USD', status: 'canceled' }
   const ids = { subscription_id: 'sub_F1', customer_id: 'cus_F1', current_period_end }
   await check(t, stripe, notified, ended({ id: 'cus_F1', email: null }, facts, ids))
+})
+
+const end = ['subscription.cancelled', 'membership.cancelled']
+
+t.test('Stripe: the end of a subscription is told once, in whichever order its events come', async (t) => {
+  const eventOf = (what: string, id: string, status: string, previous: object = {}) =>
+    fakeStripe.signed(fakeStripe.event(`customer.subscription.${what}`, subscriptionBody({ id, status }), { previous }))
+  const expired = eventOf('updated', 'sub_E1', 'incomplete_expired', { status: 'incomplete' })
+  t.same(await canonicalOf(stripe, [expired]), end)
+  const events = (id: string) => [
+    eventOf('updated', id, 'canceled', { status: 'active' }),
+    eventOf('deleted', id, 'canceled'),
+  ]
+  t.same(await canonicalOf(stripe, events('sub_E2')), end)
+  t.same(await canonicalOf(stripe, events('sub_E3').toReversed()), [...end, 'subscription.updated'])
+  for (const status of ['unpaid', 'paused'])
+    t.same(await canonicalOf(stripe, [eventOf('updated', `sub_${status}`, status, { status: 'active' })]), [
+      'subscription.updated',
+      'membership.pending',
+    ])
+})
+
+t.test('Stripe: a paid invoice extends a membership once, in whichever order its events come', async (t) => {
+  const types = ['invoice.paid', 'invoice.payment_succeeded']
+  const eventsOf = (names: readonly string[], fields: Parameters<typeof invoiceBody>[0] = {}) => {
+    const invoice = invoiceBody(fields)
+    return names.map((type) => fakeStripe.signed(fakeStripe.event(type, invoice)))
+  }
+  for (const names of [...types.map((type) => [type]), types, types.toReversed()])
+    t.same(await canonicalOf(stripe, eventsOf(names)), ['membership.extended'], names.join())
+  for (const billing_reason of ['subscription_update', 'subscription_create', 'manual'])
+    t.same(await canonicalOf(stripe, eventsOf(types, { amount: 317, billing_reason })), [], billing_reason)
+})
+
+t.test('Stripe: a deleted customer has no canonical webhook', async (t) => {
+  const deleted = fakeStripe.event('customer.deleted', { id: 'cus_F2', object: 'customer', deleted: true })
+  await check(t, stripe, fromStripe([deleted], 'customer.deleted'), {
+    legacy: [
+      ['customer.deleted', { payment_id: null, amount: null, currency: null, customer_email: null, status: null }],
+    ],
+  })
 })
 
 t.test('PayPal: webhooks of the end of a subscription of another system', async (t) => {

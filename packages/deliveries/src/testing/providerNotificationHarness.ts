@@ -72,7 +72,7 @@ export async function providerNotificationHarness(t: Test) {
   }
 
   /** The webhooks of a notification that is received twice, as providers may send it. */
-  const messagesOf = (provider: Provider, { signed }: Notified) =>
+  const messagesOf = (provider: Provider, { signed }: Pick<Notified, 'signed'>) =>
     messagesDuring(async () => {
       const incoming = { provider, body: Buffer.from(signed.body), headers: signed.headers, requestId: 'request-2' }
       for (let time = 0; time < 2; time++) {
@@ -83,6 +83,13 @@ export async function providerNotificationHarness(t: Test) {
 
   return {
     messagesDuring,
+    /** The names of the canonical messages of notifications, each of which is received twice. */
+    async canonicalOf(provider: Provider, notifications: readonly Notified['signed'][]): Promise<readonly string[]> {
+      const names: string[] = []
+      for (const signed of notifications)
+        for (const { node, event } of await messagesOf(provider, { signed })) if (node === '1') names.push(event)
+      return names
+    },
     /** A Paylog payment of 22.00 USD. */
     async open(provider: Provider): Promise<Payment> {
       const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'user:u1' }

@@ -1,9 +1,7 @@
 // Authorize.Net's notifications: signature, generic types, and parsing.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
-import { type Static, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { Code, maybe, subscriptionFacts } from '../fields.ts'
+import { subscriptionFacts } from '../fields.ts'
 import {
   type GenericEventOptions,
   genericName,
@@ -12,6 +10,7 @@ import {
   readGenericEvent,
   statusOfGenericType,
 } from '../genericEvent.ts'
+import { codeAt, instantAt, requiredCodeAt, timeOfReading, valueAt } from '../lenient.ts'
 import type { ProviderNotification } from '../provider.ts'
 import { parseExactJson, parseJson } from '../responses.ts'
 import { centsOf, paymentIdOf } from './transactions.ts'
@@ -92,11 +91,6 @@ export const genericTypes: readonly (readonly [string, string])[] = [
   ...otherEvents,
 ]
 
-/** Whether the payload is read too, not only the envelope. */
-function isKnownType(provider_type: string): boolean {
-  return isAboutTransaction(provider_type) || genericTypeOf(provider_type, null) !== null
-}
-
 /**
  * The generic type of interface section 6.1.
  * @param responseCode of a transaction: 1 approved, 2 declined, 3 error, 4 held for review
@@ -117,30 +111,6 @@ function approvedType(responseCode: string | null): string | null {
   return responseCode === '4' ? 'payment_intent.processing' : null
 }
 
-const Envelope = Type.Object({
-  notificationId: Code,
-  eventType: Code,
-  eventDate: Type.String({
-    pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,9})?(Z|[+-]\\d\\d:\\d\\d)?$',
-  }),
-  payload: Type.Optional(Type.Unknown()),
-})
-const envelope = Compile(Envelope)
-
-/** Numbers are text, see `parseExactJson`. */
-const Payload = Type.Object({
-  id: maybe(Code),
-  responseCode: maybe(Code),
-  authAmount: maybe(Code),
-  amount: maybe(Code),
-  status: maybe(Code),
-  customerProfileId: maybe(Code),
-  profile: maybe(Type.Object({ customerProfileId: maybe(Code) })),
-  subscription: maybe(Type.Object({ id: maybe(Code), payNum: maybe(Code) })),
-})
-type Payload = Static<typeof Payload>
-const payloadSchema = Compile(Payload)
-
 /** The charge id does not follow from the intent id. */
 const genericEventOptions: GenericEventOptions = {
   chargeOf: () => null,
@@ -148,14 +118,15 @@ const genericEventOptions: GenericEventOptions = {
 }
 
 /**
- * Reads a notification in the gateway's or the generic shape.
+ * Reads a notification in the gateway's or the generic shape. Odd fields count as absent: after repeated errors the gateway
+ * switches the endpoint off.
  * @param body the bytes as received
- * @throws DomainError `invalid_request`
+ * @throws DomainError `invalid_request` when it has no id or no type
  */
 export function readNotification(body: Buffer): ProviderNotification {
   const text = decode(body)
   const json = parseJson(text)
-  if (!isGenericEvent(json)) return notificationOf(parse(text))
+  if (!isGenericEvent(json)) return notificationOf(parseExactJson(text))
   const { referenced_payment_id, ...event } = readGenericEvent(json, genericEventOptions)
   return {
     ...event,
@@ -163,31 +134,21 @@ export function readNotification(body: Buffer): ProviderNotification {
   }
 }
 
-/**
- * Reads a notification in the gateway's shape and ignores invalid fields of the payload.
- * @throws DomainError `invalid_request` for an invalid envelope
- */
-export function readNotificationLeniently(body: Buffer): ProviderNotification {
-  const parsed = parseExactJson(decode(body))
-  if (!envelope.Check(parsed)) throw invalidShape(envelope.Errors(parsed))
-  // All fields of the schema are optional, so each can be checked alone.
-  const valid = Object.entries(parsed.payload ?? {}).filter(([key, value]) => payloadSchema.Check({ [key]: value }))
-  const payload: unknown = Object.fromEntries(valid)
-  return notificationOf({ ...parsed, payload: payloadSchema.Check(payload) ? payload : {} })
-}
-
-function notificationOf({ notificationId, eventType, eventDate, payload }: Parsed): ProviderNotification {
+/** @param event its numbers are text, see `parseExactJson` */
+function notificationOf(event: unknown): ProviderNotification {
+  const [id, eventType] = [requiredCodeAt(event, 'notificationId'), requiredCodeAt(event, 'eventType')]
+  const payload = valueAt(event, 'payload')
   const subscription = subscriptionOf(eventType, payload)
-  const generic_type = genericTypeOf(eventType, payload.responseCode ?? null)
+  const generic_type = genericTypeOf(eventType, codeAt(payload, 'responseCode'))
   return {
-    provider_event_id: notificationId,
+    provider_event_id: id,
     provider_type: eventType,
     // A payment of a subscription's invoice is reported as an invoice event only.
     generic_type:
       generic_type === 'payment_intent.succeeded' && subscription ? 'invoice.payment_succeeded' : generic_type,
-    occurred_at: timeOf(eventDate),
-    object_id: payload.id ?? null,
-    amount_cents: centsOf(payload.authAmount ?? payload.amount ?? ''),
+    occurred_at: timeIn(event) ?? timeOfReading(),
+    object_id: codeAt(payload, 'id'),
+    amount_cents: centsOf(codeAt(payload, 'authAmount') ?? codeAt(payload, 'amount') ?? ''),
     currency: null,
     status: statusOf(eventType, payload),
     customer_id: customerOf(eventType, payload),
@@ -199,57 +160,37 @@ function notificationOf({ notificationId, eventType, eventDate, payload }: Parse
   }
 }
 
-type Parsed = Static<typeof Envelope> & { readonly payload: Payload }
-
-function parse(text: string): Parsed {
-  const parsed = parseExactJson(text)
-  if (!envelope.Check(parsed)) throw invalidShape(envelope.Errors(parsed))
-  const { payload } = parsed
-  if (payloadSchema.Check(payload)) return { ...parsed, payload }
-  if (isKnownType(parsed.eventType)) throw invalidShape(payloadSchema.Errors(payload))
-  // Events of unknown types may have any payload; they are recorded without it.
-  return { ...parsed, payload: {} }
-}
-
-function invalidShape([first]: ReturnType<typeof envelope.Errors>): DomainError {
-  return invalid(`${first?.instancePath} ${first?.message}`)
-}
-
 function decode(body: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch (cause) {
-    throw invalid('it is not UTF-8', cause)
+    throw new DomainError('invalid_request', 'The notification is not valid: it is not UTF-8', undefined, { cause })
   }
 }
 
-function invalid(why: string, cause?: unknown): DomainError {
-  return new DomainError('invalid_request', `The notification is not valid: ${why}`, undefined, { cause })
-}
-
 /** Times have seven fractional digits, and are in UTC even without a zone. */
-function timeOf(eventDate: string): string {
-  const time = new Date(/(Z|[+-]\d\d:\d\d)$/.test(eventDate) ? eventDate : `${eventDate}Z`)
-  if (Number.isNaN(time.getTime())) throw invalid('eventDate is not a valid time')
-  return time.toISOString()
+function timeIn(event: unknown): string | null {
+  const time = codeAt(event, 'eventDate')
+  return instantAt(time !== null && /T[\d:.]+$/.test(time) ? `${time}Z` : time)
 }
 
 const isAboutSubscription = (eventType: string) => eventType.startsWith('net.authorize.customer.subscription.')
 const isSuspension = (eventType: string) => eventType === 'net.authorize.customer.subscription.suspended'
 
-function statusOf(eventType: string, { status }: Payload): string | null {
-  return status?.toLowerCase() ?? (isSuspension(eventType) ? 'suspended' : null)
+function statusOf(eventType: string, payload: unknown): string | null {
+  return codeAt(payload, 'status')?.toLowerCase() ?? (isSuspension(eventType) ? 'suspended' : null)
 }
 
-function customerOf(eventType: string, { id, profile, customerProfileId }: Payload): string | null {
-  const isAboutCustomer = /^net\.authorize\.customer\.[a-z]+$/.test(eventType)
-  return (isAboutCustomer ? id : (profile?.customerProfileId ?? customerProfileId)) ?? null
+function customerOf(eventType: string, payload: unknown): string | null {
+  if (/^net\.authorize\.customer\.[a-z]+$/.test(eventType)) return codeAt(payload, 'id')
+  return codeAt(payload, 'profile', 'customerProfileId') ?? codeAt(payload, 'customerProfileId')
 }
 
-function subscriptionOf(eventType: string, payload: Payload): ProviderNotification['subscription'] {
-  if (isAboutSubscription(eventType))
-    return subscriptionFacts(payload.id ?? null, { status_changed: isSuspension(eventType) })
-  const { subscription } = payload
-  if (!isAboutTransaction(eventType) || !subscription) return genericSubscription(eventType, payload.id ?? null)
-  return subscriptionFacts(subscription.id ?? null, { is_first_invoice: subscription.payNum === '1' })
+function subscriptionOf(eventType: string, payload: unknown): ProviderNotification['subscription'] {
+  const id = codeAt(payload, 'id')
+  if (isAboutSubscription(eventType)) return subscriptionFacts(id, { status_changed: isSuspension(eventType) })
+  const subscription_id = codeAt(payload, 'subscription', 'id')
+  if (!isAboutTransaction(eventType) || subscription_id === null) return genericSubscription(eventType, id)
+  const is_first_invoice = codeAt(payload, 'subscription', 'payNum') === '1'
+  return subscriptionFacts(subscription_id, { is_first_invoice })
 }

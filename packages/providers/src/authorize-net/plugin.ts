@@ -10,7 +10,7 @@ import {
   nativeTypesOf,
   testIdOf,
 } from '../providerPlugin.ts'
-import { genericTypeOf, genericTypes, readNotificationLeniently } from './notifications.ts'
+import { genericTypeOf, genericTypes, readNotification } from './notifications.ts'
 
 /** The object's entity name by type prefix; longer prefixes first. */
 const entityNames: readonly (readonly [string, string])[] = [
@@ -47,7 +47,7 @@ const authorizeNetNotificationFormat: NotificationFormat = {
   // The gateway's own objects have `authAmount` or `entityName`, and their amounts are in major units.
   isInMinorUnits: ({ amount, authAmount, entityName }) =>
     Number.isInteger(amount) && authAmount === undefined && entityName === undefined,
-  read: ({ body }) => readNotificationLeniently(body),
+  read: ({ body }) => readNotification(body),
 }
 
 const credentials = [

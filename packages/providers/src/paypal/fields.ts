@@ -6,8 +6,8 @@ import type { RefundStatus } from '@paylog/domain/payments/events'
 import type { Evidence } from '@paylog/domain/payments/evidence'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Code, checkEvent, decimalOf, notificationJson, paymentIdFrom, unitsOf } from '../fields.ts'
-import { codeAt, instantAt, valueAt } from '../lenient.ts'
+import { Code, decimalOf, notificationJson, paymentIdFrom, unitsOf } from '../fields.ts'
+import { codeAt, instantAt, requiredCodeAt, timeOfReading, valueAt } from '../lenient.ts'
 import { ProviderError } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'
 
@@ -121,17 +121,15 @@ export const refundStatuses: ReadonlyMap<string, RefundStatus> = new Map([
 export const refundFailure = (status: string | null, reason?: string | null): string =>
   (reason ?? status ?? 'failed').toLowerCase()
 
-/** The envelope of every notification. `resource` depends on the type. */
-const Envelope = Type.Object({
-  id: Code,
-  event_type: Code,
-  create_time: Type.String({ format: 'date-time' }),
-  resource_type: Type.Optional(Type.String()),
-  resource: Type.Optional(Type.Unknown()),
-})
-export type Envelope = Static<typeof Envelope>
+/** The envelope of every notification, with its time in UTC. `resource` depends on the type. */
+export type Envelope = {
+  readonly id: string
+  readonly event_type: string
+  readonly create_time: string
+  readonly resource_type: string | null
+  readonly resource: unknown
+}
 
-const envelope = Compile(Envelope)
 const money = Compile(Money)
 /** The format of the API's first version, which sales still use. */
 const legacyMoney = Compile(Type.Object({ currency: Type.String({ pattern: '^[A-Z]{3}$' }), total: Type.String() }))
@@ -147,16 +145,15 @@ export function parseNotification(body: Buffer): { readonly text: string; readon
   return { text, json }
 }
 
-/**
- * @returns the envelope with its time in UTC
- * @throws DomainError `invalid_request`
- */
+/** @throws DomainError `invalid_request` when it has no id or no type */
 export function readEnvelope(json: object): Envelope {
-  const event = checkEvent(envelope, json)
-  const create_time = instantAt(event, 'create_time')
-  if (create_time === null)
-    throw new DomainError('invalid_request', 'The event is not valid: /create_time is not a valid time')
-  return { ...event, create_time }
+  return {
+    id: requiredCodeAt(json, 'id'),
+    event_type: requiredCodeAt(json, 'event_type'),
+    create_time: instantAt(json, 'create_time') ?? timeOfReading(),
+    resource_type: codeAt(json, 'resource_type'),
+    resource: valueAt(json, 'resource'),
+  }
 }
 
 /** An amount at a path, in either format. */

@@ -50,7 +50,9 @@ export function requireAccepted(token: string | null): void {
 }
 
 export const sandboxMethods: ProviderMethods = {
-  createCustomer: async ({ user_id }) => `sandbox_cus_${derivedId(['customer', user_id])}`,
+  // The key differs for the customer that follows a deleted one.
+  createCustomer: async ({ user_id, idempotency_key }) =>
+    `sandbox_cus_${derivedId(['customer', user_id, idempotency_key])}`,
 
   async attachMethod({ token, provider_customer_id }) {
     if (provider_customer_id === null) throw new Error('A method at the sandbox must be attached to a customer')

@@ -53,13 +53,10 @@ t.test('sandbox: dispute.created and dispute.closed report a dispute', async (t)
     })
 })
 
-t.test(
-  'sandbox: an event about a refund or dispute with a missing or unknown field is an invalid request',
-  async (t) => {
-    const object = { id: 'sandbox_re_1', payment_intent, amount: 500, currency: 'eur', status: 'failed' }
-    for (const change of [{ payment_intent: undefined }, { amount: undefined }, { status: 'new' }])
-      for (const type of ['refund.updated', 'dispute.created'])
-        t.throws(() => read(type, { ...object, ...change }), { code: 'invalid_request' }, type)
-    t.match(read('refund.something', object), { report: null, referenced_payment_id: null })
-  },
-)
+t.test('sandbox: an event about a refund or dispute that does not show the money reports nothing', async (t) => {
+  const object = { id: 'sandbox_re_1', payment_intent, amount: 500, currency: 'eur', status: 'failed' }
+  for (const change of [{ payment_intent: undefined }, { amount: undefined }, { status: 'new' }])
+    for (const type of ['refund.updated', 'dispute.created'])
+      t.equal(read(type, { ...object, ...change }).report, null, type)
+  t.match(read('refund.something', object), { report: null, referenced_payment_id: null })
+})

@@ -1,11 +1,9 @@
 // The sandbox's notifications: their signature, generic events, and those about refunds and disputes.
-import { DomainError } from '@paylog/domain/errors'
-import { Id, Nullable } from '@paylog/domain/fields'
-import { RefundReason, RefundStatus } from '@paylog/domain/payments/events'
-import { Type } from 'typebox'
+import { type DisputeStatus, RefundReason, RefundStatus } from '@paylog/domain/payments/events'
 import { Compile } from 'typebox/compile'
-import { Amount, Code, maybe, notificationJson, UnixTime } from '../fields.ts'
+import { notificationJson, paymentIdFrom } from '../fields.ts'
 import { readGenericEvent } from '../genericEvent.ts'
+import { codeAt, unitsAt, unixTimeAt, valueAt } from '../lenient.ts'
 import type { ProviderNotification, ProviderReport } from '../provider.ts'
 import { signWithTime } from '../timedSignature.ts'
 import { chargeOf, failure, newIntent, paymentIdIn, withReport, withReportedRefund } from './intent.ts'
@@ -19,39 +17,14 @@ export const signSandboxEvent = signWithTime
 /** The status of an object that the payer has approved, and that we have to capture. */
 export const approved = 'approved'
 
-const Authorized = Type.Object({ data: Type.Object({ object: Type.Object({ amount_capturable: Amount }) }) })
-const authorized = Compile(Authorized)
+const refundStatus = Compile(RefundStatus)
+const refundReason = Compile(RefundReason)
 
-const RefundEvent = Type.Object({
-  type: Type.Literal('refund.updated'),
-  data: Type.Object({
-    object: Type.Object({
-      payment_intent: Code,
-      amount: Amount,
-      status: RefundStatus,
-      reason: maybe(RefundReason),
-      failure_code: maybe(Code),
-      metadata: Type.Optional(Type.Object({ refund_id: Type.Optional(Nullable(Id)) })),
-    }),
-  }),
-})
-const refundEvent = Compile(RefundEvent)
-
-const disputeStatuses = { needs_response: 'open', won: 'won', lost: 'lost' } as const
-
-const DisputeEvent = Type.Object({
-  type: Type.Enum(['dispute.created', 'dispute.closed']),
-  data: Type.Object({
-    object: Type.Object({
-      payment_intent: Code,
-      amount: Amount,
-      status: Type.Enum(['needs_response', 'won', 'lost']),
-      reason: maybe(Code),
-      evidence_due_by: maybe(UnixTime),
-    }),
-  }),
-})
-const disputeEvent = Compile(DisputeEvent)
+const disputeStatuses: ReadonlyMap<string | null, DisputeStatus> = new Map([
+  ['needs_response', 'open'],
+  ['won', 'won'],
+  ['lost', 'lost'],
+])
 
 const laterTypes: ReadonlySet<string> = new Set(['refund.updated', 'dispute.created', 'dispute.closed'])
 
@@ -69,44 +42,48 @@ export function readNotification(body: Buffer): ProviderNotification {
 
 function reportOf(json: unknown, notification: ProviderNotification): ProviderReport | null {
   const { provider_type, report } = notification
-  if (report?.about === 'status' && report.status === 'processing' && authorized.Check(json))
-    return { ...report, capturable_cents: json.data.object.amount_capturable }
-  if (laterTypes.has(provider_type)) return laterReport(json, notification)
-  return report
+  const object = valueAt(json, 'data', 'object')
+  const capturable_cents = unitsAt(object, 'amount_capturable')
+  if (report?.about === 'status' && report.status === 'processing' && capturable_cents !== null)
+    return { ...report, capturable_cents }
+  return laterTypes.has(provider_type) ? laterReport(object, notification) : report
 }
 
-/** A report about money that was received before. */
-function laterReport(json: unknown, notification: ProviderNotification): ProviderReport {
-  const { provider_event_id, object_id, occurred_at: provider_time } = notification
-  const sourceOf = (provider_intent_id: string) => {
-    const ids = { provider_intent_id, provider_payment_id: chargeOf(provider_intent_id) }
-    return { provider_time, provider_event_id, ...ids }
-  }
-  if (refundEvent.Check(json)) {
-    const { payment_intent, amount, status, reason, failure_code, metadata } = json.data.object
+/** A report about money that was received before; `null` when the object does not show which money, or what became of it. */
+function laterReport(object: unknown, notification: ProviderNotification): ProviderReport | null {
+  const { provider_event_id, provider_type, object_id, occurred_at: provider_time } = notification
+  const provider_intent_id = codeAt(object, 'payment_intent')
+  const amount = unitsAt(object, 'amount')
+  const status = codeAt(object, 'status')
+  if (provider_intent_id === null || amount === null || status === null) return null
+  const provider_payment_id = chargeOf(provider_intent_id)
+  const source = { provider_time, provider_event_id, provider_intent_id, provider_payment_id }
+  const reason = codeAt(object, 'reason')
+  if (provider_type !== 'refund.updated') {
+    const ended = disputeStatuses.get(status)
+    if (ended === undefined) return null
     return {
-      about: 'refund',
-      ...sourceOf(payment_intent),
-      refund_id: metadata?.refund_id ?? null,
-      provider_refund_id: object_id,
-      refund_cents: amount,
-      status,
-      ...(reason && { reason }),
-      ...(failure_code && { failure_code }),
+      about: 'dispute',
+      ...source,
+      provider_dispute_id: object_id,
+      status: ended,
+      provider_status: status,
+      reason,
+      evidence_due_by: unixTimeAt(object, 'evidence_due_by'),
+      disputed_cents: amount,
     }
   }
-  if (!disputeEvent.Check(json))
-    throw new DomainError('invalid_request', 'The event about a refund or dispute is not valid')
-  const { payment_intent, amount, status, reason = null, evidence_due_by } = json.data.object
+  const failure_code = codeAt(object, 'failure_code')
+  if (!refundStatus.Check(status)) return null
   return {
-    about: 'dispute',
-    ...sourceOf(payment_intent),
-    provider_dispute_id: object_id,
-    status: disputeStatuses[status],
-    provider_status: status,
-    reason,
-    evidence_due_by: evidence_due_by ? new Date(evidence_due_by * 1000).toISOString() : null,
-    disputed_cents: amount,
+    about: 'refund',
+    ...source,
+    refund_id: paymentIdFrom(valueAt(object, 'metadata', 'refund_id')),
+    provider_refund_id: object_id,
+    refund_cents: amount,
+    status,
+    ...(refundReason.Check(reason) && { reason }),
+    ...(failure_code !== null && { failure_code }),
   }
 }
 

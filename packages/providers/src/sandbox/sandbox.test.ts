@@ -196,9 +196,7 @@ t.test('sandbox: a signed body that is not an event is an invalid request', asyn
   const malformed = { code: 'invalid_request' }
   await t.rejects(signed('not json'), malformed)
   await t.rejects(signed('[]'), malformed)
-  await t.rejects(signed(event('payment_intent.succeeded', { amount: '2599' })), malformed, 'an amount as text')
-  await t.rejects(signed(event('payment_intent.succeeded', { id: 'a\u0000b' })), malformed, 'a control character')
-  await t.rejects(signed(event('payment_intent.succeeded', {}, { created: 1e15 })), malformed, 'a time out of range')
+  await t.rejects(signed(event('payment_intent.succeeded', {}, { id: 'a\u0000b' })), malformed, 'a control character')
   const invalid = Buffer.from([0x7b, 0xff, 0x7d])
   await t.rejects(receive(invalid, signSandboxEvent(secret, invalid, nowSeconds)), malformed, 'not UTF-8')
 })

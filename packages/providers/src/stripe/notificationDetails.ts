@@ -5,7 +5,7 @@ import type { ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { Compile } from 'typebox/compile'
 import { subscriptionFacts } from '../fields.ts'
-import { codeAt, emailAt, unitsAt, unixTimeAt, valueAt } from '../lenient.ts'
+import { codeAt, emailAt, objectAt, unitsAt, unixTimeAt, valueAt } from '../lenient.ts'
 import type { ProviderNotification, ProviderReport } from '../provider.ts'
 import {
   currencyIn,
@@ -191,12 +191,13 @@ export function subscriptionDetails(
   { object, previous }: StripeEventData,
   changed: boolean,
 ): Partial<NotificationDetails> {
+  const status_changed = changed || codeAt(previous, 'status') !== null
+  // A change of something else at a subscription that had ended before. A thin event does not show what has changed.
+  const isLater = !status_changed && Object.keys(previous).length > 0
   return {
     currency: currencyIn(object.currency),
-    subscription: subscriptionFacts(idIn(object.id), {
-      current_period_end: periodEndIn(object),
-      status_changed: changed || codeAt(previous, 'status') !== null,
-    }),
+    subscription: subscriptionFacts(idIn(object.id), { current_period_end: periodEndIn(object), status_changed }),
+    ...(isLater && { shared_fact: null }),
   }
 }
 
@@ -220,11 +221,39 @@ export function invoiceDetails(
   const subscription_id = idIn(object.subscription) ?? idIn(ofParent)
   const isKnown = subscription_id !== null || object.object === 'invoice'
   const is_first_invoice = object.billing_reason === 'subscription_create'
+  const isExtension = paid === 'amount_paid' && paysPeriod(object) && !(isKnown && subscription_id === null)
+  const current_period_end = isExtension ? paidPeriodEndIn(object) : null
   return {
     ...moneyIn(object[paid] ?? object.amount, object.currency),
     customer_email: emailAt(object, 'customer_email'),
-    subscription: isKnown ? subscriptionFacts(subscription_id, { is_first_invoice }) : null,
+    subscription: isKnown ? subscriptionFacts(subscription_id, { is_first_invoice, current_period_end }) : null,
+    shared_fact: isExtension ? { kind: 'paid_invoice', id: idIn(object.id) } : null,
   }
+}
+
+/**
+ * Whether the invoice is for a further period. Others are for a change within a period, for what was used, or for the
+ * beginning. https://docs.stripe.com/api/invoices/object#invoice_object-billing_reason
+ */
+function paysPeriod({ billing_reason }: StripeObject): boolean {
+  // Stripe wrote `subscription` until 2018.
+  const reasons: readonly unknown[] = [undefined, null, 'subscription_cycle', 'subscription']
+  return reasons.includes(billing_reason)
+}
+
+/** The end of the latest period that is paid in full. ISO 8601 texts in UTC compare like their times. */
+function paidPeriodEndIn(invoice: StripeObject): string | null {
+  const lines = valueAt(invoice, 'lines', 'data')
+  const ends = (Array.isArray(lines) ? lines : []).flatMap((line: unknown) =>
+    isProration(line) ? [] : (unixTimeAt(line, 'period', 'end') ?? []),
+  )
+  return ends.toSorted().at(-1) ?? null
+}
+
+/** API versions since 2025 have it in the details of the line's parent. */
+function isProration(line: unknown): boolean {
+  const parents = Object.values(objectAt(line, 'parent'))
+  return [line, ...parents].some((each) => valueAt(each, 'proration') === true)
 }
 
 export function customerDetails({ object }: StripeEventData): Partial<NotificationDetails> {

@@ -113,11 +113,6 @@ t.test('Stripe: a body that is not an event is an invalid request', async (t) =>
     ['a control character', { ...whole, id: 'evt_\u0000' }],
     ['a long id', { ...whole, id: 'e'.repeat(201) }],
     ['an empty type', { ...whole, type: '' }],
-    ['a time as text', { ...whole, created: occurred_at }],
-    ['a time out of range', { ...whole, created: 1e15 }],
-    ['no object', { ...whole, data: {} }],
-    ['a list as object', { ...whole, data: { object: [] } }],
-    ['a thin event without a time', { id: 'evt_1', object: 'v2.core.event', type: 'v1.x', created: 'soon' }],
   ]
   for (const [what, body] of broken) t.throws(() => readBody(body), invalidRequest, what)
   const [before, after] = JSON.stringify(eventFixture('customer.created', { id: 'cus_1', name: 'é' })).split('é')

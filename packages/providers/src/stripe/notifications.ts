@@ -1,10 +1,7 @@
 // Stripe's notifications: event types, and how their objects are read. https://docs.stripe.com/api/events
-import { ClientObject } from '@paylog/domain/fields'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
-import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { Code, checkEvent, maybe, notificationJson, UnixTime } from '../fields.ts'
-import { codeAt, isoTime } from '../lenient.ts'
+import { notificationJson } from '../fields.ts'
+import { codeAt, instantAt, objectAt, requiredCodeAt, timeOfReading, unixTimeAt, valueAt } from '../lenient.ts'
 import type { ProviderNotification } from '../provider.ts'
 import {
   chargeDetails,
@@ -47,8 +44,8 @@ const subscriptionKind = (
   generic: `subscription.${generic}`,
   details: (event) => subscriptionDetails(event, status === 'changed'),
 })
-const invoiceKind = (generic: string, paid: 'amount_paid' | 'amount_due'): NotificationKind => ({
-  generic: `invoice.${generic}`,
+const invoiceKind = (generic: string | null, paid: 'amount_paid' | 'amount_due'): NotificationKind => ({
+  generic,
   details: (event) => invoiceDetails(event, paid),
 })
 const customerKind = (generic: string): NotificationKind => ({
@@ -100,9 +97,10 @@ const notificationKinds: ReadonlyMap<string, NotificationKind> = new Map([
   ['subscription.deleted', subscriptionKind('deleted')],
   ['subscription.trial_will_end', subscriptionKind('trial_will_end')],
 
-  // `invoice.paid` is left out: it reports the same, and also invoices that were paid outside Stripe.
-  ['invoice.payment_succeeded', invoiceKind('payment_succeeded', 'amount_paid')],
-  ['invoice.payment_failed', invoiceKind('payment_failed', 'amount_due')],
+  // `invoice.paid` reports the same, and also invoices that were paid outside Stripe.
+  ['invoice.payment_succeeded', invoiceKind('invoice.payment_succeeded', 'amount_paid')],
+  ['invoice.paid', invoiceKind(null, 'amount_paid')],
+  ['invoice.payment_failed', invoiceKind('invoice.payment_failed', 'amount_due')],
 
   ['customer.created', customerKind('created')],
   ['customer.updated', customerKind('updated')],
@@ -111,28 +109,6 @@ const notificationKinds: ReadonlyMap<string, NotificationKind> = new Map([
 
 export const genericTypes = [...notificationKinds].flatMap(
   ([type, { generic }]): readonly (readonly [string, string])[] => (generic === null ? [] : [[type, generic]]),
-)
-
-const stripeEvent = Compile(
-  Type.Object({
-    id: Code,
-    type: Code,
-    created: UnixTime,
-    /** Set when the event belongs to a connected account. */
-    account: maybe(Code),
-    data: Type.Object({ object: ClientObject(), previous_attributes: maybe(ClientObject()) }),
-  }),
-)
-
-/** Thin events name their object but do not contain it. https://docs.stripe.com/api/v2/core/events/object */
-const thinEvent = Compile(
-  Type.Object({
-    id: Code,
-    object: Type.Literal('v2.core.event'),
-    type: Code,
-    created: Type.String({ format: 'date-time' }),
-    related_object: maybe(Type.Object({ id: Code })),
-  }),
 )
 
 /**
@@ -145,23 +121,25 @@ export function snapshotTypeOf(thinType: string): string | null {
 }
 
 /**
- * Reads a notification. Unknown types are accepted too. A thin event is read as far as it goes.
- * @throws DomainError `invalid_request` when it is not a Stripe event
+ * Reads a notification. Unknown types are accepted too, and odd fields count as absent. A thin event names its object but does
+ * not contain it, and is read as far as it goes. https://docs.stripe.com/api/v2/core/events/object
+ * @throws DomainError `invalid_request` when it has no id or no type
  */
 export function readNotification(body: Buffer): ProviderNotification {
   const { json: event } = notificationJson(body)
-  if (thinEvent.Check(event)) {
-    const { id, type, created, related_object } = event
-    const object_id = related_object?.id ?? null
-    const occurred_at = new Date(created).toISOString()
+  const [id, type] = [requiredCodeAt(event, 'id'), requiredCodeAt(event, 'type')]
+  if (valueAt(event, 'object') === 'v2.core.event') {
+    const object_id = codeAt(event, 'related_object', 'id')
+    const occurred_at = instantAt(event, 'created') ?? timeOfReading()
     const { generic = null } = notificationKinds.get(snapshotTypeOf(type) ?? '') ?? {}
     const details = type.startsWith('v1.') ? thinDetails({ id, occurred_at }, object_id) : {}
     return toProviderNotification({ id, type, occurred_at, generic }, { object_id, ...details })
   }
-  const { id, type, created, account, data } = checkEvent(stripeEvent, event)
-  const { object, previous_attributes } = data
-  const whole = { id, type, occurred_at: isoTime(created), object, previous: previous_attributes ?? {} }
-  return readEvent(type, whole, { isOurAccount: !account })
+  const occurred_at = unixTimeAt(event, 'created') ?? timeOfReading()
+  const object = objectAt(event, 'data', 'object')
+  const whole = { id, type, occurred_at, object, previous: objectAt(event, 'data', 'previous_attributes') }
+  // `account` is set when the event belongs to a connected account.
+  return readEvent(type, whole, { isOurAccount: !valueAt(event, 'account') })
 }
 
 /**

@@ -84,6 +84,16 @@ export type InvoiceFields = {
   readonly billing_reason?: string
   readonly created?: number
   readonly shape?: ApiShape
+  readonly lines?: readonly InvoiceLine[]
+}
+
+/** `period_end` in Unix seconds. */
+export type InvoiceLine = { readonly period_end: number; readonly proration?: boolean }
+
+function lineBody({ period_end, proration = false }: InvoiceLine, isOld: boolean) {
+  const period = { start: period_end - monthSeconds, end: period_end }
+  const details = { subscription_item_details: { proration }, invoice_item_details: null }
+  return { id: stripeId('il'), object: 'line_item', period, ...(isOld ? { proration } : { parent: details }) }
 }
 
 export function invoiceBody(fields: InvoiceFields = {}) {
@@ -119,7 +129,12 @@ export function invoiceBody(fields: InvoiceFields = {}) {
     customer: fields.customer ?? stripeId('cus'),
     customer_email: fields.customer_email ?? null,
     default_payment_method: null,
-    lines: { object: 'list', data: [], has_more: false, url: `/v1/invoices/${id}/lines` },
+    lines: {
+      object: 'list',
+      data: (fields.lines ?? []).map((line) => lineBody(line, isOld)),
+      has_more: false,
+      url: `/v1/invoices/${id}/lines`,
+    },
     livemode: false,
     metadata: {},
     next_payment_attempt: paid ? null : created + 86_400,

@@ -14,6 +14,7 @@ import { ProviderError } from '@paylog/providers/provider'
 import { customerMissing, type ReadMethod } from '@paylog/providers/providerMethods'
 import type { Workflow } from '../context.ts'
 import { callProvider, type ProviderOperation } from '../providerOperation.ts'
+import { reportedDeletionOf } from './deletedCustomer.ts'
 import type { SavingProvider } from './savedMethod.ts'
 
 type CustomerContext = { readonly provider: SavingProvider; readonly user: Session; readonly metadata: EventMetadata }
@@ -105,8 +106,12 @@ export async function linkCustomer(
  */
 async function customerAfter(workflow: Workflow, of: CustomerContext, generation: number): Promise<ProviderCustomer> {
   const known = await loadCustomer(workflow, of)
+  const { provider_customer_id } = known.state
   // Without an id the customer was deleted.
-  const isUsable = known.state.generation > generation && known.state.provider_customer_id !== null
+  const isUsable =
+    known.state.generation > generation &&
+    provider_customer_id !== null &&
+    (await reportedDeletionOf(workflow, { provider_id: of.provider.id, provider_customer_id })) === null
   return isUsable ? known.state : createNextCustomer(workflow, of, known)
 }
 

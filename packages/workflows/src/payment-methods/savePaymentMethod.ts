@@ -21,6 +21,7 @@ import { changeDefault, type ShownItem, withDefault } from '../defaults.ts'
 import { processOnce, type RepeatableRequest } from '../idempotentRequests.ts'
 import { providerErrorCodes, toDomainError } from '../providerErrors.ts'
 import { attachMethod, type ClientMethod, linkCustomer } from './attachMethod.ts'
+import { requireCustomer } from './deletedCustomer.ts'
 import { loadMethod, methodAt, methodItem, paymentMethodId, savingProvider } from './savedMethod.ts'
 
 /** The client's input for a method, besides its token. */
@@ -68,8 +69,12 @@ export async function savePaymentMethod(workflow: Workflow, request: SavePayment
       async process(metadata) {
         const caused = { ...request, metadata }
         if (isSaved) return { saved: await alreadySaved(workflow, caused, known), link: async () => undefined }
-        const { link, ...method } = await attachMethod(workflow, provider, caused)
-        return { saved: await recordMethod(workflow, caused, { provider_id: provider.id, ...method }), link }
+        const since = workflow.now().toISOString()
+        const { link, ...attached } = await attachMethod(workflow, provider, caused)
+        const method = { provider_id: provider.id, ...attached }
+        const saved = await recordMethod(workflow, caused, method)
+        await requireCustomer(workflow, method, since, metadata)
+        return { saved, link }
       },
       responseOf: ({ saved: { state, revision, created, is_default } }) => ({
         kind: 'saved',

@@ -133,10 +133,16 @@ function createFakeVault() {
     calls.push(name)
     await hooks.meanwhile(name)
   }
+  /** The customers by idempotency key. */
+  const created = new Map<string, string>()
   const methods: ProviderMethods = {
-    async createCustomer({ user_id }) {
+    async createCustomer({ user_id, idempotency_key }) {
       await call('customer')
-      return `cus_${user_id}`
+      const first = `cus_${user_id}`
+      const isTaken = [...created.values()].includes(first)
+      const id = created.get(idempotency_key) ?? (isTaken ? `${first}_${created.size}` : first)
+      created.set(idempotency_key, id)
+      return id
     },
     async attachMethod({ token, provider_customer_id }) {
       if (provider_customer_id === null) throw new Error('the fake vault attaches methods only to customers')
