@@ -89,6 +89,7 @@ const captureErrors: readonly ErrorCode[] = [
   'capture_exceeds_authorization',
   'payment_declined',
   'provider_rejected',
+  'currency_not_supported',
 ]
 
 const captureSchema = {
