@@ -1605,7 +1605,7 @@ export interface components {
             attention: components["schemas"]["AttentionEntry"][];
         };
         /** @enum {string} */
-        AttentionCode: "amount_mismatch" | "money_after_cancellation" | "unrequested_charge" | "refund_exceeds_payment" | "foreign_intent";
+        AttentionCode: "amount_mismatch" | "money_after_cancellation" | "unrequested_charge" | "refund_exceeds_payment" | "foreign_intent" | "reported_in_other_currency";
         AttentionEntry: {
             code: components["schemas"]["AttentionCode"];
             /** Format: date-time */
@@ -1721,6 +1721,8 @@ export interface components {
             provider_dispute_id: string | null;
             amount_cents: number | null;
             currency: string;
+            reported_amount_cents: number | null;
+            reported_currency: string | null;
             status: components["schemas"]["DisputeStatus"];
             reason: string | null;
             evidence_due_by: string | null;
@@ -2568,8 +2570,10 @@ export interface components {
             id: string;
             /** Format: uuid */
             payment_id: string;
-            amount_cents: number;
+            amount_cents: number | null;
             currency: string;
+            reported_amount_cents: number | null;
+            reported_currency: string | null;
             status: components["schemas"]["RefundStatus"];
             reason: components["schemas"]["RefundReason"];
             note: string | null;
@@ -2861,6 +2865,9 @@ export interface components {
             status: components["schemas"]["DisputeStatus"];
             reason: string | null;
             evidence_due_by: string | null;
+            reported_amount_cents?: number | null;
+            /** @description The other currency */
+            reported_currency?: string;
         };
         WebhookEndpoint: {
             /** @description Its name: the number of its variables, or legacy-1 */
@@ -2929,6 +2936,9 @@ export interface components {
             amount: number | null;
             status: components["schemas"]["RefundStatus"];
             reason: components["schemas"]["RefundReason"];
+            reported_amount_cents?: number | null;
+            /** @description The other currency */
+            reported_currency?: string;
         };
         WebhookSimulation: {
             /** @description A provider's own name, with or without the prefix <provider>:, or a generic or canonical name */

@@ -10,8 +10,8 @@ import type { Validator } from 'typebox/compile'
 export const Code = Type.String({ pattern: '^[\\x20-\\x7e]+$', maxLength: 200 })
 /** An integer in the provider's own unit. */
 export const Amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
-/** In seconds. The maximum is the end of the year 9999, the last that ISO 8601 writes with four digits. */
-export const UnixTime = Type.Integer({ minimum: 0, maximum: 253_402_300_799 })
+/** In seconds. Zero is no time. The maximum is the end of the year 9999, the last that ISO 8601 writes with four digits. */
+export const UnixTime = Type.Integer({ minimum: 1, maximum: 253_402_300_799 })
 
 /** A field that may be missing or `null`. */
 export const maybe = <Schema extends TSchema>(schema: Schema) => Type.Optional(Type.Union([schema, Type.Null()]))

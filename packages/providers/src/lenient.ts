@@ -38,11 +38,11 @@ export function unitsAt(value: unknown, ...path: Path): number | null {
   return amount.Check(found) ? found : null
 }
 
-/** A time that is written as text, as ISO 8601 in UTC. */
+/** A time that is written as text, as ISO 8601 in UTC. Zero, the beginning of 1970, is no time. */
 export function instantAt(value: unknown, ...path: Path): string | null {
   const found = valueAt(value, ...path)
   const time = typeof found === 'string' ? Date.parse(found) : Number.NaN
-  return Number.isNaN(time) ? null : new Date(time).toISOString()
+  return time > 0 ? new Date(time).toISOString() : null
 }
 
 /** A time in Unix seconds, as ISO 8601. */

@@ -12,6 +12,7 @@ import {
   readGenericEvent,
   statusOfGenericType,
 } from '../genericEvent.ts'
+import { instantAt } from '../lenient.ts'
 import type { ProviderNotification } from '../provider.ts'
 import { parseExactJson, parseJson } from '../responses.ts'
 import { centsOf, paymentIdOf } from './transactions.ts'
@@ -229,9 +230,9 @@ function invalid(why: string, cause?: unknown): DomainError {
 
 /** Times have seven fractional digits, and are in UTC even without a zone. */
 function timeOf(eventDate: string): string {
-  const time = new Date(/(Z|[+-]\d\d:\d\d)$/.test(eventDate) ? eventDate : `${eventDate}Z`)
-  if (Number.isNaN(time.getTime())) throw invalid('eventDate is not a valid time')
-  return time.toISOString()
+  const time = instantAt(/(Z|[+-]\d\d:\d\d)$/.test(eventDate) ? eventDate : `${eventDate}Z`)
+  if (time === null) throw invalid('eventDate is not a valid time')
+  return time
 }
 
 const isAboutSubscription = (eventType: string) => eventType.startsWith('net.authorize.customer.subscription.')

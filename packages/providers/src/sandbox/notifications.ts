@@ -4,8 +4,9 @@ import { Id, Nullable } from '@paylog/domain/fields'
 import { RefundReason, RefundStatus } from '@paylog/domain/payments/events'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Amount, Code, maybe, notificationJson, UnixTime } from '../fields.ts'
+import { Amount, Code, maybe, notificationJson } from '../fields.ts'
 import { readGenericEvent } from '../genericEvent.ts'
+import { unixTimeAt } from '../lenient.ts'
 import type { ProviderNotification, ProviderReport } from '../provider.ts'
 import { signWithTime } from '../timedSignature.ts'
 import { chargeOf, failure, newIntent, paymentIdIn, withReport, withReportedRefund } from './intent.ts'
@@ -47,7 +48,7 @@ const DisputeEvent = Type.Object({
       amount: Amount,
       status: Type.Enum(['needs_response', 'won', 'lost']),
       reason: maybe(Code),
-      evidence_due_by: maybe(UnixTime),
+      evidence_due_by: maybe(Type.Integer()),
     }),
   }),
 })
@@ -68,16 +69,18 @@ export function readNotification(body: Buffer): ProviderNotification {
 }
 
 function reportOf(json: unknown, notification: ProviderNotification): ProviderReport | null {
-  const { provider_type, report } = notification
-  if (report?.about === 'status' && report.status === 'processing' && authorized.Check(json))
-    return { ...report, capturable_cents: json.data.object.amount_capturable }
+  const { provider_type, report, status } = notification
+  if (report?.about === 'status' && report.status === 'processing') {
+    if (authorized.Check(json)) return { ...report, capturable_cents: json.data.object.amount_capturable }
+    if (status === approved) return { ...report, awaits_capture: true }
+  }
   if (laterTypes.has(provider_type)) return laterReport(json, notification)
   return report
 }
 
 /** A report about money that was received before. */
 function laterReport(json: unknown, notification: ProviderNotification): ProviderReport {
-  const { provider_event_id, object_id, occurred_at: provider_time } = notification
+  const { provider_event_id, object_id, currency, occurred_at: provider_time } = notification
   const sourceOf = (provider_intent_id: string) => {
     const ids = { provider_intent_id, provider_payment_id: chargeOf(provider_intent_id) }
     return { provider_time, provider_event_id, ...ids }
@@ -89,7 +92,8 @@ function laterReport(json: unknown, notification: ProviderNotification): Provide
       ...sourceOf(payment_intent),
       refund_id: metadata?.refund_id ?? null,
       provider_refund_id: object_id,
-      refund_cents: amount,
+      amount_cents: amount,
+      currency,
       status,
       ...(reason && { reason }),
       ...(failure_code && { failure_code }),
@@ -105,8 +109,9 @@ function laterReport(json: unknown, notification: ProviderNotification): Provide
     status: disputeStatuses[status],
     provider_status: status,
     reason,
-    evidence_due_by: evidence_due_by ? new Date(evidence_due_by * 1000).toISOString() : null,
-    disputed_cents: amount,
+    evidence_due_by: unixTimeAt(evidence_due_by),
+    amount_cents: amount,
+    currency,
   }
 }
 

@@ -4,7 +4,7 @@ import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code, checkEvent, maybe, notificationJson, UnixTime } from '../fields.ts'
-import { codeAt, isoTime } from '../lenient.ts'
+import { codeAt, instantAt, isoTime } from '../lenient.ts'
 import type { ProviderNotification } from '../provider.ts'
 import {
   chargeDetails,
@@ -150,10 +150,10 @@ export function snapshotTypeOf(thinType: string): string | null {
  */
 export function readNotification(body: Buffer): ProviderNotification {
   const { json: event } = notificationJson(body)
-  if (thinEvent.Check(event)) {
-    const { id, type, created, related_object } = event
+  const occurred_at = instantAt(event, 'created')
+  if (thinEvent.Check(event) && occurred_at !== null) {
+    const { id, type, related_object } = event
     const object_id = related_object?.id ?? null
-    const occurred_at = new Date(created).toISOString()
     const { generic = null } = notificationKinds.get(snapshotTypeOf(type) ?? '') ?? {}
     const details = type.startsWith('v1.') ? thinDetails({ id, occurred_at }, object_id) : {}
     return toProviderNotification({ id, type, occurred_at, generic }, { object_id, ...details })
