@@ -51,7 +51,7 @@ export function createPaymentCounters(
       if (event.type === 'RefundRecorded' || event.type === 'ProviderCallFailed') reportRefund(event)
       if (event.type === 'PaymentDisputeRecorded' && event.data.is_new_status)
         countDispute({ provider: event.data.provider_id, status: event.data.status })
-      if (!('attention' in event.data) || event.data.attention === null) continue
+      if (!('attention' in event.data) || !event.data.attention) continue
       const { payment_id, provider_id, attention: code } = event.data
       countAttention({ provider: provider_id, code })
       log.warn(

@@ -214,7 +214,7 @@ function namesOf({ type, data }: LoggedEvent): string[] {
       return isFailed && data.error_code !== 'provider_unavailable' ? ['payment.failed'] : []
     }
     case 'PaymentDisputeRecorded':
-      return data.is_new_status ? ['payment.disputed'] : []
+      return [...(data.is_new_status ? ['payment.disputed'] : []), ...attention]
     case 'RefundRecorded': {
       const isTold = data.was_succeeded ? data.status === 'failed' : data.status === 'succeeded'
       return [...(isTold ? ['payment.refunded'] : []), ...attention]

@@ -1615,7 +1615,7 @@ export interface components {
             attention: components["schemas"]["AttentionEntry"][];
         };
         /** @enum {string} */
-        AttentionCode: "amount_mismatch" | "money_after_cancellation" | "unrequested_charge" | "refund_exceeds_payment" | "foreign_intent";
+        AttentionCode: "amount_mismatch" | "money_after_cancellation" | "unrequested_charge" | "refund_exceeds_payment" | "foreign_intent" | "reported_in_other_currency";
         AttentionEntry: {
             code: components["schemas"]["AttentionCode"];
             /** Format: date-time */
@@ -1731,6 +1731,8 @@ export interface components {
             provider_dispute_id: string | null;
             amount_cents: number | null;
             currency: string;
+            reported_amount_cents: number | null;
+            reported_currency: string | null;
             status: components["schemas"]["DisputeStatus"];
             reason: string | null;
             evidence_due_by: string | null;
@@ -2597,8 +2599,10 @@ export interface components {
             id: string;
             /** Format: uuid */
             payment_id: string;
-            amount_cents: number;
+            amount_cents: number | null;
             currency: string;
+            reported_amount_cents: number | null;
+            reported_currency: string | null;
             status: components["schemas"]["RefundStatus"];
             reason: components["schemas"]["RefundReason"];
             note: string | null;
@@ -2890,6 +2894,9 @@ export interface components {
             status: components["schemas"]["DisputeStatus"];
             reason: string | null;
             evidence_due_by: string | null;
+            reported_amount_cents?: number | null;
+            /** @description The other currency */
+            reported_currency?: string;
         };
         WebhookEndpoint: {
             /** @description Its name: the number of its variables, or legacy-1 */
@@ -2958,6 +2965,9 @@ export interface components {
             amount: number | null;
             status: components["schemas"]["RefundStatus"];
             reason: components["schemas"]["RefundReason"];
+            reported_amount_cents?: number | null;
+            /** @description The other currency */
+            reported_currency?: string;
         };
         WebhookSimulation: {
             /** @description A provider's own name, with or without the prefix <provider>:, or a generic or canonical name */

@@ -56,7 +56,7 @@ export function unitsAt(value: unknown, ...path: Path): number | null {
   return amount.Check(found) ? found : null
 }
 
-/** A time that is written as text, as ISO 8601 in UTC. */
+/** A time that is written as text, as ISO 8601 in UTC. Zero, the beginning of 1970, is no time. */
 export function instantAt(value: unknown, ...path: Path): string | null {
   const found = valueAt(value, ...path)
   // Date.parse would read a bare number as a year.

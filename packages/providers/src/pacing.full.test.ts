@@ -119,3 +119,34 @@ t.test('a payer’s call loses the time it waited, a background call keeps all o
   const kept = await leftAfter('reconciler', 100)
   t.ok(kept > 50 && kept <= 100, `${kept} ms`)
 })
+
+t.test(
+  'work from a queue does not wait for a pause of more than a second: its calls fail with the pause',
+  async (t) => {
+    const pace = createPace({ perSecond: 1 })
+    const queued = { pausedMs: 0, wasThrottled: false }
+    const inQueue = <Result>(work: () => Result) =>
+      withTimeLimit(minuteMs, () => withPriority('reconciler', work, queued))
+    withPriority('reconciler', () => pace.pause(500))
+    t.equal(
+      inQueue(() => pace.pausedMs()),
+      0,
+      'a short one',
+    )
+    await inQueue(() => pace.acquire())
+    const waiting = inQueue(() => pace.acquire())
+    const others = caller(pace).call('reconciler')
+    inQueue(() => pace.pause(3_000))
+    await t.rejects(waiting, { kind: 'unavailable', code: ownRateLimitCode })
+    await t.rejects(
+      inQueue(() => pace.acquire()),
+      { code: ownRateLimitCode },
+    )
+    t.ok(queued.wasThrottled && queued.pausedMs > 1_000 && queued.pausedMs <= 3_000, `${queued.pausedMs} ms`)
+    t.equal(
+      withPriority('payer', () => pace.pausedMs()),
+      0,
+    )
+    await others
+  },
+)

@@ -17,13 +17,23 @@ export type CallPriority = (typeof priorities)[number]
 const rateShares = { payer: 1, notification: 0.9, background: 0.9, reconciler: 0.5 }
 const priorities = ['payer', 'notification', 'background', 'reconciler'] as const
 
-const current = new AsyncLocalStorage<CallPriority>()
-const currentPriority = () => current.getStore() ?? 'payer'
+/**
+ * Set for work that comes from a queue: it gives its place back while the provider wants a pause, so its calls fail instead
+ * of waiting. `pausedMs` is how long the pause lasts, `wasThrottled` whether the provider throttled a call of this work.
+ */
+export type QueuedWork = { pausedMs: number; wasThrottled: boolean }
+
+const current = new AsyncLocalStorage<{ readonly priority: CallPriority; readonly queued: QueuedWork | undefined }>()
+const currentPriority = () => current.getStore()?.priority ?? 'payer'
+const currentQueued = () => current.getStore()?.queued
 
 /** Runs `work` with this priority for its provider calls. */
-export function withPriority<Result>(priority: CallPriority, work: () => Result): Result {
-  return current.run(priority, work)
+export function withPriority<Result>(priority: CallPriority, work: () => Result, queued?: QueuedWork): Result {
+  return current.run({ priority, queued }, work)
 }
+
+/** Whether a call that the provider throttles fails at once, because its work comes from a queue. */
+export const failsWhenThrottled = (): boolean => currentQueued() !== undefined
 
 const watched = new AsyncLocalStorage<{ wasThrottled: boolean }>()
 
@@ -43,6 +53,8 @@ export type Pace = {
    * Call when the provider throttled a call. Pauses calls of the same and of lower priorities, but never payers' calls.
    */
   pause(ms: number): void
+  /** How long work from a queue has to wait before its calls can start; 0 unless the provider wants a longer pause. */
+  pausedMs(): number
   /**
    * How long a call at the current priority waits for the rate limit and retries while throttled, in ms. 0 for payers'
    * calls and notifications.
@@ -55,6 +67,8 @@ export const ownRateLimitCode = 'own_rate_limit'
 
 /** A little more than a second, because network delay varies. */
 const windowMs = 1_050
+/** Work from a queue waits for shorter pauses than this: it would not be looked at again earlier. */
+const shortPauseMs = 1_000
 /** Upper limit for a longer `retry-after` of the provider. */
 const maxPauseMs = 30_000
 const defaultPatienceMs = 60_000
@@ -85,16 +99,21 @@ export function createPace({
     return Math.max(fullUntil, pausedUntil, lastOthersStart + windowMs / limit / rateShares[priority])
   }
 
+  function pausedMs(): number {
+    const leftMs = laneOf(lanes, currentPriority()).pausedUntil - performance.now()
+    return leftMs > shortPauseMs ? leftMs : 0
+  }
+
   function advance(): void {
     const now = performance.now()
     starts = limit === Number.POSITIVE_INFINITY ? [] : starts.filter((at) => now - at < windowMs)
     for (const lane of lanes)
-      for (const start of lane.waiting) {
+      for (const call of lane.waiting) {
         if (now < earliest(lane)) break
-        lane.waiting.delete(start)
+        lane.waiting.delete(call)
         starts.push(now)
         if (lane.priority !== 'payer') lastOthersStart = now
-        start()
+        call.start()
       }
     clearTimeout(timer)
     const next = Math.min(...lanes.filter(({ waiting }) => waiting.size > 0).map(earliest))
@@ -104,36 +123,62 @@ export function createPace({
   return {
     async acquire() {
       const { waiting } = laneOf(lanes, currentPriority())
+      const queued = currentQueued()
+      if (queued && pausedMs() > 0) throw pausedError(queued, pausedMs())
       const isPatient = currentPatienceMs() > 0
       const longestMs = isPatient ? currentPatienceMs() : remainingMs() / 2
       // Fail at once when the queue is too long for the call to start in time.
       if ((waiting.size / limit) * windowMs > longestMs) throw ownRateLimitError()
       const waitingSince = performance.now()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      waiting.add(resolve)
+      const call: WaitingCall = { start: resolve, fail: reject, queued }
+      waiting.add(call)
       advance()
-      const giveUp = setTimeout(() => waiting.delete(resolve) && reject(ownRateLimitError()), longestMs)
+      const giveUp = setTimeout(() => waiting.delete(call) && reject(ownRateLimitError()), longestMs)
       await promise.finally(() => clearTimeout(giveUp))
       if (isPatient) extendTimeLimit(performance.now() - waitingSince)
     },
     pause(ms) {
-      const seen = watched.getStore()
+      const [seen, queued] = [watched.getStore(), currentQueued()]
       if (seen) seen.wasThrottled = true
       const until = performance.now() + Math.min(ms, maxPauseMs)
       const { priority } = laneOf(lanes, currentPriority())
       const pausedLanes = lanes.slice(Math.max(1, priorities.indexOf(priority)))
-      for (const lane of pausedLanes) lane.pausedUntil = Math.max(lane.pausedUntil, until)
+      for (const lane of pausedLanes) {
+        lane.pausedUntil = Math.max(lane.pausedUntil, until)
+        giveBack(lane)
+      }
+      if (queued) Object.assign(queued, { wasThrottled: true, pausedMs: ms })
     },
+    pausedMs,
     patienceMs: currentPatienceMs,
   }
 }
 
-type Lane = { readonly priority: CallPriority; pausedUntil: number; readonly waiting: Set<() => void> }
+type WaitingCall = {
+  readonly start: () => void
+  readonly fail: (error: ProviderError) => void
+  readonly queued: QueuedWork | undefined
+}
+
+type Lane = { readonly priority: CallPriority; pausedUntil: number; readonly waiting: Set<WaitingCall> }
+
+/** Calls of work from a queue do not wait for a pause. */
+function giveBack({ waiting, pausedUntil }: Lane): void {
+  const leftMs = pausedUntil - performance.now()
+  if (leftMs <= shortPauseMs) return
+  for (const call of waiting) if (call.queued && waiting.delete(call)) call.fail(pausedError(call.queued, leftMs))
+}
 
 function laneOf(lanes: readonly Lane[], priority: CallPriority): Lane {
   const lane = lanes.find((each) => each.priority === priority)
   if (!lane) throw new Error(`No lane for ${priority}`)
   return lane
+}
+
+function pausedError(queued: QueuedWork, pausedMs: number): ProviderError {
+  queued.pausedMs = pausedMs
+  return ownRateLimitError()
 }
 
 function ownRateLimitError(): ProviderError {

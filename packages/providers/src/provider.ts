@@ -4,6 +4,7 @@ import type { CaptureMethod, RefundReason } from '@paylog/domain/payments/events
 import type { Evidence, ReceivedReport, ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import type { RecordRefund } from '@paylog/domain/payments/refunds'
+import type { ReportedMoney } from '@paylog/domain/payments/reportedMoney'
 import type { SharedFactKind, SubscriptionFacts } from '@paylog/domain/providerEvents'
 import type { ProductCatalog } from './productCatalog.ts'
 import type { ProviderMethods } from './providerMethods.ts'
@@ -96,6 +97,11 @@ export type Provider = {
    */
   readonly completeNotification: ((notification: ProviderNotification) => Promise<ProviderNotification>) | null
 
+  /**
+   * How long work from a queue has to wait before it calls the provider, which throttled calls of the current priority, in
+   * ms. Absent where calls are never throttled.
+   */
+  readonly pausedMs?: () => number
   /** Closes the connections. */
   close(): Promise<void>
 }
@@ -165,7 +171,7 @@ export type RefundCharge = IntentRef &
 /** What the provider says of one refund. */
 export type ReportedRefund = Reported<RecordRefund>
 
-export type FurtherCharge = { readonly provider_payment_id: string; readonly amount_cents: number | null }
+export type FurtherCharge = ReportedMoney & { readonly provider_payment_id: string }
 
 export type IntentSnapshot = {
   /** `provider_event_id` is null, and `provider_time` is the provider's clock when it responded. */
@@ -240,7 +246,7 @@ export type ProviderReport =
   | ({ readonly about: 'status' } & Reported<Evidence>)
   | ({ readonly about: 'refund' } & ReportedRefund)
   /** How much of a charge is refunded altogether. */
-  | ({ readonly about: 'refunded_total'; readonly refunded_cents: number | null } & Reported<ReceivedReport>)
+  | ({ readonly about: 'refunded_total' } & Reported<ReceivedReport & ReportedMoney>)
   | ({ readonly about: 'dispute' } & Reported<RecordDispute>)
 
 export type ProviderErrorKind =

@@ -1,6 +1,6 @@
 // Retries of provider requests.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ownRateLimitCode, type Pace } from './pacing.ts'
+import { failsWhenThrottled, ownRateLimitCode, type Pace } from './pacing.ts'
 import { ProviderError, type RateLimit } from './provider.ts'
 import { extendTimeLimit, remainingMs } from './timeLimit.ts'
 
@@ -15,7 +15,7 @@ const minAttemptMs = 250
 /**
  * Repeats a request within the time limit. A throttled one certainly did nothing, so it is repeated until the time is
  * over; if the provider wants to wait longer, once more at the end. The pauses of a background call do not count, for up
- * to `patienceMs`. A request whose response was lost is repeated a few times, if it is repeatable.
+ * to `patienceMs`; work from a queue does not wait, and comes back later. A request whose response was lost is repeated a few times, if it is repeatable.
  *
  * Once a response was lost, the outcome stays unknown, even if a later attempt does not reach the provider.
  * @param attempt throws ProviderError
@@ -40,6 +40,7 @@ export async function withRetries<Result>(
         throttledError = error
         const pauseMs = pauseAfter(rateLimit, throttles++)
         pace.pause(pauseMs)
+        if (failsWhenThrottled()) throw lostError ?? error
         const isPatient = performance.now() + pauseMs < patientUntil
         if (!isPatient && leftMs <= 0) throw lostError ?? error
         if (isPatient) extendTimeLimit(pauseMs)

@@ -113,6 +113,20 @@ t.test('unknown amounts and facts of refunds and disputes are null', async (t) =
   ])
 })
 
+t.test('a refund or dispute in another currency has what was reported, and sends payment.attention', async (t) => {
+  const reported = { reported_amount_cents: 5600, reported_currency: 'EUR' }
+  const other = { ...reported, attention: 'reported_in_other_currency' } as const
+  const attention = { event: 'payment.attention', data: { status: 'succeeded', attention: { code: other.attention } } }
+  t.match(bodiesOf(refundRecorded({ refund_cents: null, ...other })), [
+    { data: { refund: { amount: null, ...reported } } },
+    attention,
+  ])
+  t.match(bodiesOf(disputeRecorded({ disputed_cents: null, ...other })), [
+    { data: { dispute: { amount: null, ...reported } } },
+    attention,
+  ])
+})
+
 t.test('a create call that was never made or only throttled sends nothing [10.4-not-failed]', async (t) => {
   const failed = { ...ourPayment, attempt: 1, refund_id: null, failure_code: 'rate_limit', failure_message: 'no' }
   const everything = [endpointSettings(1, 'both'), { EXTERNAL_WEBHOOK_URLS: 'https://example.com/old' }] as const

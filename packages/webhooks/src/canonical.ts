@@ -18,7 +18,11 @@ export type EventOf<Type extends RecordedType> = {
 type Rule<Type extends RecordedType> = (event: EventOf<Type>) => readonly CanonicalMessage[]
 
 type AttentionEvent = EventOf<
-  'PaymentAmountMismatch' | 'PaymentConflictDetected' | 'ProviderEventIgnored' | 'RefundRecorded'
+  | 'PaymentAmountMismatch'
+  | 'PaymentConflictDetected'
+  | 'ProviderEventIgnored'
+  | 'RefundRecorded'
+  | 'PaymentDisputeRecorded'
 >
 
 /**
@@ -39,7 +43,7 @@ const rules: { readonly [Type in RecordedType]?: Rule<Type> } = {
   // There is no canonical name for a cancellation, and without a message receivers would wait for the payment's end.
   PaymentCanceled: (event) => [payment(event, 'payment.failed', 'canceled')],
   RefundRecorded: (event) => [...refunded(event), ...attentionMessages(event, event.data.payment_status)],
-  PaymentDisputeRecorded: disputed,
+  PaymentDisputeRecorded: (event) => [...disputed(event), ...attentionMessages(event, event.data.payment_status)],
   PaymentAmountMismatch: (event) => attentionMessages(event, null),
   // Of another payment than a canceled one, a conflict is a second charge.
   PaymentConflictDetected: (event) =>
@@ -69,23 +73,30 @@ function payment(
 /** Once when the refund succeeds, and once more when it fails after that. */
 function refunded(event: EventOf<'RefundRecorded'>): readonly CanonicalMessage[] {
   const { refund_id: id, refund_cents: amount, status, was_succeeded, reason } = event.data
+  const refund = { id, amount, status, reason, ...reportedIn(event) }
   const isTold = was_succeeded ? status === 'failed' : status === 'succeeded'
   if (!isTold) return []
-  return [payment(event, 'payment.refunded', event.data.payment_status, { refund: { id, amount, status, reason } })]
+  return [payment(event, 'payment.refunded', event.data.payment_status, { refund })]
 }
 
 /** When the dispute is opened or closed. Only administrators see it in the log: the payer must not learn our deadline. */
 function disputed(event: EventOf<'PaymentDisputeRecorded'>): readonly CanonicalMessage[] {
   const { dispute_id: id, disputed_cents: amount, status, is_new_status, reason, evidence_due_by } = event.data
   if (!is_new_status) return []
-  const dispute = { id, amount, status, reason, evidence_due_by }
+  const dispute = { id, amount, status, reason, evidence_due_by, ...reportedIn(event) }
   return [payment(event, 'payment.disputed', event.data.payment_status, { dispute, owner: null })]
+}
+
+/** What the provider reported in another currency; the amount is then null. */
+function reportedIn({ data }: EventOf<'RefundRecorded' | 'PaymentDisputeRecorded'>) {
+  const { reported_amount_cents = null, reported_currency } = data
+  return reported_currency ? { reported_amount_cents, reported_currency } : {}
 }
 
 /** Only for administrators, in the log too. @param status the payment's; `null` when the event does not show it */
 function attentionMessages(event: AttentionEvent, status: string | null): readonly CanonicalMessage[] {
   const { attention: code } = event.data
-  if (code === null) return []
+  if (!code) return []
   const attention = { code, message: attentionMessage(code) }
   return [payment(event, 'payment.attention', status, { attention, owner: null })]
 }

@@ -21,9 +21,21 @@ const facts = {
   current_period_end: Type.Optional(Type.String({ format: 'date-time' })),
 }
 
+/** Set only when the provider reported it in another currency than the payment's. */
+const reportedInOtherCurrency = {
+  reported_amount_cents: Type.Optional(Amount('What the provider reported, if the amount is null')),
+  reported_currency: Type.Optional(Type.String({ description: 'The other currency' })),
+}
+
 /** `data.refund` of payment.refunded. The id is ours, like that of a dispute. */
 export const RefundFacts = Type.Object(
-  { id: Type.String(), amount: Amount('The refund'), status: RefundStatus, reason: RefundReason },
+  {
+    id: Type.String(),
+    amount: Amount('The refund'),
+    status: RefundStatus,
+    reason: RefundReason,
+    ...reportedInOtherCurrency,
+  },
   { title: 'WebhookRefund' },
 )
 export type RefundFacts = Static<typeof RefundFacts>
@@ -36,6 +48,7 @@ export const DisputeFacts = Type.Object(
     status: DisputeStatus,
     reason: Nullable(Type.String({ description: "The provider's word" })),
     evidence_due_by: Nullable(Type.String({ description: 'ISO 8601' })),
+    ...reportedInOtherCurrency,
   },
   { title: 'WebhookDispute' },
 )

@@ -86,7 +86,9 @@ const refunds = fc
     status: fc.constantFrom('pending', 'succeeded', 'failed'),
     was_succeeded: fc.boolean(),
     reason: fc.constantFrom('duplicate', 'fraudulent', 'requested_by_customer', 'other'),
-    attention: maybe(fc.constant('refund_exceeds_payment')),
+    attention: maybe(fc.constantFrom('refund_exceeds_payment', 'reported_in_other_currency')),
+    reported_amount_cents: maybe(fc.nat()),
+    reported_currency: maybe(text),
   })
   .map(refundRecorded)
 const disputes = fc

@@ -44,7 +44,7 @@ const receive = (sent: NotificationFixture, on: Workflow = workflow) =>
   receiveNotification(on, { provider, body: bytes(sent), headers: {}, requestId: 'request' })
 const inboxOf = ({ provider_event_id }: NotificationFixture) => providerEventStream(provider.id, provider_event_id)
 const refundOf = (charge: string, refund_id: string) =>
-  notification({ about: 'refund', provider_payment_id: charge, provider_refund_id: refund_id, refund_cents: 100 })
+  notification({ about: 'refund', provider_payment_id: charge, provider_refund_id: refund_id, amount_cents: 100 })
 
 async function opened(): Promise<{ id: string; intent: FakeIntent }> {
   const { payment_id: id } = await open()

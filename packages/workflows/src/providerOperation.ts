@@ -150,7 +150,7 @@ export async function beginOrFinish<State, Event extends RecordedDomainEvent, Re
   operation: ProviderOperation<State, Event, Result>,
   begin: Begin<State, Event>,
   { known, metadata }: Pick<OperationContext<State>, 'known' | 'metadata'>,
-): Promise<LoadedState<State> & { readonly madeCall: boolean }> {
+): Promise<HandledCommand<State, Event> & { readonly madeCall: boolean }> {
   const begun = await beginOperation(workflow, operation, begin, { known, metadata })
   if (begun.began) return { ...begun, madeCall: true }
   const finished = await finishOperation(workflow, operation, { known: begun, metadata })

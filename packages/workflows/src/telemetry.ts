@@ -45,6 +45,7 @@ const inProcessCalls: Readonly<
   readNotification: true,
   keepsPrice: true,
   checkProduct: true,
+  pausedMs: true,
   close: true,
 }
 

@@ -54,7 +54,8 @@ function twoPersons(log: LogFixture): void {
       request_fingerprint: null,
     } as const
     log.decide(payment, (state) => requestRefund(requested, state))
-    const refunded = { refund_id, provider_refund_id: `re_${id}`, refund_cents: 1000, status: 'succeeded' as const }
+    const amount = { amount_cents: 1000, currency: null, status: 'succeeded' as const }
+    const refunded = { refund_id, provider_refund_id: `re_${id}`, ...amount }
     log.decide(payment, (state) => recordRefund({ ...report(12), ...refunded }, state))
     addPaymentTo(log, guest(`${name}@example.com`))
     addMethodTo(log, { ...ofUser(id), alias: name })

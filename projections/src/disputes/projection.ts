@@ -1,5 +1,6 @@
 // The projection of disputes: one row for each, by our id.
 import { type DisputeStatus, paymentEvents } from '@paylog/domain/payments/events'
+import { amountIn } from '@paylog/domain/payments/money'
 import { bigint, kept, nullable, text, textOf, time, uuid } from '../columns.ts'
 import { defineProjection } from '../projection.ts'
 
@@ -9,6 +10,8 @@ const columns = {
   provider_dispute_id: nullable(text),
   amount_cents: nullable(bigint),
   currency: text,
+  reported_amount_cents: nullable(bigint),
+  reported_currency: nullable(text),
   status: textOf<DisputeStatus>(),
   provider_status: text,
   reason: nullable(text),
@@ -21,7 +24,7 @@ const { PaymentDisputeRecorded } = paymentEvents
 
 export const disputes = defineProjection({
   name: 'disputes',
-  schemaVersion: 1,
+  schemaVersion: 2,
   streamPrefix: 'payment-',
   streamIdColumn: 'payment_id',
   columns,
@@ -36,7 +39,7 @@ export const disputes = defineProjection({
     PaymentDisputeRecorded: ({ data }) => ({
       insert: {
         ...data,
-        amount_cents: data.disputed_cents,
+        ...amountIn(data, data.disputed_cents),
         created_at: data.occurred_at,
         updated_at: data.occurred_at,
       },

@@ -51,7 +51,8 @@ const refund = (minute: number, charge: string) => ({
   ...report(minute, charge),
   refund_id: null,
   provider_refund_id: `re_${charge}`,
-  refund_cents: 100,
+  amount_cents: 100,
+  currency: null,
 })
 
 const dispute = (minute: number, charge: string) => ({
@@ -61,7 +62,8 @@ const dispute = (minute: number, charge: string) => ({
   provider_status: 'needs_response',
   reason: null,
   evidence_due_by: null,
-  disputed_cents: 100,
+  amount_cents: 100,
+  currency: null,
 })
 
 t.test(

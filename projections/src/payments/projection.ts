@@ -209,7 +209,10 @@ export const payments = defineProjection({
       const refunded_cents = { [refund_id]: status === 'succeeded' ? (refund_cents ?? 0) : 0 }
       return { patch: { ...attentionPatch(event), refunded_cents, updated_at: occurred_at } }
     },
-    PaymentDisputeRecorded: ({ data }) => ({ patch: { dispute_statuses: { [data.dispute_id]: data.status } } }),
+    PaymentDisputeRecorded: (event) => {
+      const { dispute_id, status } = event.data
+      return { patch: { ...attentionPatch(event), dispute_statuses: { [dispute_id]: status } } }
+    },
   },
 })
 

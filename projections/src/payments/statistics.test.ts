@@ -31,13 +31,16 @@ t.test('statistics count payments, refunds and disputes by interval, currency an
   pay({ occurred_at: day(1), total_cents: 100 })
   pay({ occurred_at: day(1), currency: 'USD' })
   pay({ occurred_at: day(2, '00:00:00.000'), provider_id: 'stripe' })
-  const amounts = { refund_id: null, refund_cents: 50 }
+  const amounts = { refund_id: null, amount_cents: 50, currency: 'eur' }
   for (const [number, status] of (['succeeded', 'failed', 'pending'] as const).entries()) {
     const refund = { ...report(day(2), 'ch_1'), ...amounts, provider_refund_id: `re_${number}`, status }
     log.decide(paid, (state) => recordRefund(refund, state))
   }
+  const inOtherCurrency = { ...report(day(2), 'ch_1'), ...amounts, currency: 'usd', status: 'succeeded' as const }
+  log.decide(paid, (state) => recordRefund({ ...inOtherCurrency, provider_refund_id: 're_usd' }, state))
   const dispute = { provider_dispute_id: 'du_1', status: 'open' as const, provider_status: 'x', reason: null }
-  const disputed = { ...report(day(3), 'ch_1'), ...dispute, evidence_due_by: null, disputed_cents: 300 }
+  const owed = { amount_cents: 300, currency: 'EUR' }
+  const disputed = { ...report(day(3), 'ch_1'), ...dispute, evidence_due_by: null, ...owed }
   log.decide(paid, (state) => recordDispute(disputed, state))
   for (const projection of projections) await reapply(pool, projection, log)
 
@@ -63,7 +66,7 @@ t.test('statistics count payments, refunds and disputes by interval, currency an
       currency: 'USD',
       payments: { pending: { count: 1, amount_cents: 1000 } },
     },
-    { ...interval(midnight(2), midnight(3)), refunds: { count: 1, amount_cents: 50 } },
+    { ...interval(midnight(2), midnight(3)), refunds: { count: 2, amount_cents: 50 } },
     {
       ...interval(midnight(2), midnight(3)),
       provider_id: 'stripe',

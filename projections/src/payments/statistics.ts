@@ -60,7 +60,7 @@ function statisticsSql({ from, to, interval }: StatisticsQuery) {
         sum(amount_received_cents) as received_cents
       from read_models.payments where ${between} group by begin, currency, provider_id, status
       union all
-      select ${grouped}, 'refunds', '', count(*), sum(amount_cents), 0
+      select ${grouped}, 'refunds', '', count(*), coalesce(sum(amount_cents), 0), 0
       from read_models.refunds where status = 'succeeded' and ${between} group by begin, currency, provider_id
       union all
       select ${grouped}, 'disputes', '', count(*), coalesce(sum(amount_cents), 0), 0

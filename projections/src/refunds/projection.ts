@@ -1,13 +1,17 @@
 // The projection of refunds: one row for each, by our id.
 import { paymentEvents, type RefundReason, type RefundStatus } from '@paylog/domain/payments/events'
+import { amountIn } from '@paylog/domain/payments/money'
+import { inPaymentCurrency } from '@paylog/domain/payments/reportedMoney'
 import { bigint, kept, latest, nullable, personal, text, textOf, time, uuid } from '../columns.ts'
 import { defineProjection } from '../projection.ts'
 
 const columns = {
   payment_id: uuid,
   provider_id: text,
-  amount_cents: latest(bigint),
+  amount_cents: latest(nullable(bigint)),
   currency: text,
+  reported_amount_cents: latest(nullable(bigint)),
+  reported_currency: latest(nullable(text)),
   status: latest(textOf<RefundStatus>()),
   reason: textOf<RefundReason>(),
   note: personal(nullable(text)),
@@ -21,7 +25,7 @@ const { RefundRequested, ProviderCallFailed, RefundRecorded } = paymentEvents
 
 export const refunds = defineProjection({
   name: 'refunds',
-  schemaVersion: 2,
+  schemaVersion: 3,
   streamPrefix: 'payment-',
   streamIdColumn: 'payment_id',
   columns,
@@ -38,7 +42,7 @@ export const refunds = defineProjection({
     RefundRequested: ({ data }) => ({
       insert: {
         ...data,
-        amount_cents: data.refund_cents,
+        ...inPaymentCurrency(data.refund_cents),
         status: 'pending',
         provider_refund_id: null,
         failure_code: null,
@@ -56,7 +60,7 @@ export const refunds = defineProjection({
     RefundRecorded: ({ data }) => ({
       insert: {
         ...data,
-        amount_cents: data.refund_cents ?? 0,
+        ...amountIn(data, data.refund_cents),
         created_at: data.occurred_at,
         updated_at: data.occurred_at,
       },

@@ -36,7 +36,8 @@ const refund = (refundId: fc.Arbitrary<string>) =>
     source,
     refund_id: fc.option(refundId),
     provider_refund_id: fc.constantFrom('re_1', 're_2', null),
-    refund_cents: fc.option(cents),
+    amount_cents: fc.option(cents),
+    currency: fc.constantFrom('EUR', 'usd', null),
     status: fc.constantFrom('pending' as const, 'succeeded' as const, 'failed' as const),
   })
 
@@ -47,7 +48,8 @@ const dispute = fc.record({
   provider_status: fc.constantFrom('needs_response', 'under_review', 'closed'),
   reason: fc.constantFrom('fraudulent', null),
   evidence_due_by: fc.option(time),
-  disputed_cents: fc.option(cents),
+  amount_cents: fc.option(cents),
+  currency: fc.constantFrom('EUR', 'usd', null),
 })
 
 const callFailures = fc.record({

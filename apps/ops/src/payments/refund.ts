@@ -53,5 +53,7 @@ function identityOf(key: string | undefined, payment_id: string, request: readon
   }
 }
 
-const refundLine = ({ id, payment_id, amount_cents, currency, status }: RefundResource) =>
-  `Refund ${id} of payment ${payment_id} is ${status}: ${amountText(amount_cents, currency)}`
+function refundLine({ id, payment_id, amount_cents, currency, status }: RefundResource): string {
+  const amount = amount_cents === null ? 'an unknown amount' : amountText(amount_cents, currency)
+  return `Refund ${id} of payment ${payment_id} is ${status}: ${amount}`
+}

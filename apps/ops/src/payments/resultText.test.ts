@@ -21,7 +21,11 @@ function result(
   problem?: string,
 ): ReconcileResult {
   const { further_charges = [], ...reported } = there ?? {}
-  const further = further_charges.map((provider_payment_id) => ({ provider_payment_id, amount_cents: 2200 }))
+  const further = further_charges.map((provider_payment_id) => ({
+    provider_payment_id,
+    amount_cents: 2200,
+    currency: 'EUR',
+  }))
   const evidence: IntentSnapshot['evidence'] = {
     status: 'succeeded',
     provider_time: '2026-11-20T12:00:00.000Z',

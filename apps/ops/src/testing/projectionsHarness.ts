@@ -36,9 +36,10 @@ const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 const at = '2026-03-02T10:00:00.000Z'
 const ids = { provider_event_id: null, provider_intent_id: null, provider_payment_id: null }
 const report = { occurred_at: at, provider_time: at, ...ids }
-const refund = { refund_id: null, refund_cents: 100, status: 'succeeded' } as const
+const money = { amount_cents: 100, currency: null }
+const refund = { refund_id: null, ...money, status: 'succeeded' } as const
 const about = { provider_status: 'needs_response', reason: null, evidence_due_by: null }
-const dispute = { status: 'open', disputed_cents: 100, ...about } as const
+const dispute = { status: 'open', ...money, ...about } as const
 
 /** The column that `tamper` changes in each projection. */
 export const changedColumns = {

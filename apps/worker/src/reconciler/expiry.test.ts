@@ -1,5 +1,9 @@
 import { createFakeProvider, fails, passes } from '@paylog/deliveries/testing/fakeProvider'
 import { paymentStream } from '@paylog/event-store/streamName'
+import { createPace } from '@paylog/providers/pacing'
+import { type IntentRef, ProviderError, type WithKey } from '@paylog/providers/provider'
+import { withRetries } from '@paylog/providers/retries'
+import { withTimeLimit } from '@paylog/providers/timeLimit'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -48,4 +52,60 @@ t.test('an expiry whose cancellation has an unknown outcome is finished', async 
   provider.after = passes
   harness.forward(61 * second)
   await waitFor(async () => (await statusOf(id)) === 'canceled', { what: 'the cancellation' })
+})
+
+const lineOf = (id: string) =>
+  waitFor(async () => harness.lines.findLast((line) => line.includes(id) && line.includes('expir')), {
+    what: `the log line about the expiry of ${id}`,
+  })
+
+t.test('the log says what became of an expiry: canceled, paid, not canceled with the code, or not yet', async (t) => {
+  const rejected = async () => {
+    throw new ProviderError('rejected', 'intent_locked', 'No')
+  }
+  for (const [message, before, isPaid] of [
+    ['canceled a payment that expired', passes, false],
+    ['the payer was faster than the expiry', passes, true],
+    ['the provider did not cancel a payment that expired', rejected, false],
+    ['a payment that expired is not canceled yet', fails('unknown'), false],
+  ] as const) {
+    const provider = createFakeProvider(t)
+    const { stop } = await harness.startWorker(t, provider)
+    const id = await harness.open(provider, { expires_at: inAMinute() })
+    await planned(id)
+    if (isPaid) provider.set(`intent-0-${id}`, 'succeeded')
+    provider.before = before
+    harness.forward(61 * second)
+    const line = JSON.parse((await lineOf(id)) ?? '')
+    t.equal(line.msg, message)
+    if (before === rejected) t.match(line, { outcome: 'rejected', failure_code: 'intent_locked', status: 'pending' })
+    await stop()
+  }
+})
+
+t.test('cancellations that the provider throttles keep no other payment from being canceled', async (t) => {
+  const pace = createPace({ perSecond: 0 })
+  const throttled = new Set<string>()
+  const provider = createFakeProvider(t)
+  const { cancelIntent } = provider
+  const cancel = async (ref: IntentRef & WithKey) => {
+    await pace.acquire()
+    if (!throttled.has(ref.payment_id)) return await cancelIntent(ref)
+    throw new ProviderError('unavailable', 'rate_limit', 'Slow down', { rateLimit: { retryAfterMs: null } })
+  }
+  Object.assign(provider, {
+    pausedMs: () => pace.pausedMs(),
+    cancelIntent: (ref: IntentRef & WithKey) =>
+      withTimeLimit(5 * second, () => withRetries({ pace, isRepeatable: true }, () => cancel(ref))),
+  })
+  const expires_at = inAMinute()
+  for (let number = 0; number < 9; number++) throttled.add(await harness.open(provider, { expires_at }))
+  const last = await harness.open(provider, { expires_at: new Date(Date.parse(expires_at) + second).toISOString() })
+  await harness.startWorker(t, provider)
+  await planned(last)
+  harness.forward(63 * second)
+  await waitFor(async () => (await statusOf(last)) === 'canceled', { what: 'the cancellation', timeoutMs: 20 * second })
+  for (const id of throttled) t.equal(await statusOf(id), 'pending')
+  throttled.clear()
+  harness.forward(60 * second)
 })

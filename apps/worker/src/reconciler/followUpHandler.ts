@@ -12,8 +12,18 @@ import type { Workflow } from '@paylog/workflows/context'
 import { applyStoredNotification } from '@paylog/workflows/notifications'
 import { type CallOnPayment, expirePayment } from '@paylog/workflows/payments/intentCalls'
 import { type Reconciliation, reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
+import { logExpiry } from './expiryLog.ts'
 import type { FollowUp, NextCheck } from './followUps.ts'
-import { afterFailure, afterReconciliation, isFinal, isUrgent, maxSnapshotAgeMs, withExpiry } from './nextCheck.ts'
+import {
+  afterFailure,
+  afterPause,
+  afterReconciliation,
+  type CheckTiming,
+  isFinal,
+  isUrgent,
+  maxSnapshotAgeMs,
+  withExpiry,
+} from './nextCheck.ts'
 
 /** Handles a follow-up. Never throws: an error is a reason to look again. */
 export type FollowUpHandler = (followUp: FollowUp, provider: Provider) => Promise<NextCheck>
@@ -51,10 +61,9 @@ export function createFollowUpHandler(deps: {
 
   /** @returns undefined when the payment has to be looked at: it could not be canceled, or the outcome is unknown */
   async function expire(followUp: FollowUp, request: CallOnPayment): Promise<NextCheck | undefined> {
-    const payment = existingPayment((await expirePayment(workflow, request)).state)
-    const { payment_id, provider_id, status } = payment
-    log.info({ payment_id, provider_id, status, ...idsOf(followUp) }, 'canceled a payment that expired')
-    return isFinal(payment) ? 'over' : undefined
+    const ended = await expirePayment(workflow, request)
+    logExpiry(log, ended, idsOf(followUp))
+    return isFinal(existingPayment(ended.state)) ? 'over' : undefined
   }
 
   function logOutcome(
@@ -96,9 +105,28 @@ export function createFollowUpHandler(deps: {
   return (followUp, provider) =>
     inSpan(
       { name: `follow up ${kindOf(followUp)}`, root: true, attributes: attributesOf(followUp, provider) },
-      // Urgent follow-ups go before looks at unpaid payments.
-      (span) => withPriority(isUrgent(followUp) ? 'background' : 'reconciler', () => handle(followUp, provider, span)),
+      (span) => unlessPaused(followUp, { provider, timing, handle: () => handle(followUp, provider, span) }),
     )
+}
+
+/** While the provider wants a pause, the follow-up goes back to the list, so that it takes nobody's place. */
+async function unlessPaused(
+  followUp: FollowUp,
+  options: {
+    readonly provider: Provider
+    readonly timing: () => CheckTiming
+    readonly handle: () => Promise<NextCheck>
+  },
+): Promise<NextCheck> {
+  const { provider, timing, handle } = options
+  const queued = { pausedMs: 0, wasThrottled: false }
+  const handleOrWait = async () => {
+    queued.pausedMs = provider.pausedMs?.() ?? 0
+    return queued.pausedMs > 0 ? followUp : await handle()
+  }
+  // Urgent follow-ups go before looks at unpaid payments.
+  const next = await withPriority(isUrgent(followUp) ? 'background' : 'reconciler', handleOrWait, queued)
+  return queued.pausedMs > 0 ? afterPause(followUp, { next, ...queued }, timing()) : next
 }
 
 const isDueToExpire = ({ times }: FollowUp, { status }: Payment, now: Date) =>

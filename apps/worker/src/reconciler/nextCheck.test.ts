@@ -6,7 +6,14 @@ import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
 import type { FollowUp } from './followUps.ts'
-import { afterFailure, afterReconciliation, maxSnapshotAgeMs, watchedForMs, withExpiry } from './nextCheck.ts'
+import {
+  afterFailure,
+  afterPause,
+  afterReconciliation,
+  maxSnapshotAgeMs,
+  watchedForMs,
+  withExpiry,
+} from './nextCheck.ts'
 import type { CheckTimes } from './plan.ts'
 
 const now = new Date(eventSamples.PaymentInitiated.occurred_at)
@@ -244,4 +251,17 @@ t.test('a paid payment whose refunds were only counted is asked about until the 
   t.match(lookAfter('unreachable'), { times: { ask: Date } })
   t.equal(lookAfter('same'), 'over')
   t.end()
+})
+
+t.test('what the provider throttled comes back after its pause, behind what was not called', async (t) => {
+  const urgent = followUp({ finish: now, expire: after(hour) }, 2)
+  const next = { times: { ...none, watch: after(hour) }, pauses: 3 }
+  const paused = { next, pausedMs: 30 * second, wasThrottled: false }
+  const times = { ...urgent.times, finish: after(30 * second) }
+  t.strictSame(afterPause(urgent, paused, timing), { times, pauses: 2 })
+  const throttled = { ...paused, wasThrottled: true }
+  const later = after(30 * second + 10 * second * 1.25 ** 2)
+  t.strictSame(afterPause(urgent, throttled, timing), { times: { ...times, finish: later }, pauses: 3 })
+  t.strictSame(afterPause(watched, throttled, timing), next, 'a look that found nothing out')
+  t.strictSame(afterPause(urgent, { ...throttled, next: 'over' }, timing), 'over')
 })

@@ -1,5 +1,7 @@
 // Plans the next look at a payment or notification after a follow-up.
+import { mapFields } from '@paylog/domain/fields'
 import { isAbsorbing, openCallsOf, type Payment } from '@paylog/domain/payments/payment'
+import type { QueuedWork } from '@paylog/providers/pacing'
 import type { Provider } from '@paylog/providers/provider'
 import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import type { FollowUp, NextCheck } from './followUps.ts'
@@ -51,6 +53,23 @@ export function afterFailure(followUp: FollowUp, timing: CheckTiming): NextCheck
   if (expire === null || next === 'over') return next
   const soon = next.times.finish ?? next.times.ask ?? expire
   return { ...next, times: { ...next.times, expire: new Date(Math.max(soon.getTime(), expire.getTime())) } }
+}
+
+/**
+ * When to look again after the provider wanted a pause: when it is over. A call that was throttled itself waits longer, behind
+ * those that were not made, and is a look at a payment that is only watched.
+ */
+export function afterPause(
+  followUp: FollowUp,
+  { next, pausedMs, wasThrottled }: QueuedWork & { readonly next: NextCheck },
+  { now }: CheckTiming,
+): NextCheck {
+  if (next === 'over' || (wasThrottled && !isUrgent(followUp))) return next
+  const { times, pauses } = followUp
+  const over = new Date(now.getTime() + pausedMs)
+  const at = wasThrottled ? after(over, unknownOutcomeMs, pauses, maxUrgentPauseMs) : over
+  const later = (time: Date | null) => (time !== null && time < at ? at : time)
+  return { times: mapFields(times, later), pauses: wasThrottled ? pauses + 1 : pauses }
 }
 
 /** How long after a failed attempt to cancel it an expired payment is canceled again. */

@@ -32,6 +32,17 @@ t.test('capturing a part leaves the total as it is, and more than is authorized 
   })
 })
 
+t.test('a capture that the provider cannot express is 422, before anything is recorded or asked', async (t) => {
+  const id = await authorized({ currency: 'KWD', total_cents: 20_000 })
+  fake.calls.length = 0
+  t.match(await recordsNothing(t, () => change(id, 'capture', { amount_cents: 1005 })), {
+    status: 422,
+    error: { code: 'currency_not_supported' },
+  })
+  t.same(fake.calls, [])
+  t.equal((await change(id, 'capture', { amount_cents: 1010 })).status, 200)
+})
+
 t.test('a capture of a bad amount is 400', async (t) => {
   const id = await authorized()
   for (const body of [

@@ -91,6 +91,7 @@ const captureErrors: readonly ErrorCode[] = [
   'currency_mismatch',
   'payment_declined',
   'provider_rejected',
+  'currency_not_supported',
 ]
 
 const captureSchema = {

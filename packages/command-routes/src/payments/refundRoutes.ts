@@ -56,6 +56,8 @@ const exampleRefund: RefundResource = {
   payment_id: exampleId,
   amount_cents: 500,
   currency,
+  reported_amount_cents: null,
+  reported_currency: null,
   status: 'succeeded',
   reason: 'requested_by_customer',
   note: 'One of two items was returned',

@@ -75,6 +75,17 @@ t.test('a refund of more than is left is 422 with what is left', async (t) => {
   t.match(await recordsNothing(t, () => refund(id)), tooMuch(0))
 })
 
+t.test('a refund that the provider cannot express is 422, before anything is recorded or asked', async (t) => {
+  const id = await paid({ currency: 'KWD', total_cents: 20_000 })
+  fake.calls.length = 0
+  t.match(await recordsNothing(t, () => refund(id, { amount_cents: 1005 })), {
+    status: 422,
+    error: { code: 'currency_not_supported' },
+  })
+  t.same(fake.calls, [])
+  t.equal((await refund(id, { amount_cents: 1010 })).status, 201)
+})
+
 t.test('a refund of a payment that received nothing is 409', async (t) => {
   t.match(await refund(await open()), {
     status: 409,

@@ -252,3 +252,21 @@ t.test('a Stripe charge that only says how much was refunded has its refunds ask
     refunds: [{ amount_cents: 500, status: 'succeeded' }],
   })
 })
+
+t.test('Stripe’s refund and dispute in another currency have no amount of the payment’s currency', async (t) => {
+  const fake = await startFakeStripe(t)
+  const receiver = await receiverHarness(t, await providerFromEnv(t, fake.env))
+  const { id, intent } = await receiver.open()
+  for (const event of fake.pay(intent, 'succeeded')) await receiver.send(fake.signed(event))
+  const object = { amount: 5600, currency: 'jpy', payment_intent: intent }
+  const refund = { ...object, id: 're_x', object: 'refund', charge: null, status: 'succeeded', metadata: {} }
+  const dispute = { ...object, id: 'dp_x', object: 'dispute', status: 'lost', evidence_details: { due_by: 0 } }
+  for (const event of [fake.event('refund.created', refund), fake.event('charge.dispute.created', dispute)])
+    t.same(await receiver.send(fake.signed(event)), [200, undefined])
+  const other = { amount_cents: null, reported_amount_cents: 5600, reported_currency: 'JPY' }
+  t.match(await receiver.paymentOf(id), {
+    refunds: [{ ...other, status: 'succeeded' }],
+    disputes: [{ ...other, status: 'lost' }],
+    attention: [{ code: 'reported_in_other_currency' }, { code: 'reported_in_other_currency' }],
+  })
+})

@@ -3,6 +3,7 @@
 import type { RefundResource } from '@paylog/domain/payments/refunds'
 import type { PaymentResource } from '@paylog/domain/payments/resource'
 import type { CreateIntent, Provider } from '@paylog/providers/provider'
+import { checkStripeAmount } from '@paylog/providers/stripe/objects'
 import { createFakeProvider } from '@paylog/workflows/testing/fakeProvider'
 import type { Test } from 'tap'
 import { ada, admin, commandApiHarness, type Headers } from './commandApiHarness.ts'
@@ -14,6 +15,7 @@ export async function paymentChangesHarness(t: Test) {
   const provider: Provider = {
     ...plain,
     pagesExpire: true,
+    checkAmount: checkStripeAmount,
     async createIntent(request) {
       created.push(request)
       const intent = await plain.createIntent(request)
@@ -49,15 +51,15 @@ export async function paymentChangesHarness(t: Test) {
     change,
     open,
     /** A payment of ada's that was paid, and is recorded as such. */
-    async paid() {
-      const id = await open()
+    async paid(more: object = {}) {
+      const id = await open(more)
       fake.charge(intentOf(id))
       await change(id, 'refresh')
       return id
     },
     /** A payment of ada's that is authorized. */
-    async authorized() {
-      const id = await open({ capture_method: 'manual' })
+    async authorized(more: object = {}) {
+      const id = await open({ capture_method: 'manual', ...more })
       fake.authorize(intentOf(id))
       await change(id, 'refresh')
       return id

@@ -22,6 +22,7 @@ const messages: Readonly<Record<AttentionCode, string>> = {
   unrequested_charge: 'The payer was charged more than once',
   refund_exceeds_payment: 'More was refunded than was received',
   foreign_intent: 'An intent at the provider names this payment, but belongs to another system',
+  reported_in_other_currency: 'The provider reported a refund or a dispute in another currency than the payment has',
 }
 
 export const attentionMessage = (code: AttentionCode): string => messages[code]
@@ -38,7 +39,7 @@ export function newAttention<Code extends AttentionCode>(
 /** What an event adds. */
 export function attentionIn(event: PaymentEvent): Attention | null {
   const { data } = event
-  if (!('attention' in data) || data.attention === null) return null
+  if (!('attention' in data) || !data.attention) return null
   const { attention: code, occurred_at } = data
   return { code, occurred_at, message: messages[code], subject: subjectOf(event) }
 }
@@ -52,6 +53,10 @@ function subjectOf({ type, data }: PaymentEvent): string {
       return data.provider_payment_id ?? ''
     case 'ProviderEventIgnored':
       return data.reported_intent_id ?? ''
+    case 'RefundRecorded':
+      return data.attention === 'reported_in_other_currency' ? data.refund_id : ''
+    case 'PaymentDisputeRecorded':
+      return data.dispute_id
     default:
       return ''
   }

@@ -52,15 +52,21 @@ t.test('a payment that is pending, declined or authorized can be canceled', asyn
     given(t, paymentFold, history)
       .when(cancels('why'))
       .then([{ type: 'PaymentCancelRequested', data: { reason: 'why' } }])
-  // An approval that is not captured yet.
-  given(t, paymentFold, eventsAfter('processing'))
+  const approved = apply(eventsAfter(), notifies('processing', 10, { awaits_capture: true }))
+  given(t, paymentFold, approved)
     .when(cancels())
     .then([{ type: 'PaymentCancelRequested' }])
 })
 
-t.test('a payment that has succeeded, is charged, or has no intent cannot be canceled', async (t) => {
+t.test('a payment that has succeeded, is processed, or has no intent cannot be canceled', async (t) => {
   const charged = apply(eventsAfter(), notifies('processing', 10, { provider_payment_id: 'ch_1' }))
-  for (const history of [eventsAfter('succeeded'), charged, afterCreateFailed(failures.declined)])
+  const processed = eventsAfter('processing')
+  const captured = apply(
+    eventsAfter(),
+    notifies('processing', 10, { awaits_capture: true }),
+    snapshots('processing', 20, { awaits_capture: false }),
+  )
+  for (const history of [eventsAfter('succeeded'), charged, processed, captured, afterCreateFailed(failures.declined)])
     given(t, paymentFold, history).when(cancels()).thenThrows('payment_not_cancelable')
 })
 

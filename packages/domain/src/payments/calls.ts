@@ -37,14 +37,13 @@ const cancelRequested = (
   { occurred_at, ...about }: RequestCancel & { readonly is_expiry: boolean },
 ): PaymentEvent => ({ type: 'PaymentCancelRequested', data: { ...factsOf(payment, occurred_at), ...about } })
 
-/** An approved payment that nobody has captured can be canceled: it is simply not captured. */
+/** A payment that is processed can be canceled only while its money waits for our capture: authorized, or approved. */
 function isCancelable(payment: Payment): boolean {
-  const { status, create, capturable_cents, provider_payment_id, approvals_reported } = payment
+  const { status, create, capturable_cents, awaits_capture } = payment
   if (openRequestOf(payment)?.call === 'capture') return false
   if (status === 'pending') return true
   if (status === 'failed') return create.outcome === 'done'
-  const isApproved = approvals_reported > 0 && provider_payment_id === null
-  return status === 'processing' && (capturable_cents > 0 || isApproved)
+  return status === 'processing' && (capturable_cents > 0 || awaits_capture)
 }
 
 /** The payment can no longer be canceled, or the payer was faster. */

@@ -2,9 +2,11 @@
 import { type Static, Type } from 'typebox'
 import { derivedId } from '../derivedId.ts'
 import { Nullable } from '../fields.ts'
+import { newAttention } from './attention.ts'
 import { DisputeStatus, type PaymentEvent } from './events.ts'
 import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, reportFacts } from './evidence.ts'
 import { existingPayment, type PaymentState } from './payment.ts'
+import { isInOtherCurrency, ReportedInOtherCurrency, type ReportedMoney, recordedAmount } from './reportedMoney.ts'
 
 /** A dispute in API responses. */
 export const DisputeResource = Type.Object(
@@ -15,6 +17,7 @@ export const DisputeResource = Type.Object(
     provider_dispute_id: Nullable(Type.String()),
     amount_cents: Nullable(Type.Integer()),
     currency: Type.String(),
+    ...ReportedInOtherCurrency,
     status: DisputeStatus,
     reason: Nullable(Type.String()),
     evidence_due_by: Nullable(Type.String({ format: 'date-time' })),
@@ -25,15 +28,15 @@ export const DisputeResource = Type.Object(
 )
 export type DisputeResource = Static<typeof DisputeResource>
 
-export type RecordDispute = ReceivedReport & {
-  readonly provider_dispute_id: string | null
-  readonly status: DisputeStatus
-  /** The provider's word. */
-  readonly provider_status: string
-  readonly reason: string | null
-  readonly evidence_due_by: string | null
-  readonly disputed_cents: number | null
-}
+export type RecordDispute = ReceivedReport &
+  ReportedMoney & {
+    readonly provider_dispute_id: string | null
+    readonly status: DisputeStatus
+    /** The provider's word. */
+    readonly provider_status: string
+    readonly reason: string | null
+    readonly evidence_due_by: string | null
+  }
 
 /**
  * Records what is new of a dispute. The payment's status stays. A closed dispute is opened again only by another provider
@@ -44,12 +47,15 @@ export function recordDispute(command: RecordDispute, state: PaymentState): Paym
   if (isAppliedBefore(command, payment)) return []
   if (isForeignIntent(command, payment))
     return [ignoredReport(command, payment, { reported_status: 'disputed', reason: 'foreign_intent' })]
-  const { provider_dispute_id, status, provider_status, reason, evidence_due_by, disputed_cents } = command
+  const { provider_dispute_id, status, provider_status, reason, evidence_due_by } = command
   const dispute_id = derivedId(payment.provider_id, 'dispute', provider_dispute_id ?? payment.payment_id)
   const known = payment.disputes.find((dispute) => dispute.dispute_id === dispute_id)
   if (known && (known.provider_status === provider_status || (known.status !== 'open' && status === 'open'))) return []
   const is_new_status = known?.status !== status
   const about = { dispute_id, provider_dispute_id, status, is_new_status, provider_status, reason, evidence_due_by }
-  const facts = { ...reportFacts(command, payment), payment_status: payment.status }
-  return [{ type: 'PaymentDisputeRecorded', data: { ...facts, ...about, disputed_cents } }]
+  const { amount_cents: disputed_cents, ...reported } = recordedAmount(command, payment, known)
+  const isOther = isInOtherCurrency(command, payment)
+  const attention = isOther ? newAttention(payment, 'reported_in_other_currency', dispute_id) : null
+  const facts = { ...reportFacts(command, payment), payment_status: payment.status, attention }
+  return [{ type: 'PaymentDisputeRecorded', data: { ...facts, ...about, disputed_cents, ...reported } }]
 }

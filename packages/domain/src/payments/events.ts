@@ -59,7 +59,7 @@ const ConflictCode = Type.Enum(['money_after_cancellation', 'unrequested_charge'
 
 /** What a human has to look at. */
 export const AttentionCode = Type.Enum(
-  ['amount_mismatch', ...ConflictCode.enum, 'refund_exceeds_payment', 'foreign_intent'],
+  ['amount_mismatch', ...ConflictCode.enum, 'refund_exceeds_payment', 'foreign_intent', 'reported_in_other_currency'],
   { title: 'AttentionCode' },
 )
 export type AttentionCode = Static<typeof AttentionCode>
@@ -70,6 +70,12 @@ const paymentStatus = { payment_status: Type.Enum(paymentStatuses) }
 
 /** Null unless a human has to look at it, and no earlier event of the payment says the same. */
 const attention = <Code extends TSchema>(code: Code) => ({ attention: Nullable(code) })
+
+/** What the provider reported of an amount in another currency than the payment's. Absent in events of 1.0.0. */
+const reportedInOtherCurrency = {
+  reported_amount_cents: Type.Optional(Nullable(Type.Integer())),
+  reported_currency: Type.Optional(Nullable(Type.String())),
+}
 
 /** The source of a status. `provider_time` orders reports that arrive out of order. */
 const evidence = {
@@ -145,6 +151,8 @@ export const paymentEvents = {
     ...evidence,
     /** Authorized, and not captured yet. */
     capturable_cents: Type.Integer(),
+    /** Whether the payer has approved, and we have to take the money. Absent in events of 1.0.0, which means no. */
+    awaits_capture: Type.Optional(Type.Boolean()),
   }),
   PaymentSucceeded: Type.Object({
     ...facts,
@@ -237,6 +245,7 @@ export const paymentEvents = {
     provider_refund_id: Nullable(Type.String()),
     /** Null when the provider did not report it in our currency. */
     refund_cents: Nullable(Type.Integer()),
+    ...reportedInOtherCurrency,
     status: RefundStatus,
     /** Whether it had succeeded before it failed. */
     was_succeeded: Type.Boolean(),
@@ -244,7 +253,7 @@ export const paymentEvents = {
     note: PersonalText,
     failure_code: Nullable(Type.String()),
     ...paymentStatus,
-    ...attention(Type.Literal('refund_exceeds_payment')),
+    ...attention(Type.Enum(['refund_exceeds_payment', 'reported_in_other_currency'])),
   }),
   /** The payer disputes the payment, or the dispute has moved on. */
   PaymentDisputeRecorded: Type.Object({
@@ -262,7 +271,10 @@ export const paymentEvents = {
     evidence_due_by: Nullable(Instant),
     /** Null when the provider did not report it in our currency. */
     disputed_cents: Nullable(Type.Integer()),
+    ...reportedInOtherCurrency,
     ...paymentStatus,
+    /** Absent in events of 1.0.0. */
+    attention: Type.Optional(Nullable(Type.Literal('reported_in_other_currency'))),
   }),
 }
 

@@ -11,6 +11,7 @@ import {
   type PaymentState,
   type PaymentStatus,
 } from './payment.ts'
+import { isInOtherCurrency, type ReportedMoney } from './reportedMoney.ts'
 
 /** The fields that all reports about a payment have. */
 export type ReportSource = {
@@ -89,17 +90,18 @@ export type Reversal = {
 }
 
 /** A report about the status of a payment. */
-export type Evidence = ReportSource & {
-  readonly status: PaymentStatus
-  readonly amount_cents: number | null
-  readonly currency: string | null
-  /** Of a payment that is processed: authorized, and not captured. */
-  readonly capturable_cents?: number
-  readonly failure_code?: string
-  readonly failure_message?: string
-  readonly reason?: string
-  readonly reversals?: readonly Reversal[]
-}
+export type Evidence = ReportSource &
+  ReportedMoney & {
+    readonly status: PaymentStatus
+    /** Of a payment that is processed: authorized, and not captured, in the same currency. */
+    readonly capturable_cents?: number
+    /** Of a payment that is processed: the payer has approved, and we have to take the money. */
+    readonly awaits_capture?: boolean
+    readonly failure_code?: string
+    readonly failure_message?: string
+    readonly reason?: string
+    readonly reversals?: readonly Reversal[]
+  }
 
 export type RecordEvidence = ReceivedReport &
   Evidence & {
@@ -134,6 +136,8 @@ function decide(command: RecordEvidence, payment: Payment): PaymentEvent | null 
   if (isForeignIntent(command, payment)) return ignoredBecause('foreign_intent')
   if (isConflict(command, payment)) return conflict(command, payment)
   if (command.status === 'succeeded' && !amountMatches(command, payment)) return mismatch(command, payment)
+  // We could not capture it in the payment's currency. A payment that nobody pays in it is canceled, which releases this.
+  if (command.capturable_cents && isInOtherCurrency(command, payment)) return mismatch(command, payment)
   if (command.status === payment.status) return sameStatus(command, payment)
   if (isAbsorbing(payment.status)) return ignoredBecause('final')
   if (isAbsorbing(command.status) || command.source === 'snapshot') return statusEvent(command, payment)
@@ -152,7 +156,8 @@ function decide(command: RecordEvidence, payment: Payment): PaymentEvent | null 
 function sameStatus(command: RecordEvidence, payment: Payment): PaymentEvent | null {
   if (isAbsorbing(payment.status) || isRecordedFailure(command, payment)) return null
   const isAnotherFailure = command.status === 'failed' && command.provider_payment_id !== null
-  const isCapturableNew = (command.capturable_cents ?? payment.capturable_cents) !== payment.capturable_cents
+  const { capturable_cents = payment.capturable_cents, awaits_capture = payment.awaits_capture } = command
+  const isCapturableNew = capturable_cents !== payment.capturable_cents || awaits_capture !== payment.awaits_capture
   if (command.source === 'snapshot') return isAnotherFailure || isCapturableNew ? statusEvent(command, payment) : null
   const age = compareAge(command, payment)
   if (age === 'older') return ignoredReport(command, payment, { reported_status: command.status, reason: 'stale' })
@@ -199,10 +204,8 @@ function timeDifference(time: string, other: string): number {
  */
 export function amountMatches({ amount_cents, currency }: Evidence, payment: Payment): boolean {
   const isPart = payment.capture_method === 'manual' && amount_cents !== null && amount_cents < payment.total_cents
-  return (
-    (amount_cents === null || amount_cents === payment.total_cents || isPart) &&
-    (currency === null || currency.toUpperCase() === payment.currency)
-  )
+  const isSame = amount_cents === null || amount_cents === payment.total_cents || isPart
+  return isSame && !isInOtherCurrency({ currency }, payment)
 }
 
 const reportedMoney = ({ amount_cents, currency }: RecordEvidence) => ({
@@ -236,8 +239,8 @@ function statusEvent(command: RecordEvidence, payment: Payment): PaymentEvent {
     case 'pending':
       return { type: 'PaymentActionRequired', data }
     case 'processing': {
-      const { capturable_cents = 0 } = command
-      return { type: 'PaymentProcessingStarted', data: { ...data, capturable_cents } }
+      const { capturable_cents = 0, awaits_capture = false } = command
+      return { type: 'PaymentProcessingStarted', data: { ...data, capturable_cents, awaits_capture } }
     }
     case 'succeeded': {
       const received_cents = command.amount_cents ?? payment.total_cents

@@ -44,7 +44,7 @@ function initiated({ data }: PaymentInitiated): Payment {
     ...noMoney,
     status: 'pending',
     ...noSecrets,
-    capturable_cents: 0,
+    ...nothingToCapture,
     create: { ...begunCall(occurred_at), attempt: 1 },
     was_unknown: false,
     requested: null,
@@ -65,6 +65,8 @@ function initiated({ data }: PaymentInitiated): Payment {
   }
 }
 
+const nothingToCapture = { capturable_cents: 0, awaits_capture: false }
+
 /** An event about what the provider reported of the payment. */
 type EvidenceEvent = Extract<
   PaymentEvent,
@@ -81,7 +83,7 @@ function withEvidence(payment: Payment, { data }: EvidenceEvent, status: Payment
     status,
     updated_at: data.occurred_at,
     completed_at: changed && isAbsorbing(status) ? data.occurred_at : payment.completed_at,
-    ...(changed && status !== 'processing' && { capturable_cents: 0 }),
+    ...(changed && status !== 'processing' && nothingToCapture),
     ...(changed && isAbsorbing(status) && { requested: null }),
     ...(isAbsorbing(status) && noSecrets),
     provider_payment_id: data.provider_payment_id ?? payment.provider_payment_id,
@@ -197,8 +199,9 @@ function evolveStatus(payment: Payment, event: Exclude<PaymentEvent, PaymentInit
     case 'PaymentActionRequired':
       return withEvidence(payment, event, 'pending')
     case 'PaymentProcessingStarted': {
-      const { capturable_cents } = event.data
-      return { ...withApproval(withEvidence(payment, event, 'processing'), event.data), capturable_cents }
+      const { capturable_cents, awaits_capture = false } = event.data
+      const processing = withApproval(withEvidence(payment, event, 'processing'), event.data)
+      return { ...processing, capturable_cents, awaits_capture }
     }
     case 'PaymentSucceeded': {
       const { provider_payment_id, received_cents } = event.data
@@ -244,7 +247,7 @@ function withFailedCall(payment: Payment, failure: CallFailed): Payment {
     case 'create': {
       const attempt = failure.attempt ?? payment.create.attempt
       const create = { ...failedCall(payment.create, failure), attempt }
-      if (isCreateRejected(failure)) return { ...payment, create, status: 'failed', capturable_cents: 0 }
+      if (isCreateRejected(failure)) return { ...payment, create, status: 'failed', ...nothingToCapture }
       return { ...payment, create, was_unknown: payment.was_unknown || failure.outcome === 'unknown' }
     }
     case 'refund':

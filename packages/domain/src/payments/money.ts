@@ -1,6 +1,7 @@
 // The money of a payment, folded from its events: charges, refunds and disputes.
 import type { DisputeStatus, PaymentEvent, RefundReason, RefundStatus } from './events.ts'
 import { begunCall, type CallFailed, doneCall, failedCall, type ProviderCall } from './providerCall.ts'
+import { inPaymentCurrency, type RecordedAmount } from './reportedMoney.ts'
 
 /** Money that the provider received for a payment. */
 export type Charge = {
@@ -9,9 +10,8 @@ export type Charge = {
   readonly received_cents: number
 }
 
-export type RefundState = {
+export type RefundState = RecordedAmount & {
   readonly refund_id: string
-  readonly amount_cents: number
   readonly status: RefundStatus
   readonly reason: RefundReason
   readonly note: string | null
@@ -27,10 +27,9 @@ export type RefundState = {
   readonly call: ProviderCall
 }
 
-export type DisputeState = {
+export type DisputeState = RecordedAmount & {
   readonly dispute_id: string
   readonly provider_dispute_id: string | null
-  readonly amount_cents: number | null
   readonly status: DisputeStatus
   readonly provider_status: string
 }
@@ -53,9 +52,9 @@ export function refundedOf({ refunds }: Pick<Money, 'refunds'>): number {
   return sumOf(refunds.filter(({ status }) => status === 'succeeded'))
 }
 
-/** Of refunds, in minor units. */
+/** Of refunds, in minor units of the payment's currency, as far as it is known. */
 export const sumOf = (refunds: readonly RefundState[]) =>
-  refunds.reduce((sum, { amount_cents }) => sum + amount_cents, 0)
+  refunds.reduce((sum, { amount_cents }) => sum + (amount_cents ?? 0), 0)
 
 /** Of several disputes an open one counts, then a lost one. */
 export function disputeStatusOf({ disputes }: Pick<Money, 'disputes'>): DisputeStatus | null {
@@ -95,9 +94,10 @@ function requested(
   { data }: Extract<RefundEvent, { type: 'RefundRequested' }>,
   earlier: RefundState | undefined,
 ): RefundState {
-  const { refund_id, refund_cents: amount_cents, reason, note, provider_payment_id, request_fingerprint } = data
+  const { refund_id, refund_cents, reason, note, provider_payment_id, request_fingerprint } = data
   return {
-    ...{ refund_id, amount_cents, status: 'pending', reason, note, provider_payment_id, request_fingerprint },
+    ...{ refund_id, status: 'pending', reason, note, provider_payment_id, request_fingerprint },
+    ...inPaymentCurrency(refund_cents),
     provider_refund_id: null,
     failure_code: null,
     created_at: earlier?.created_at ?? data.occurred_at,
@@ -113,13 +113,21 @@ function recorded(
   const { refund_id, status, reason, note, provider_payment_id, provider_refund_id, failure_code, occurred_at } = data
   return {
     ...{ refund_id, status, reason, note, provider_payment_id, provider_refund_id, failure_code },
-    amount_cents: data.refund_cents ?? 0,
+    ...amountIn(data, data.refund_cents),
     request_fingerprint: earlier?.request_fingerprint ?? null,
     created_at: earlier?.created_at ?? occurred_at,
     updated_at: occurred_at,
     call: doneCall(earlier?.call.begun_at ?? occurred_at),
   }
 }
+
+type Recorded = Extract<PaymentEvent, { type: 'RefundRecorded' | 'PaymentDisputeRecorded' }>
+
+/** What an event records of an amount. Events of 1.0.0 have amounts in the payment's currency only. */
+export const amountIn = (
+  { reported_amount_cents = null, reported_currency = null }: Recorded['data'],
+  amount_cents: number | null,
+): RecordedAmount => ({ amount_cents, reported_amount_cents, reported_currency })
 
 /** Money was received. A charge that was reported before without its id, or with another amount, is replaced. */
 export function withCharge(charges: readonly Charge[], charge: Charge): readonly Charge[] {
@@ -144,8 +152,9 @@ export function withFailedRefund(refunds: readonly RefundState[], failure: CallF
 type DisputeEvent = Extract<PaymentEvent, { type: 'PaymentDisputeRecorded' }>
 
 export function withDispute(disputes: readonly DisputeState[], { data }: DisputeEvent): readonly DisputeState[] {
-  const { dispute_id, provider_dispute_id, disputed_cents: amount_cents, status, provider_status } = data
-  const dispute = { dispute_id, provider_dispute_id, amount_cents, status, provider_status }
+  const { dispute_id, provider_dispute_id, disputed_cents, status, provider_status } = data
+  const amount = amountIn(data, disputed_cents)
+  const dispute = { dispute_id, provider_dispute_id, ...amount, status, provider_status }
   const isKnown = disputes.some((each) => each.dispute_id === dispute_id)
   return isKnown ? disputes.map((each) => (each.dispute_id === dispute_id ? dispute : each)) : [...disputes, dispute]
 }

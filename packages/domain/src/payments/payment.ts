@@ -28,6 +28,8 @@ export type Payment = InitialFields &
     readonly redirect_url: string | null
     /** Authorized, and not captured. */
     readonly capturable_cents: number
+    /** Whether the payer has approved, and we have to take the money. */
+    readonly awaits_capture: boolean
     /** The latest call that creates the intent. */
     readonly create: CreateCall
     /** Whether the outcome of a create call was ever unknown, so that its caller got no intent. */

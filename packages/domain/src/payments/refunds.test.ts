@@ -24,10 +24,10 @@ const requests = (refund_id: string, more: Partial<RequestRefund> = {}) => {
 let reports = 0
 const reported = (more: Partial<RecordRefund>) => {
   const source = { provider_time: at(60), provider_intent_id: 'pi_1', provider_payment_id: null }
-  const refund = { refund_id: null, provider_refund_id: 're_1', refund_cents: 500, status: 'succeeded' } as const
+  const refund = { refund_id: null, provider_refund_id: 're_1', amount_cents: 500, status: 'succeeded' } as const
   const provider_event_id = `evt_refund_${reports++}`
   return (state: PaymentState) =>
-    recordRefund({ ...source, provider_event_id, occurred_at: at(61), ...refund, ...more }, state)
+    recordRefund({ ...source, currency: 'EUR', provider_event_id, occurred_at: at(61), ...refund, ...more }, state)
 }
 const fails = (refund_id: string, failure: CallFailure) => (state: PaymentState) =>
   recordCallFailed({ call: 'refund', refund_id }, { ...failure, occurred_at: at(55) }, state)
@@ -112,7 +112,7 @@ t.test('a refund of ours ends with what the provider says, whichever report come
 t.test('a refund whose call has an unknown outcome stays open until the provider says', async (t) => {
   const unknown = after(requests(first), fails(first, failures.unknown))
   t.same(moneyAfter(unknown), { status: 'pending', amount_cents: 2599, refunded: 0, open: 1 })
-  const done = [...unknown, ...reported({ refund_id: first, refund_cents: 2599 })(fold(unknown))]
+  const done = [...unknown, ...reported({ refund_id: first, amount_cents: 2599 })(fold(unknown))]
   t.same(moneyAfter(done), { status: 'succeeded', amount_cents: 2599, refunded: 2599, open: 0 })
 })
 
@@ -124,14 +124,14 @@ t.test('a refund whose call did not reach the provider can be requested again wi
 
 t.test('a refund beside a call whose outcome is unknown does not ask for attention', async (t) => {
   const unknown = after(requests(first, { amount_cents: 2000 }), fails(first, failures.unknown))
-  const [beside] = reported({ refund_cents: 1000 })(fold(unknown))
+  const [beside] = reported({ amount_cents: 1000 })(fold(unknown))
   t.match(beside, { data: { attention: null } }, 'the call may be rejected')
   const known = after(
     requests(first, { amount_cents: 2000 }),
     fails(first, failures.unknown),
-    reported({ refund_cents: 1000 }),
+    reported({ amount_cents: 1000 }),
   )
-  const [made] = reported({ refund_id: first, refund_cents: 2000, provider_refund_id: 're_2' })(fold(known))
+  const [made] = reported({ refund_id: first, amount_cents: 2000, provider_refund_id: 're_2' })(fold(known))
   t.match(made, { data: { refund_id: first, attention: 'refund_exceeds_payment' } })
 })
 
@@ -141,8 +141,8 @@ t.test('a refund that is reported before the success does not ask for attention'
 })
 
 t.test('refunds from the dashboard count once, and more than was received asks for attention once', async (t) => {
-  const history = after(reported({ refund_cents: 2000 }), reported({ provider_refund_id: 're_2', refund_cents: 600 }))
-  const again = [...history, ...reported({ provider_refund_id: 're_3', refund_cents: 1 })(fold(history))]
+  const history = after(reported({ amount_cents: 2000 }), reported({ provider_refund_id: 're_2', amount_cents: 600 }))
+  const again = [...history, ...reported({ provider_refund_id: 're_3', amount_cents: 1 })(fold(history))]
   const payment = existingPayment(fold(again))
   t.equal(refundedOf(payment), 2601)
   t.match(payment, { status: 'succeeded', attention: [{ code: 'refund_exceeds_payment' }] })
@@ -151,22 +151,28 @@ t.test('refunds from the dashboard count once, and more than was received asks f
 })
 
 t.test('a refunded total that differs from the recorded refunds makes us ask the provider', async (t) => {
-  const total = (refunded_cents: number | null) => (state: PaymentState) =>
-    recordRefundedTotal(
-      {
-        occurred_at: at(70),
-        provider_time: at(70),
-        provider_event_id: 'evt_total',
-        provider_intent_id: 'pi_1',
-        provider_payment_id: null,
-        refunded_cents,
-      },
-      state,
-    )
+  const total =
+    (amount_cents: number, currency = 'eur') =>
+    (state: PaymentState) =>
+      recordRefundedTotal(
+        {
+          occurred_at: at(70),
+          provider_time: at(70),
+          provider_event_id: 'evt_total',
+          provider_intent_id: 'pi_1',
+          provider_payment_id: null,
+          amount_cents,
+          currency,
+        },
+        state,
+      )
   const history = after(reported({}))
   given(t, paymentFold, history).when(total(500)).then([])
   given(t, paymentFold, history)
     .when(total(600))
+    .then([{ type: 'ProviderEventIgnored', data: { reason: 'tie' } }])
+  given(t, paymentFold, history)
+    .when(total(500, 'usd'))
     .then([{ type: 'ProviderEventIgnored', data: { reason: 'tie' } }])
 })
 

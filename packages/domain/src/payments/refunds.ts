@@ -9,14 +9,16 @@ import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, r
 import { type RefundState, receivedOf, restOfCharges, sumOf } from './money.ts'
 import { existingPayment, factsOf, type Payment, type PaymentState } from './payment.ts'
 import { hasEnded } from './providerCall.ts'
+import { isInOtherCurrency, ReportedInOtherCurrency, type ReportedMoney, recordedAmount } from './reportedMoney.ts'
 
 /** A refund in API responses. */
 export const RefundResource = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     payment_id: Type.String({ format: 'uuid' }),
-    amount_cents: Type.Integer(),
+    amount_cents: Nullable(Type.Integer()),
     currency: Type.String(),
+    ...ReportedInOtherCurrency,
     status: RefundStatus,
     reason: RefundReason,
     note: Nullable(Type.String()),
@@ -73,17 +75,17 @@ export function requestRefund(command: RequestRefund, state: PaymentState): Paym
 }
 
 /** What a provider reports about one refund. */
-export type RecordRefund = ReceivedReport & {
-  /** Our id, where the refund names it. */
-  readonly refund_id: string | null
-  readonly provider_refund_id: string | null
-  readonly refund_cents: number | null
-  readonly status: RefundStatus
-  /** `other` for one that the provider made itself. */
-  readonly reason?: RefundReason
-  readonly note?: string
-  readonly failure_code?: string
-}
+export type RecordRefund = ReceivedReport &
+  ReportedMoney & {
+    /** Our id, where the refund names it. */
+    readonly refund_id: string | null
+    readonly provider_refund_id: string | null
+    readonly status: RefundStatus
+    /** `other` for one that the provider made itself. */
+    readonly reason?: RefundReason
+    readonly note?: string
+    readonly failure_code?: string
+  }
 
 const progress: Readonly<Record<RefundStatus, number>> = { pending: 0, succeeded: 1, failed: 2 }
 
@@ -99,27 +101,31 @@ export function recordRefund(command: RecordRefund, state: PaymentState): Paymen
   const known = reportedRefund(command, payment)
   const isKnownCall = known && hasEnded(known.call) && known.provider_refund_id !== null
   if (isKnownCall && progress[command.status] <= progress[known.status]) return []
-  const refund_cents = command.refund_cents ?? known?.amount_cents ?? null
+  const { amount_cents: refund_cents, ...reported } = recordedAmount(command, payment, known)
   // That our call was rejected says less than the provider's books.
   const isLate = known && known.call.rejection === null && progress[known.status] > progress[command.status]
   const status = isLate ? known.status : command.status
   const provider_refund_id = command.provider_refund_id ?? known?.provider_refund_id ?? null
+  const refund_id = known?.refund_id ?? derivedId(payment.provider_id, 'refund', refundSubject(command))
   return [
     {
       type: 'RefundRecorded',
       data: {
         ...reportFacts(command, payment),
         provider_payment_id: command.provider_payment_id ?? known?.provider_payment_id ?? null,
-        refund_id: known?.refund_id ?? derivedId(payment.provider_id, 'refund', refundSubject(command)),
+        refund_id,
         provider_refund_id,
         refund_cents,
+        ...reported,
         status,
         was_succeeded: known?.status === 'succeeded',
         reason: known?.reason ?? command.reason ?? 'other',
         note: known?.note ?? command.note ?? null,
         failure_code: command.failure_code ?? null,
         payment_status: payment.status,
-        attention: exceeding(payment, known, { refund_cents, status }),
+        attention: isInOtherCurrency(command, payment)
+          ? newAttention(payment, 'reported_in_other_currency', refund_id)
+          : exceeding(payment, known, { refund_cents, status }),
       },
     },
   ]
@@ -160,10 +166,7 @@ function exceeding(
  * A report of how much was refunded of a charge altogether, without its refunds.
  * @returns that the provider has to be asked, when the recorded refunds are not as much
  */
-export function recordRefundedTotal(
-  command: ReceivedReport & { readonly refunded_cents: number | null },
-  state: PaymentState,
-): PaymentEvent[] {
+export function recordRefundedTotal(command: ReceivedReport & ReportedMoney, state: PaymentState): PaymentEvent[] {
   const payment = existingPayment(state)
   if (isAppliedBefore(command, payment)) return []
   const reported = { reported_status: 'refunded' }
@@ -172,6 +175,6 @@ export function recordRefundedTotal(
   const isOfCharge = ({ provider_payment_id: charge }: RefundState) =>
     charge === null || command.provider_payment_id === null || charge === command.provider_payment_id
   const recorded = payment.refunds.filter((refund) => refund.status === 'succeeded' && isOfCharge(refund))
-  if (sumOf(recorded) === command.refunded_cents) return []
+  if (sumOf(recorded) === recordedAmount(command, payment).amount_cents) return []
   return [ignoredReport(command, payment, { ...reported, reason: 'tie' })]
 }

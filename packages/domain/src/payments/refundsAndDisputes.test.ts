@@ -2,18 +2,28 @@ import { given, matchList } from '@paylog/testing/assertions'
 import t from 'tap'
 import { type RecordDispute, recordDispute } from './disputes.ts'
 import { paymentFold } from './fold.ts'
-import { disputeStatusOf } from './money.ts'
+import { disputeStatusOf, refundedOf } from './money.ts'
 import { existingPayment, type Payment, type PaymentState } from './payment.ts'
-import { type RecordRefund, recordRefund } from './refunds.ts'
-import { afterCreateFailed, at, created, eventsAfter, failures, fold, initiated } from './testing/paymentFixture.ts'
+import { type RecordRefund, recordRefund, requestRefund } from './refunds.ts'
+import {
+  afterCreateFailed,
+  at,
+  created,
+  eventsAfter,
+  failures,
+  fold,
+  initiated,
+  notifies,
+} from './testing/paymentFixture.ts'
 
 const source = {
   occurred_at: at(91),
   provider_time: at(90),
   provider_intent_id: 'pi_1',
   provider_payment_id: 'ch_1',
+  currency: 'eur',
 }
-const reportedRefund = { refund_id: null, provider_refund_id: 're_1', refund_cents: 500, status: 'succeeded' } as const
+const reportedRefund = { refund_id: null, provider_refund_id: 're_1', amount_cents: 500, status: 'succeeded' } as const
 const refund: RecordRefund = { ...source, provider_event_id: 'evt_refund', ...reportedRefund }
 const dispute: RecordDispute = {
   ...source,
@@ -23,8 +33,9 @@ const dispute: RecordDispute = {
   provider_status: 'needs_response',
   reason: 'fraudulent',
   evidence_due_by: at(1000),
-  disputed_cents: 2599,
+  amount_cents: 2599,
 }
+const otherRefund = '018f0000-0000-7000-8000-0000000000f9'
 const refunds = (more: Partial<RecordRefund> = {}) => {
   return (state: PaymentState) => recordRefund({ ...refund, ...more }, state)
 }
@@ -83,7 +94,7 @@ t.test('a refund is recorded once for each refund id, and each time without a re
   const history = [...eventsAfter('succeeded'), ...refunds()(fold(eventsAfter('succeeded')))]
   const reported = (more: Partial<RecordRefund>) => refunds({ provider_event_id: 'evt_other', ...more })(fold(history))
   t.same(reported({}), [])
-  t.same(reported({ refund_cents: null, provider_payment_id: null }), [])
+  t.same(reported({ amount_cents: null, provider_payment_id: null }), [])
   matchList(t, reported({ provider_refund_id: 're_2' }), [
     { type: 'RefundRecorded', data: { provider_refund_id: 're_2' } },
   ])
@@ -131,4 +142,38 @@ t.test('a refund without an intent id is recorded', async (t) => {
 t.test('a refund or dispute of a payment that does not exist is not_found', async (t) => {
   t.throws(() => refunds()({ status: 'none' }), { code: 'not_found' })
   t.throws(() => disputes()({ status: 'none' }), { code: 'not_found' })
+})
+
+t.test('an amount in another currency is kept as it was reported, and asks for attention once', async (t) => {
+  const usd = { amount_cents: 5600, currency: 'usd' }
+  const other = { reported_amount_cents: 5600, reported_currency: 'USD', attention: 'reported_in_other_currency' }
+  const history = eventsAfter('succeeded')
+  const refunded = given(t, paymentFold, history)
+    .when(refunds(usd))
+    .then([{ type: 'RefundRecorded', data: { refund_cents: null, ...other } }])
+  const failed = refunds({ provider_event_id: 'evt_failed', status: 'failed', amount_cents: null })(refunded)
+  matchList(t, failed, [{ type: 'RefundRecorded', data: { ...other, refund_cents: null, attention: null } }])
+  const state = given(t, paymentFold, history)
+    .when(disputes(usd))
+    .then([{ type: 'PaymentDisputeRecorded', data: { disputed_cents: null, ...other } }])
+  const reviewed = disputes({ ...usd, provider_event_id: 'evt_other', provider_status: 'under_review' })(state)
+  matchList(t, reviewed, [{ type: 'PaymentDisputeRecorded', data: { ...other, attention: null } }])
+  const [refund] = existingPayment(refunded).refunds
+  t.match(refund, { amount_cents: null, reported_amount_cents: 5600, reported_currency: 'USD' })
+  t.equal(refundedOf(existingPayment(refunded)), 0, 'no sum has two currencies')
+  const command = { occurred_at: at(95), refund_id: otherRefund, reason: 'other', note: null } as const
+  const requested = requestRefund({ ...command, request_fingerprint: null }, refunded)
+  matchList(t, requested, [{ type: 'RefundRequested', data: { refund_cents: 2599 } }])
+})
+
+t.test('a report without a currency means the payment’s currency', async (t) => {
+  const [event] = refunds({ currency: null })(fold(eventsAfter('succeeded')))
+  t.match(event, { data: { refund_cents: 500, reported_amount_cents: null, reported_currency: null } })
+})
+
+t.test('an authorization in another currency is no amount that could be captured', async (t) => {
+  const authorized = notifies('processing', 20, { amount_cents: 2599, currency: 'usd', capturable_cents: 2599 })
+  given(t, paymentFold, eventsAfter())
+    .when(authorized)
+    .then([{ type: 'PaymentAmountMismatch', data: { reported_currency: 'USD', attention: 'amount_mismatch' } }])
 })

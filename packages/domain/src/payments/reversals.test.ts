@@ -63,7 +63,8 @@ t.test('a void that our own refund caused is that refund, whichever is recorded 
     ...{
       refund_id: command.refund_id,
       provider_refund_id: 'charge-1',
-      refund_cents: 2599,
+      amount_cents: 2599,
+      currency: 'EUR',
       status: 'succeeded' as const,
     },
     ...{ occurred_at: at(22), provider_time: at(20), provider_event_id: null, provider_intent_id: 'pi_1', ...paid },

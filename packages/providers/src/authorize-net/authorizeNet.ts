@@ -67,6 +67,7 @@ export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
     readNotification,
     completeNotification: (notification) => completeNotification(gateway, notification),
 
+    pausedMs: () => pace.pausedMs(),
     close: () => gateway.api.close(),
   })
 }

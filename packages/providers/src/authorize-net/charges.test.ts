@@ -136,7 +136,7 @@ t.test('Authorize.Net: a whole refund before settlement is a void, also when it 
       refund_id,
       provider_refund_id: transId,
       provider_payment_id: transId,
-      refund_cents: 2599,
+      amount_cents: 2599,
       status: 'succeeded',
     })
   t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 2599 })
@@ -149,7 +149,7 @@ t.test('Authorize.Net: a settled transaction is refunded with the last digits of
   const part = { amount_cents: 1000, is_whole: false }
   const reported = await provider.refund(requestFor({ transId }, part))
   const made = fake.transactions.at(-1)
-  t.match(reported, { refund_id, provider_refund_id: made?.transId, refund_cents: 1000, status: 'succeeded' })
+  t.match(reported, { refund_id, provider_refund_id: made?.transId, amount_cents: 1000, status: 'succeeded' })
   t.match(fake.calls.at(-1), {
     method: 'createTransaction',
     request: {
@@ -262,5 +262,5 @@ t.test('Authorize.Net: our refund names our id in its notification and in the sn
   const { completed } = await receiveLatest(fake, provider)
   t.match(completed.report, { about: 'refund', refund_id, provider_payment_id: transId, status: 'succeeded' })
   const { refunds } = await retrieve(provider, sampleRef(Date.now() - 1000, { provider_payment_id: transId }))
-  t.match(refunds, [{ refund_id, refund_cents: 2599, status: 'succeeded' }])
+  t.match(refunds, [{ refund_id, amount_cents: 2599, status: 'succeeded' }])
 })

@@ -201,7 +201,8 @@ async function readCharge({ api }: Gateway, { provider_payment_id }: RefundCharg
 const maxCandidates = 20
 
 /** The gateway's refund that names ours. A declined one gave nothing back, so it does not count. */
-async function findOwnRefund({ api, lists }: Gateway, request: RefundCharge): Promise<ReportedRefund | null> {
+async function findOwnRefund(gateway: Gateway, request: RefundCharge): Promise<ReportedRefund | null> {
+  const { api, lists } = gateway
   const { provider_intent_id, provider_payment_id, refund_id } = request
   const { body: summaries } = await findTransactions({
     lists,
@@ -214,11 +215,12 @@ async function findOwnRefund({ api, lists }: Gateway, request: RefundCharge): Pr
   const candidates = summaries.filter(({ transId }) => transId !== provider_payment_id)
   if (candidates.length > maxCandidates)
     throw new ProviderError('unknown', 'search_too_large', 'There are too many refunds to search')
+  const currency = candidates.length > 0 ? await gateway.currency() : null
   for (const { transId } of candidates) {
     const found = await readTransaction(api, transId)
     if (!found) throw new ProviderError('unknown', 'not_reported_yet', 'Authorize.Net does not report a refund yet')
     if (refundIdOf(found.body) !== refund_id) continue
-    const reported = reportedRefundOf(found, { provider_intent_id })
+    const reported = reportedRefundOf(found, { provider_intent_id, currency })
     if (reported) return reported
   }
   return null
@@ -258,7 +260,7 @@ const voidedRefund = (request: RefundCharge, responded_at: string) =>
   succeededRefund(request, { provider_refund_id: request.provider_payment_id, responded_at })
 
 function succeededRefund(
-  { provider_intent_id, provider_payment_id, refund_id, amount_cents }: RefundCharge,
+  { provider_intent_id, provider_payment_id, refund_id, amount_cents, currency }: RefundCharge,
   of: { readonly provider_refund_id: string | null; readonly responded_at: string },
 ): ReportedRefund {
   return {
@@ -268,7 +270,8 @@ function succeededRefund(
     provider_payment_id,
     refund_id,
     provider_refund_id: of.provider_refund_id,
-    refund_cents: amount_cents,
+    amount_cents,
+    currency,
     status: 'succeeded',
   }
 }

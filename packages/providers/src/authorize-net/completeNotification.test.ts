@@ -90,7 +90,8 @@ t.test('Authorize.Net: a refund notification reports a refund of the refunded pa
       provider_payment_id: transId,
       refund_id: null,
       provider_refund_id: refund.transId,
-      refund_cents: 72,
+      amount_cents: 72,
+      currency: 'USD',
       status: 'succeeded',
     })
   }

@@ -96,8 +96,8 @@ async function refundNotification(
   const original = charge === null ? null : await readTransaction(api, charge)
   const provider_intent_id = ownInvoiceOf((original ?? { body: transaction }).body)
   if (provider_intent_id === null) return refunded
-  const { provider_event_id } = notification
-  const refund = reportedRefundOf(response, { provider_intent_id, provider_event_id })
+  const { provider_event_id, currency } = notification
+  const refund = reportedRefundOf(response, { provider_intent_id, provider_event_id, currency })
   if (refund === null) return refunded
   return { ...refunded, referenced_payment_id: paymentIdOf(provider_intent_id), report: { about: 'refund', ...refund } }
 }

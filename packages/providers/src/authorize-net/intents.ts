@@ -97,7 +97,7 @@ export function snapshotOf(intent: IntentRef, found: FoundTransactions): IntentS
   const { provider_intent_id } = intent
   const reversals = [...attempts, ...returns].flatMap(({ body }) => reversalsOf(body))
   const source = { provider_time: best.responded_at, provider_event_id: null, currency }
-  const reported = refunds.flatMap((refund) => reportedRefundOf(refund, { provider_intent_id }) ?? [])
+  const reported = refunds.flatMap((refund) => reportedRefundOf(refund, { provider_intent_id, currency }) ?? [])
   return {
     evidence: {
       ...evidenceOf(best.body, best.status, source),
@@ -109,6 +109,7 @@ export function snapshotOf(intent: IntentRef, found: FoundTransactions): IntentS
       .map(({ body, status }) => ({
         provider_payment_id: body.transId,
         amount_cents: evidenceOf(body, status, source).amount_cents,
+        currency,
       })),
     awaits_capture: false,
     ...(reported.length > 0 && { refunds: reported }),

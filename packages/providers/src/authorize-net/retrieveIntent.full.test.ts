@@ -167,7 +167,7 @@ t.test('Authorize.Net: a refund does not count as the payment', async (t) => {
   t.match(await retrieve(provider, sampleRef(ago(1000))), {
     evidence: { status: 'succeeded', provider_payment_id: transId, amount_cents: 2599 },
     further_charges: [],
-    refunds: [{ provider_payment_id: transId, provider_refund_id: refund.transId, refund_cents: 2599 }],
+    refunds: [{ provider_payment_id: transId, provider_refund_id: refund.transId, amount_cents: 2599 }],
   })
 })
 

@@ -80,7 +80,7 @@ t.test('Authorize.Net: a snapshot has the refunds of the merchant interface, day
   t.match(
     refunds.toSorted((a, b) => Number(a.provider_refund_id) - Number(b.provider_refund_id)),
     [
-      { ...about, provider_refund_id: first.transId, refund_cents: 1000, status: 'succeeded' },
+      { ...about, provider_refund_id: first.transId, amount_cents: 1000, status: 'succeeded' },
       { ...about, provider_refund_id: voided.transId, status: 'failed', failure_code: 'voided' },
     ],
   )

@@ -205,7 +205,7 @@ export function refundIdOf({ order }: Transaction): string | null {
  */
 export function reportedRefundOf(
   { body: refund, responded_at }: Read<Transaction>,
-  of: { readonly provider_intent_id: string; readonly provider_event_id?: string },
+  of: Pick<Evidence, 'currency'> & { readonly provider_intent_id: string; readonly provider_event_id?: string },
 ): ReportedRefund | null {
   const status = statusOfRefund(refund)
   if (status === null) return null
@@ -217,7 +217,8 @@ export function reportedRefundOf(
     provider_payment_id: refTransId && isTransactionId(refTransId) ? refTransId : null,
     refund_id: refundIdOf(refund),
     provider_refund_id: transId,
-    refund_cents: amountOf(refund, status === 'succeeded' ? 'settleAmount' : 'authAmount'),
+    amount_cents: amountOf(refund, status === 'succeeded' ? 'settleAmount' : 'authAmount'),
+    currency: of.currency,
     status,
     ...(status === 'failed' && { failure_code: refund.transactionStatus }),
   }

@@ -4,6 +4,7 @@ import { currencyExponent } from '@paylog/domain/currency'
 import { DomainError } from '@paylog/domain/errors'
 import type { RefundStatus } from '@paylog/domain/payments/events'
 import type { Evidence } from '@paylog/domain/payments/evidence'
+import type { ReportedMoney } from '@paylog/domain/payments/reportedMoney'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code, decimalOf, notificationJson, paymentIdFrom, unitsOf } from '../fields.ts'
@@ -157,16 +158,14 @@ export function readEnvelope(json: object): Envelope {
 }
 
 /** An amount at a path, in either format. */
-export function amountAt(value: unknown, ...path: readonly (string | number)[]): Amount {
+export function amountAt(value: unknown, ...path: readonly (string | number)[]): ReportedMoney {
   const found = valueAt(value, ...path)
-  if (money.Check(found)) return amount(found)
-  if (legacyMoney.Check(found)) return amount({ currency_code: found.currency, value: found.total })
+  if (money.Check(found)) return reportedMoney(found)
+  if (legacyMoney.Check(found)) return reportedMoney({ currency_code: found.currency, value: found.total })
   return { amount_cents: null, currency: null }
 }
 
-export type Amount = { readonly amount_cents: number | null; readonly currency: string | null }
-
-function amount(found: Money): Amount {
+export function reportedMoney(found: Money): ReportedMoney {
   return { amount_cents: toCents(found), currency: found.currency_code }
 }
 

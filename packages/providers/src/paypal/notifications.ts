@@ -2,6 +2,7 @@
 import type { DisputeStatus, RefundStatus } from '@paylog/domain/payments/events'
 import type { ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import type { ReportedMoney } from '@paylog/domain/payments/reportedMoney'
 import { subscriptionFacts } from '../fields.ts'
 import {
   type GenericEventOptions,
@@ -15,7 +16,6 @@ import {
 import { codeAt, emailAt, instantAt, valueAt } from '../lenient.ts'
 import type { ProviderNotification, ProviderReport } from '../provider.ts'
 import {
-  type Amount,
   amountAt,
   captureFailure,
   type Envelope,
@@ -55,7 +55,10 @@ const refunds: ReadonlySet<string> = new Set([
 const isDispute = ({ event_type }: Envelope): boolean => event_type.startsWith('CUSTOMER.DISPUTE.')
 
 /** @param reported the amount and the time of the report */
-function reportOf(event: Envelope, reported: Amount & { readonly provider_time: string }): ProviderReport | null {
+function reportOf(
+  event: Envelope,
+  reported: ReportedMoney & { readonly provider_time: string },
+): ProviderReport | null {
   const { id: provider_event_id, event_type, resource } = event
   const { provider_time } = reported
   if (isDispute(event)) return { ...disputeReport(resource), provider_event_id, provider_time }
@@ -65,12 +68,12 @@ function reportOf(event: Envelope, reported: Amount & { readonly provider_time: 
 
 type Source = Pick<ReportSource, 'provider_event_id' | 'provider_time' | 'provider_intent_id'>
 
-function refundReport(event: Envelope, { amount_cents }: Amount, source: Source): ProviderReport {
+function refundReport(event: Envelope, { amount_cents, currency }: ReportedMoney, source: Source): ProviderReport {
   const { event_type, resource } = event
   const charge = { ...source, provider_payment_id: refundedCapture(event) }
   const isReversal = event_type === 'PAYMENT.CAPTURE.REVERSED'
   // A capture does not show how much of it was refunded just now.
-  if (!isRefund(event) && !isReversal) return { about: 'refunded_total', ...charge, refunded_cents: null }
+  if (!isRefund(event) && !isReversal) return { about: 'refunded_total', ...charge, amount_cents: null, currency }
   const state = codeAt(resource, 'status')
   const status = refundStatus(event_type, state)
   const reason = codeAt(resource, 'status_details', 'reason')
@@ -79,7 +82,8 @@ function refundReport(event: Envelope, { amount_cents }: Amount, source: Source)
     ...charge,
     refund_id: refundIdIn(resource),
     provider_refund_id: isRefund(event) ? codeAt(resource, 'id') : null,
-    refund_cents: amount_cents,
+    amount_cents,
+    currency,
     status,
     ...(isReversal && { reason: 'other', note: reason?.toLowerCase() ?? 'reversed' }),
     ...(status === 'failed' && { failure_code: refundFailure(state, reason) }),
@@ -91,7 +95,7 @@ function refundStatus(event_type: string, state: string | null): RefundStatus {
   return refundStatuses.get(state ?? '') ?? (event_type === 'PAYMENT.REFUND.PENDING' ? 'pending' : 'succeeded')
 }
 
-function statusReport(event: Envelope, reported: Amount, source: Source): ProviderReport | null {
+function statusReport(event: Envelope, reported: ReportedMoney, source: Source): ProviderReport | null {
   const { event_type, resource } = event
   const status = statuses.get(event_type) ?? statusOfGenericType(event_type)
   if (!status) return isReference(event) ? { about: 'object', ...source, provider_payment_id: null } : null
@@ -109,6 +113,7 @@ function statusReport(event: Envelope, reported: Amount, source: Source): Provid
     amount_cents,
     currency,
     ...authorizedIn(event, amount_cents),
+    ...(event_type === 'CHECKOUT.ORDER.APPROVED' && { awaits_capture: true }),
     ...(status === 'failed' ? captureFailure(codeAt(resource, 'status_details', 'reason')) : {}),
     ...(status === 'canceled' ? { reason: event_type.toLowerCase() } : {}),
   }
@@ -171,7 +176,7 @@ function disputeReport(resource: unknown): Omit<DisputeReport, 'provider_time' |
     provider_status: ((isClosed && outcome) || (state ?? 'unknown')).toLowerCase(),
     reason: codeAt(resource, 'reason')?.toLowerCase() ?? null,
     evidence_due_by: instantAt(resource, 'seller_response_due_date'),
-    disputed_cents: amountAt(resource, 'dispute_amount').amount_cents,
+    ...amountAt(resource, 'dispute_amount'),
   }
 }
 
@@ -262,7 +267,7 @@ function isRenewal({ event_type, resource }: Envelope): boolean {
   return event_type === 'PAYMENT.SALE.COMPLETED' && codeAt(resource, 'billing_agreement_id') !== null
 }
 
-function amountIn(event: Envelope): Amount {
+function amountIn(event: Envelope): ReportedMoney {
   const { event_type, resource } = event
   if (isDispute(event)) return amountAt(resource, 'dispute_amount')
   if (event_type === 'BILLING.SUBSCRIPTION.PAYMENT.FAILED')

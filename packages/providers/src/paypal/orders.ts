@@ -254,7 +254,7 @@ export async function refundPayment(api: PaypalApi, request: RefundCharge): Prom
   })
   const { responded_at } = refunded
   const reported = reportedRefund(refunded.body, { provider_intent_id, provider_payment_id: captureId, responded_at })
-  return { ...reported, refund_id, refund_cents: reported.refund_cents ?? amount_cents }
+  return { ...reported, refund_id, ...(reported.amount_cents === null && { amount_cents, currency }) }
 }
 
 async function onlyCapture(api: PaypalApi, { provider_intent_id }: IntentRef) {

@@ -54,6 +54,7 @@ export function createPaypal(options: {
     verifyNotification: verifier.verify,
     readNotification,
     completeNotification: null,
+    pausedMs: () => pace.pausedMs(),
     close: async () => void (await Promise.all([api.close(), verifier.close()])),
   })
 }

@@ -15,7 +15,8 @@ t.test('PayPal: a refund from the dashboard is matched to its capture by its lin
       about: 'refund',
       refund_id: null,
       provider_refund_id: refund.object_id,
-      refund_cents: 500,
+      amount_cents: 500,
+      currency: 'EUR',
       status: 'succeeded',
       provider_payment_id: captureId,
       provider_intent_id: null,
@@ -30,7 +31,7 @@ t.test('PayPal: a reversal is a refund with the reason other and a note', async 
   t.match(reversal.report, {
     about: 'refund',
     status: 'succeeded',
-    refund_cents: 1499,
+    amount_cents: 1499,
     provider_payment_id: captureId,
     reason: 'other',
     note: 'reversed',
@@ -41,7 +42,7 @@ t.test('PayPal: a reversal is a refund with the reason other and a note', async 
     {
       about: 'refund',
       status: 'succeeded',
-      refund_cents: 1999,
+      amount_cents: 1999,
       provider_refund_id: null,
       provider_payment_id: 'C1',
       note: 'chargeback',
@@ -106,7 +107,7 @@ t.test('PayPal: a refund without a link is matched by related ids, or its total 
   t.match(readEvent('PAYMENT.CAPTURE.REFUNDED', { id: 'C1', links: 'none' }, 'capture').report, {
     about: 'refunded_total',
     provider_payment_id: 'C1',
-    refunded_cents: null,
+    amount_cents: null,
   })
   t.end()
 })
@@ -127,7 +128,7 @@ t.test('PayPal: a dispute reports the disputed capture and our payment', async (
       provider_status: 'open',
       reason: 'merchandise_or_service_not_received',
       evidence_due_by: '2026-12-31T23:59:59.000Z',
-      disputed_cents: 1999,
+      amount_cents: 1999,
     },
   })
   const waiting = fake.dispute(captureId, 'UPDATED', 'WAITING_FOR_SELLER_RESPONSE')
@@ -136,6 +137,13 @@ t.test('PayPal: a dispute reports the disputed capture and our payment', async (
     status: 'open',
     provider_status: 'waiting_for_seller_response',
   })
+})
+
+t.test('PayPal: a dispute in another currency, due at the beginning of 1970, has no due time', async (t) => {
+  const dispute_amount = { currency_code: 'USD', value: '56.10' }
+  const dispute = { dispute_id: 'D1', status: 'OPEN', dispute_amount, seller_response_due_date: '1970-01-01T00:00:00Z' }
+  const { report } = readEvent('CUSTOMER.DISPUTE.CREATED', dispute)
+  t.match(report, { amount_cents: 5610, currency: 'USD', evidence_due_by: null })
 })
 
 t.test('PayPal: a resolved dispute is won or lost by its outcome', async (t) => {
@@ -173,7 +181,7 @@ t.test('PayPal: a dispute resolved in an unknown way is lost if the payer was gi
     provider_status: 'unknown',
     reason: null,
     evidence_due_by: null,
-    disputed_cents: null,
+    amount_cents: null,
   })
   t.end()
 })

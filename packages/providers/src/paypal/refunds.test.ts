@@ -13,7 +13,7 @@ t.test('PayPal: a refund is made once, and names the payment and itself', async 
   t.match(made, {
     status: 'succeeded',
     refund_id,
-    refund_cents: 500,
+    amount_cents: 500,
     provider_refund_id: /^[A-Z0-9]{17}$/,
     provider_payment_id: captureId,
     provider_intent_id: ref.provider_intent_id,
@@ -44,8 +44,8 @@ t.test('PayPal: an order shows its refunds, from calls and from the dashboard', 
   t.same(snapshot?.refunds?.[0], made)
   const others = { refund_id: null, status: 'succeeded', provider_payment_id: captureId, provider_event_id: null }
   t.match(snapshot?.refunds?.slice(1), [
-    { ...others, refund_cents: 100 },
-    { ...others, refund_cents: 1399 },
+    { ...others, amount_cents: 100 },
+    { ...others, amount_cents: 1399 },
   ])
 })
 
@@ -53,7 +53,7 @@ t.test('PayPal: a pending refund may fail later', async (t) => {
   const { fake, paypal, ref } = await withCaptured(t)
   fake.nextRefunds('pending', 'failed', 'cancelled')
   const pending = await paypal.refund(requestFor(ref))
-  t.match(pending, { status: 'pending', refund_cents: 500 })
+  t.match(pending, { status: 'pending', amount_cents: 500 })
   const more = paypal.refund(requestFor(ref, 1500, refund_id.replace('00a', '020')))
   await t.rejects(more, { kind: 'rejected', code: 'refund_amount_exceeded' }, 'while it is pending')
   const failed = fake.settleRefund(pending.provider_refund_id ?? '', 'failed', 'ECHECK')

@@ -22,6 +22,7 @@ t.test('PayPal: an approved order is processing and has the payer', async (t) =>
     referenced_payment_id: payment_id,
     report: {
       about: 'status',
+      awaits_capture: true,
       status: 'processing',
       provider_event_id: approved.id,
       provider_time: create_time,

@@ -22,9 +22,9 @@ import {
   refundFailure,
   refundIdIn,
   refundStatuses,
+  reportedMoney,
   statusIn,
   statusOfCapture,
-  toCents,
 } from './fields.ts'
 
 const Authorization = Type.Object({ id: Code, status: Type.String(), amount: Money })
@@ -110,7 +110,7 @@ function snapshotOf(read: Order, provider_time: string): IntentSnapshot {
     evidence: { ...evidence, provider_time, provider_event_id: null, provider_intent_id: read.id },
     further_charges: further.map((each) => ({
       provider_payment_id: each.id,
-      amount_cents: captureEvidence(each).amount_cents,
+      ...amountOf(each.amount),
     })),
     awaits_capture: read.status === 'APPROVED' && evidence.provider_payment_id === null && !evidence.capturable_cents,
     ...(refunds.length > 0 && { refunds }),
@@ -205,7 +205,7 @@ export function reportedRefund(refund: Refund, context: RefundContext): Reported
     provider_payment_id: linkedCapture(refund) ?? context.provider_payment_id,
     refund_id: refundIdIn(refund),
     provider_refund_id: refund.id,
-    refund_cents: refund.amount ? toCents(refund.amount) : null,
+    ...(refund.amount ? reportedMoney(refund.amount) : { amount_cents: null, currency: null }),
     status,
     ...(status === 'failed' && { failure_code: refundFailure(refund.status, refund.status_details?.reason) }),
   }

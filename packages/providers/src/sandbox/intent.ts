@@ -19,6 +19,8 @@ const SandboxRefund = Type.Object({
   /** Our id; null for a refund that only a notification named. */
   refund_id: Nullable(Type.String()),
   amount_cents: Type.Integer(),
+  /** Absent for the intent's. */
+  currency: Type.Optional(Type.String()),
   status: RefundStatus,
   reason: Type.Optional(RefundReason),
   failure_code: Nullable(Type.String()),
@@ -66,10 +68,13 @@ export function newIntent(intent: NewIntent): SandboxIntent {
 /** Applies a report. Money that was received stays received, and a late report changes nothing. */
 export function withReport(intent: SandboxIntent, report: Evidence, isApproval: boolean): SandboxIntent {
   const { status, provider_time, amount_cents, capturable_cents = 0 } = report
+  const isPaid = status === 'succeeded'
   const isLate = intent.reported_at !== null && provider_time < intent.reported_at
-  if (status !== 'succeeded' && (isAbsorbing(intent.status) || isLate)) return intent
-  const received_cents = status === 'succeeded' ? (amount_cents ?? intent.amount_cents) : intent.received_cents
-  const changed = { status, awaits_capture: isApproval, capturable_cents, received_cents }
+  if (!isPaid && (isAbsorbing(intent.status) || isLate)) return intent
+  const received_cents = isPaid ? (amount_cents ?? intent.amount_cents) : intent.received_cents
+  // What the sandbox received is in the currency of the report.
+  const currency = (isPaid ? report.currency : null) ?? intent.currency
+  const changed = { status, awaits_capture: isApproval, capturable_cents, received_cents, currency }
   return { ...intent, ...changed, reported_at: provider_time }
 }
 
@@ -98,8 +103,8 @@ export function capturedAuthorized(intent: SandboxIntent, amount_cents: number):
 }
 
 /** What may still be refunded: pending refunds reserve their amount. */
-export function refundableOf({ received_cents, refunds }: SandboxIntent): number {
-  const counted = refunds.filter(({ status }) => status !== 'failed')
+export function refundableOf({ received_cents, refunds, currency: own }: SandboxIntent): number {
+  const counted = refunds.filter(({ status, currency = own }) => status !== 'failed' && currency === own)
   return counted.reduce((rest, { amount_cents }) => rest - amount_cents, received_cents)
 }
 
@@ -125,8 +130,17 @@ export function withReportedRefund(intent: SandboxIntent, report: ReportedRefund
   if (provider_refund_id === null) return intent
   const known = intent.refunds.find((refund) => refund.provider_refund_id === provider_refund_id)
   if (known && (known.status === 'failed' || status === 'pending')) return intent
-  const amount_cents = report.refund_cents ?? known?.amount_cents ?? 0
-  const refund: SandboxRefund = { refund_id, ...known, provider_refund_id, amount_cents, status, failure_code }
+  const amount_cents = report.amount_cents ?? known?.amount_cents ?? 0
+  const currency = (report.amount_cents === null ? known?.currency : report.currency) ?? intent.currency
+  const refund: SandboxRefund = {
+    refund_id,
+    ...known,
+    provider_refund_id,
+    amount_cents,
+    currency,
+    status,
+    failure_code,
+  }
   return { ...intent, refunds: [...intent.refunds.filter((other) => other !== known), refund] }
 }
 
@@ -159,7 +173,8 @@ export function refundIn(intent: SandboxIntent, refund_id: string, now: Date): R
   return reportedRefund(intent, refund, now)
 }
 
-function reportedRefund({ provider_intent_id }: SandboxIntent, refund: SandboxRefund, now: Date): ReportedRefund {
+function reportedRefund(intent: SandboxIntent, refund: SandboxRefund, now: Date): ReportedRefund {
+  const { provider_intent_id } = intent
   const { refund_id, provider_refund_id, amount_cents, status, reason, failure_code } = refund
   return {
     provider_time: now.toISOString(),
@@ -168,7 +183,8 @@ function reportedRefund({ provider_intent_id }: SandboxIntent, refund: SandboxRe
     provider_payment_id: chargeOf(provider_intent_id),
     refund_id,
     provider_refund_id,
-    refund_cents: amount_cents,
+    amount_cents,
+    currency: refund.currency ?? intent.currency,
     status,
     ...(reason && { reason }),
     ...(failure_code !== null && { failure_code }),

@@ -138,12 +138,12 @@ for (const [name, memory] of Object.entries(memories)) {
     await t.rejects(async () => provider.refund?.({ ...ref, ...first }), { kind: 'rejected', code: 'refund_too_large' })
     await notify(provider, 'payment_intent.succeeded', { id: ref.provider_intent_id })
     for (let call = 1; call <= 2; call++)
-      t.match(await provider.refund?.({ ...ref, ...first }), { status: 'succeeded', refund_cents: 2000 })
+      t.match(await provider.refund?.({ ...ref, ...first }), { status: 'succeeded', amount_cents: 2000 })
     await t.rejects(async () => provider.refund?.({ ...ref, ...second }), { code: 'refund_too_large' })
     const both = [refundOf(400), refundOf(400)].map(async (refund) => provider.refund?.({ ...ref, ...refund }))
     const ended = await Promise.allSettled(both)
     t.same(ended.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected'], 'two at once')
-    t.match((await snapshot(ref))?.refunds, [{ refund_id: first.refund_id }, { refund_cents: 400 }])
+    t.match((await snapshot(ref))?.refunds, [{ refund_id: first.refund_id }, { amount_cents: 400 }])
     const unknown = { ...ref, provider_intent_id: `sandbox_pi_${randomUUID()}` }
     await t.rejects(async () => provider.refund?.({ ...unknown, ...refundOf(1) }), { code: 'intent_not_found' })
   })
@@ -158,7 +158,7 @@ for (const [name, memory] of Object.entries(memories)) {
     const id = pending?.provider_refund_id
     await notify(provider, 'refund.updated', { id, ...object, status: 'failed' })
     await notify(provider, 'refund.updated', { id, ...object, status: 'succeeded' })
-    t.match((await snapshot(ref))?.refunds, [{ status: 'failed', failure_code: 'account_closed', refund_cents: 2599 }])
+    t.match((await snapshot(ref))?.refunds, [{ status: 'failed', failure_code: 'account_closed', amount_cents: 2599 }])
     t.match(await provider.refund?.({ ...ref, ...refundOf(2599) }), { status: 'pending' }, 'its amount is free again')
   })
 }
@@ -169,7 +169,7 @@ t.test('sandbox: without a shared memory it cannot be queried, and accepts any r
   const ref = await open(createSandbox({ webhookSecrets: [secret] }), { capture_method: 'manual' })
   const [first, second] = [refundOf(100), refundOf(200)]
   for (const refund of [first, second, first])
-    t.match(await provider.refund?.({ ...ref, ...refund }), { status: 'succeeded', refund_cents: refund.amount_cents })
+    t.match(await provider.refund?.({ ...ref, ...refund }), { status: 'succeeded', amount_cents: refund.amount_cents })
   t.match(await provider.captureAuthorized?.({ ...ref, idempotency_key: 'k', amount_cents: 7 }), {
     evidence: { status: 'succeeded', amount_cents: 7 },
   })

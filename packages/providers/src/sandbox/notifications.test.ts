@@ -24,7 +24,8 @@ t.test('sandbox: refund.updated reports a refund of the payment that its intent 
     ...source,
     refund_id,
     provider_refund_id: 'sandbox_re_1',
-    refund_cents: 500,
+    amount_cents: 500,
+    currency: 'EUR',
     status: 'failed',
     reason: 'duplicate',
     failure_code: 'account_closed',
@@ -43,10 +44,11 @@ t.test('sandbox: dispute.created and dispute.closed report a dispute', async (t)
     provider_status: 'needs_response',
     reason: 'fraudulent',
     evidence_due_by: '2026-09-01T10:01:00.000Z',
-    disputed_cents: 2599,
+    amount_cents: 2599,
+    currency: 'EUR',
   })
   for (const status of ['won', 'lost'])
-    t.match(read('dispute.closed', { ...object, status }).report, {
+    t.match(read('dispute.closed', { ...object, status, evidence_due_by: 0 }).report, {
       status,
       provider_status: status,
       evidence_due_by: null,

@@ -41,21 +41,23 @@ export function readNotification(body: Buffer): ProviderNotification {
 }
 
 function reportOf(json: unknown, notification: ProviderNotification): ProviderReport | null {
-  const { provider_type, report } = notification
+  const { provider_type, report, status } = notification
   const object = valueAt(json, 'data', 'object')
-  const capturable_cents = unitsAt(object, 'amount_capturable')
-  if (report?.about === 'status' && report.status === 'processing' && capturable_cents !== null)
-    return { ...report, capturable_cents }
+  if (report?.about === 'status' && report.status === 'processing') {
+    const capturable_cents = unitsAt(object, 'amount_capturable')
+    if (capturable_cents !== null) return { ...report, capturable_cents }
+    if (status === approved) return { ...report, awaits_capture: true }
+  }
   return laterTypes.has(provider_type) ? laterReport(object, notification) : report
 }
 
 /** A report about money that was received before; `null` when the object does not show which money, or what became of it. */
 function laterReport(object: unknown, notification: ProviderNotification): ProviderReport | null {
-  const { provider_event_id, provider_type, object_id, occurred_at: provider_time } = notification
+  const { provider_event_id, provider_type, object_id, currency, occurred_at: provider_time } = notification
   const provider_intent_id = codeAt(object, 'payment_intent')
-  const amount = unitsAt(object, 'amount')
+  const amount_cents = unitsAt(object, 'amount')
   const status = codeAt(object, 'status')
-  if (provider_intent_id === null || amount === null || status === null) return null
+  if (provider_intent_id === null || amount_cents === null || status === null) return null
   const provider_payment_id = chargeOf(provider_intent_id)
   const source = { provider_time, provider_event_id, provider_intent_id, provider_payment_id }
   const reason = codeAt(object, 'reason')
@@ -70,7 +72,8 @@ function laterReport(object: unknown, notification: ProviderNotification): Provi
       provider_status: status,
       reason,
       evidence_due_by: unixTimeAt(object, 'evidence_due_by'),
-      disputed_cents: amount,
+      amount_cents,
+      currency,
     }
   }
   const failure_code = codeAt(object, 'failure_code')
@@ -80,7 +83,8 @@ function laterReport(object: unknown, notification: ProviderNotification): Provi
     ...source,
     refund_id: paymentIdFrom(valueAt(object, 'metadata', 'refund_id')),
     provider_refund_id: object_id,
-    refund_cents: amount,
+    amount_cents,
+    currency,
     status,
     ...(refundReason.Check(reason) && { reason }),
     ...(failure_code !== null && { failure_code }),

@@ -8,6 +8,7 @@ import type { Pace } from '../pacing.ts'
 import { ProviderError, type ProviderErrorKind } from '../provider.ts'
 import { createProviderApi, type ErrorReader, ErrorResponse, nullIf, type ProviderApi } from '../providerApi.ts'
 import { rateLimitIn, unreadableResponse } from '../responses.ts'
+import { toStripeAmount } from './objects.ts'
 
 /** Requests and responses have the shape of this version. The type makes it the one that the parameters' types describe. */
 const apiVersion: Stripe.LatestApiVersion = '2026-10-28.endive'
@@ -127,9 +128,14 @@ export function isUnexpectedState(error: unknown): boolean {
   return error instanceof ErrorResponse && error.code === 'payment_intent_unexpected_state'
 }
 
-/** An amount that cannot be expressed at Stripe, so that nothing is sent. */
-export function amountNotWritable(): ProviderError {
-  return new ProviderError('currency', 'amount_not_writable', messages.currency)
+/**
+ * An amount as it is sent, by the rule of `checkStripeAmount`.
+ * @throws ProviderError `currency` when it cannot be expressed at Stripe, so that nothing is sent
+ */
+export function sentAmount(amount_cents: number, currency: string): number {
+  const amount = toStripeAmount(amount_cents, currency)
+  if (amount === null) throw new ProviderError('currency', 'amount_not_writable', messages.currency)
+  return amount
 }
 
 /** A rejection by us of something that Stripe would accept. */

@@ -14,8 +14,8 @@ import type {
 } from '../productCatalog.ts'
 import { ProviderError } from '../provider.ts'
 import { type ApiResponse, ErrorResponse, nullIf } from '../providerApi.ts'
-import { amountNotWritable, nullIfMissing, rejected, type StripeApi } from './api.ts'
-import { CurrencyCode, idIn, Reference, toStripeAmount } from './objects.ts'
+import { nullIfMissing, rejected, type StripeApi, sentAmount } from './api.ts'
+import { CurrencyCode, idIn, Reference } from './objects.ts'
 
 /** How often we start over when another call or the merchant changes the same product. */
 const maxRounds = 5
@@ -33,8 +33,7 @@ export function createCatalog(api: StripeApi): ProductCatalog {
 
 /** @throws ProviderError `currency` */
 function unitAmountOf({ price: { amount_cents, currency } }: CatalogProduct): number {
-  const amount = toStripeAmount(amount_cents, currency)
-  if (amount === null) throw amountNotWritable()
+  const amount = sentAmount(amount_cents, currency)
   return amount
 }
 

@@ -165,7 +165,7 @@ t.test('Stripe: a refund from the Dashboard finds its payment by its charge', as
   t.match(notification, { referenced_payment_id: null, report: { provider_intent_id: null } })
   t.match(await stripe.completeNotification(notification), {
     referenced_payment_id: payment_id,
-    report: { about: 'refund', refund_cents: 100, provider_intent_id: id, provider_payment_id: chargeId() },
+    report: { about: 'refund', amount_cents: 100, provider_intent_id: id, provider_payment_id: chargeId() },
   })
   const unknown = readBody(fake.event('refund.created', { ...object, charge: 'ch_missing' }))
   t.same(await stripe.completeNotification(unknown), unknown, 'of a charge that Stripe does not know')
@@ -194,5 +194,5 @@ t.test('Stripe: a refund that released an authorization only identifies its paym
   }
   partial.fake.refund(partial.id, 599)
   const later = await partial.stripe.completeNotification(readBody(sentBy(partial.fake, 'refund.created')))
-  t.match(later.report, { about: 'refund', refund_cents: 599 }, 'a later refund of the same amount')
+  t.match(later.report, { about: 'refund', amount_cents: 599 }, 'a later refund of the same amount')
 })

@@ -87,7 +87,7 @@ t.test('Stripe: a partial capture is a success of a part, and releases the rest'
   t.match(fake.refundsOf(id), [{ amount: 599 }])
   t.same((await stripe.retrieveIntent(refTo(id)))?.refunds, [], 'the released rest is no refund')
   fake.refund(id, 599)
-  t.match((await stripe.retrieveIntent(refTo(id)))?.refunds, [{ refund_cents: 599, status: 'succeeded' }])
+  t.match((await stripe.retrieveIntent(refTo(id)))?.refunds, [{ amount_cents: 599, status: 'succeeded' }])
   t.same(fake.balanceOf(id), { received: 2000, refunded: 599, disputed: 0 })
 })
 
@@ -100,7 +100,7 @@ t.test(
     const tooLarge = captureRequest(id, { amount_cents: 2600, idempotency_key: 'larger' })
     await t.rejects(stripe.captureAuthorized(tooLarge), { kind: 'rejected', code: 'amount_too_large' })
     const fraction = captureRequest(id, { amount_cents: 5124, currency: 'KWD' })
-    await t.rejects(stripe.captureAuthorized(fraction), { kind: 'rejected', code: 'amount_not_writable' })
+    await t.rejects(stripe.captureAuthorized(fraction), { kind: 'currency', code: 'amount_not_writable' })
     await t.rejects(stripe.captureAuthorized(captureRequest('pi_missing')), {
       kind: 'rejected',
       code: 'resource_missing',

@@ -17,24 +17,8 @@ import type {
 } from '../provider.ts'
 import type { ApiResponse } from '../providerApi.ts'
 import { checkResponse, nullIfRejected, unreadableResponse } from '../responses.ts'
-import {
-  amountNotWritable,
-  isUnexpectedState,
-  nullIfMissing,
-  rejected,
-  rejectedIfAboutCurrency,
-  type StripeApi,
-} from './api.ts'
-import {
-  evidenceOf,
-  idIn,
-  intentStatusOf,
-  PaymentIntent,
-  paymentIdIn,
-  Reference,
-  RefundedCharge,
-  toStripeAmount,
-} from './objects.ts'
+import { isUnexpectedState, nullIfMissing, rejectedIfAboutCurrency, type StripeApi, sentAmount } from './api.ts'
+import { evidenceOf, idIn, intentStatusOf, PaymentIntent, paymentIdIn, Reference, RefundedCharge } from './objects.ts'
 import { reportedRefundsOf } from './refunds.ts'
 
 const paymentIntent = Compile(PaymentIntent)
@@ -60,8 +44,7 @@ const pageSize = 100
 export async function createIntent(api: StripeApi, request: CreateIntent): Promise<ProviderIntent> {
   const { payment_id, provider_method_id, provider_customer_id } = request
   const description = [...(request.description ?? '')].slice(0, maxDescriptionLength).join('')
-  const amount = toStripeAmount(request.amount_cents, request.currency)
-  if (amount === null) throw amountNotWritable()
+  const amount = sentAmount(request.amount_cents, request.currency)
   const isManual = request.capture_method === 'manual'
   const currency = request.currency.toLowerCase()
   const params = {
@@ -194,8 +177,7 @@ export async function cancelIntent(api: StripeApi, request: IntentRef & WithKey)
  */
 export async function captureAuthorized(api: StripeApi, request: CaptureAuthorized): Promise<IntentSnapshot> {
   const { provider_intent_id: id, idempotency_key: key } = request
-  const amount_to_capture = toStripeAmount(request.amount_cents, request.currency)
-  if (amount_to_capture === null) throw rejected('amount_not_writable')
+  const amount_to_capture = sentAmount(request.amount_cents, request.currency)
   const params = { amount_to_capture } satisfies Stripe.PaymentIntentCaptureParams
   try {
     const response = await api.request(paymentIntent, {

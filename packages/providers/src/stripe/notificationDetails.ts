@@ -145,7 +145,7 @@ function refundedChargeReport(object: StripeObject, source: ReportSource): Provi
   if (reported) return { about: 'refund', ...reported }
   const total = unitsAt(object, 'amount_refunded')
   const refunded = total === null ? null : Math.max(0, total - (charge ? releasedOf(charge) : 0))
-  return { about: 'refunded_total', ...source, refunded_cents: moneyIn(refunded, object.currency).amount_cents }
+  return { about: 'refunded_total', ...source, ...moneyIn(refunded, object.currency) }
 }
 
 /** https://docs.stripe.com/disputes/how-disputes-work. An inquiry that was closed took no money, nor did a prevented one. */
@@ -173,7 +173,7 @@ export function disputeDetails(event: StripeEventData): Partial<NotificationDeta
       provider_status,
       reason: codeAt(object, 'reason'),
       evidence_due_by: unixTimeAt(object, 'evidence_details', 'due_by'),
-      disputed_cents: money.amount_cents,
+      ...money,
     },
   }
 }

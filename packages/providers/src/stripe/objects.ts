@@ -6,6 +6,7 @@ import { DomainError } from '@paylog/domain/errors'
 import type { RefundReason, RefundStatus } from '@paylog/domain/payments/events'
 import type { Evidence, ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import type { ReportedMoney } from '@paylog/domain/payments/reportedMoney'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Amount, Code, maybe, paymentIdFrom } from '../fields.ts'
@@ -94,10 +95,7 @@ export function currencyIn(value: unknown): string | null {
 }
 
 /** An amount in ISO's minor units, and its currency; the amount is `null` without a valid currency. */
-export function moneyIn(
-  amount: unknown,
-  code: unknown,
-): { readonly amount_cents: number | null; readonly currency: string | null } {
+export function moneyIn(amount: unknown, code: unknown): ReportedMoney {
   const [units, currency] = [unitsAt(amount), currencyIn(code)]
   return { amount_cents: units === null || currency === null ? null : fromStripeAmount(units, currency), currency }
 }
@@ -195,6 +193,7 @@ export type Refund = Static<typeof Refund>
 export const RefundedCharge = Type.Object({
   id: Code,
   amount: Amount,
+  currency: maybe(CurrencyCode),
   amount_captured: maybe(Amount),
   captured: maybe(Type.Boolean()),
   payment_intent: maybe(Reference),
@@ -240,8 +239,8 @@ const refundReasons: ReadonlyMap<unknown, RefundReason> = new Map([
  * @returns `null` when the amount cannot be converted
  */
 export function reportedRefund(refund: Refund, source: ReportSource): ReportedRefund | null {
-  const refund_cents = fromStripeAmount(refund.amount, refund.currency)
-  if (refund_cents === null) return null
+  const money = moneyIn(refund.amount, refund.currency)
+  if (money.amount_cents === null) return null
   const status = refundStatusOf(refund) ?? 'pending'
   const reason = refundReasons.get(refund.reason) ?? 'other'
   return {
@@ -250,7 +249,7 @@ export function reportedRefund(refund: Refund, source: ReportSource): ReportedRe
     provider_payment_id: idIn(refund.charge) ?? source.provider_payment_id,
     refund_id: refundIdIn(refund),
     provider_refund_id: refund.id,
-    refund_cents,
+    ...money,
     status,
     reason,
     ...(reason === 'other' && refund.reason ? { note: refund.reason } : {}),
@@ -275,6 +274,7 @@ export function refundsOfMoney(charge: RefundedCharge, refunds: readonly Refund[
   const real = refunds.filter(({ reason }) => reason !== 'expired_uncaptured_charge')
   if (released === 0 || real.length < refunds.length) return real
   // The rest is released with the capture, so before any other refund.
-  const release = real.findLast((refund) => refund.amount === released && refundIdIn(refund) === null)
+  const isOfRest = ({ amount, currency }: Refund) => amount === released && currency === (charge.currency ?? currency)
+  const release = real.findLast((refund) => isOfRest(refund) && refundIdIn(refund) === null)
   return real.filter((refund) => refund !== release)
 }

@@ -23,7 +23,7 @@ const refund = {
 const refundTypes = ['refund.created', 'refund.updated', 'refund.failed', 'charge.refund.updated']
 
 t.test('Stripe: each refund event reports the refund, with our ids if it names them', async (t) => {
-  const report = { about: 'refund', ...source, provider_refund_id: 're_1', refund_cents: 599, status: 'succeeded' }
+  const report = { about: 'refund', ...source, provider_refund_id: 're_1', amount_cents: 599, status: 'succeeded' }
   for (const type of refundTypes) {
     t.match(
       readEvent(type, refund),
@@ -112,11 +112,11 @@ t.test('Stripe: a refunded charge reports how much of it is refunded', async (t)
     object_id: 'ch_1',
     amount_cents: 2599,
     referenced_payment_id: payment_id,
-    report: { about: 'refunded_total', ...source, refunded_cents: 1500 },
+    report: { about: 'refunded_total', ...source, amount_cents: 1500 },
   })
-  t.match(refundedReport({ amount_refunded: undefined }), { refunded_cents: null })
-  t.match(refundedReport({ currency: 'isk', amount_refunded: 1500 }), { refunded_cents: 15 })
-  t.match(refundedReport({ amount: undefined }), { refunded_cents: 1500 }, 'a charge that is unreadable otherwise')
+  t.match(refundedReport({ amount_refunded: undefined }), { amount_cents: null })
+  t.match(refundedReport({ currency: 'isk', amount_refunded: 1500 }), { amount_cents: 15 })
+  t.match(refundedReport({ amount: undefined }), { amount_cents: 1500 }, 'a charge that is unreadable otherwise')
 })
 
 t.test('Stripe: a refunded charge that contains its refunds reports the latest one', async (t) => {
@@ -129,7 +129,7 @@ t.test('Stripe: a refunded charge that contains its refunds reports the latest o
     ...source,
     refund_id,
     provider_refund_id: 're_2',
-    refund_cents: 1000,
+    amount_cents: 1000,
     status: 'succeeded',
   })
   t.match(refundedReport({ refunds: { data: [], has_more: false } }), { about: 'refunded_total' })
@@ -138,12 +138,12 @@ t.test('Stripe: a refunded charge that contains its refunds reports the latest o
 t.test('Stripe: what is released instead of captured is not refunded', async (t) => {
   t.match(refundedReport({ captured: false, amount_captured: 0, amount_refunded: 2599 }), { about: 'object' })
   const partial = { amount_captured: 2000, amount_refunded: 599 }
-  t.match(refundedReport(partial), { about: 'refunded_total', refunded_cents: 0 })
+  t.match(refundedReport(partial), { about: 'refunded_total', amount_cents: 0 })
   const released = { data: [refund], has_more: false }
-  t.match(refundedReport({ ...partial, refunds: released }), { about: 'refunded_total', refunded_cents: 0 })
+  t.match(refundedReport({ ...partial, refunds: released }), { about: 'refunded_total', amount_cents: 0 })
   const both = { data: [{ ...refund, id: 're_2' }, refund], has_more: false }
   const after = refundedReport({ ...partial, amount_refunded: 1198, refunds: both })
-  t.match(after, { about: 'refund', provider_refund_id: 're_2', refund_cents: 599 })
+  t.match(after, { about: 'refund', provider_refund_id: 're_2', amount_cents: 599 })
 })
 
 const dispute = {
@@ -186,11 +186,24 @@ t.test('Stripe: each dispute event reports the dispute and its status', async (t
             provider_status: provider_status.toLowerCase(),
             reason: 'product_not_received',
             evidence_due_by: '2026-01-01T12:00:00.000Z',
-            disputed_cents: 1000,
+            amount_cents: 1000,
+            currency: 'EUR',
           },
         },
         `${type} ${provider_status}`,
       )
+})
+
+t.test('Stripe: a report of a refund or a dispute has its own currency', async (t) => {
+  const usd = { id: 'x_1', amount: 5600, currency: 'usd', charge: 'ch_1', status: 'succeeded' }
+  for (const type of ['refund.created', 'charge.dispute.created'])
+    t.match(readEvent(type, usd).report, { amount_cents: 5600, currency: 'USD' }, type)
+  t.match(refundedReport({ currency: 'jpy', amount_refunded: 8100 }), { amount_cents: 8100, currency: 'JPY' })
+})
+
+t.test('Stripe: the dispute of a SEPA debit arrives closed, and its due time of zero is no time', async (t) => {
+  const dispute = { id: 'dp_1', amount: 1000, currency: 'eur', status: 'lost', evidence_details: { due_by: 0 } }
+  t.match(readEvent('charge.dispute.created', dispute).report, { status: 'lost', evidence_due_by: null })
 })
 
 t.test('Stripe: a dispute without details is open', async (t) => {
@@ -199,7 +212,7 @@ t.test('Stripe: a dispute without details is open', async (t) => {
     provider_status: 'unknown',
     reason: null,
     evidence_due_by: null,
-    disputed_cents: null,
+    amount_cents: null,
     provider_intent_id: null,
     provider_payment_id: null,
   })

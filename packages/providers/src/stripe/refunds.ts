@@ -5,16 +5,8 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { RefundCharge, ReportedRefund } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'
-import { rejected, rejectedIfAboutCurrency, type StripeApi } from './api.ts'
-import {
-  Refund,
-  type RefundedCharge,
-  refundIdIn,
-  refundStatusOf,
-  refundsOfMoney,
-  reportedRefund,
-  toStripeAmount,
-} from './objects.ts'
+import { rejectedIfAboutCurrency, type StripeApi, sentAmount } from './api.ts'
+import { Refund, type RefundedCharge, refundIdIn, refundStatusOf, refundsOfMoney, reportedRefund } from './objects.ts'
 
 const refundResponse = Compile(Refund)
 const refundList = Compile(Type.Object({ data: Type.Array(Refund), has_more: Type.Boolean() }))
@@ -32,8 +24,7 @@ const chargeId = /^(ch|py)_\w+$/
  */
 export async function refundCharge(api: StripeApi, request: RefundCharge): Promise<ReportedRefund> {
   const { payment_id, refund_id, reason, provider_intent_id, provider_payment_id: charge } = request
-  const amount = toStripeAmount(request.amount_cents, request.currency)
-  if (amount === null) throw rejected('amount_not_writable')
+  const amount = sentAmount(request.amount_cents, request.currency)
   const of = charge !== null && chargeId.test(charge) ? { charge } : { payment_intent: provider_intent_id }
   const earlier = request.is_repeated ? await findRefund(of, refund_id, api) : undefined
   if (earlier) return checkedReport(earlier.refund, amount, request, earlier.provider_time)

@@ -38,7 +38,8 @@ export function createStripe(options: {
   readonly timeoutMs: number
   readonly maxPerSecond: number
 }): Provider {
-  const api = createStripeApi({ ...options, pace: createPace({ perSecond: options.maxPerSecond }) })
+  const pace = createPace({ perSecond: options.maxPerSecond })
+  const api = createStripeApi({ ...options, pace })
   const isTestKey = /^[sr]k_test_/.test(options.secretKey)
   return withTimeLimits(options.timeoutMs, {
     id: 'stripe',
@@ -67,6 +68,7 @@ export function createStripe(options: {
     },
     readNotification,
     completeNotification: (notification) => completeNotification(api, notification),
+    pausedMs: () => pace.pausedMs(),
     close: () => api.close(),
   })
 }

@@ -13,6 +13,8 @@ const example: DisputeResource = {
   provider_dispute_id: 'du_1',
   amount_cents: 2599,
   currency: 'EUR',
+  reported_amount_cents: null,
+  reported_currency: null,
   status: 'open',
   reason: 'fraudulent',
   evidence_due_by: '2026-02-20T00:00:00.000Z',

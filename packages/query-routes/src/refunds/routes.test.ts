@@ -29,7 +29,7 @@ function refundedPayment(log: LogFixture, payer: PaymentFacts) {
       requestRefund({ ...command, occurred_at: at(1 + index), request_fingerprint: null }, state),
     )
   }
-  const outcome = { provider_refund_id: `re_${id}`, refund_cents: 100, status: 'succeeded' as const }
+  const outcome = { provider_refund_id: `re_${id}`, amount_cents: 100, currency: 'EUR', status: 'succeeded' as const }
   log.decide(id, (state) => recordRefund({ ...report(3, charge), ...outcome, refund_id: refunds[0] }, state))
   return { id, charge, refunds }
 }
@@ -40,7 +40,8 @@ t.test(
     const { log, project, get } = await queryApiHarness(t)
     const { id, refunds } = refundedPayment(log, ada)
     await project()
-    const common = { payment_id: id, currency: 'EUR', reason: 'other', note: 'why', failure_code: null }
+    const inEuro = { currency: 'EUR', reported_amount_cents: null, reported_currency: null }
+    const common = { payment_id: id, ...inEuro, reason: 'other', note: 'why', failure_code: null }
     const expected = [
       {
         ...common,
@@ -98,8 +99,9 @@ t.test('GET /admin/disputes lists disputes, newest first, by status and in pages
   const { log, project, get } = await queryApiHarness(t)
   for (const [index, status] of (['open', 'won', 'lost', 'open'] as const).entries()) {
     const { id, charge } = refundedPayment(log, ada)
+    const money = { amount_cents: 1000, currency: status === 'lost' ? 'usd' : 'eur' }
     const about = { provider_dispute_id: `du_${index}`, provider_status: 'x', reason: 'fraudulent', status }
-    const dispute = { ...report(10 + index, charge), ...about, evidence_due_by: at(59), disputed_cents: 1000 }
+    const dispute = { ...report(10 + index, charge), ...about, evidence_due_by: at(59), ...money }
     log.decide(id, (state) => recordDispute(dispute, state))
   }
   await project()
@@ -107,6 +109,8 @@ t.test('GET /admin/disputes lists disputes, newest first, by status and in pages
   t.same(meta, { limit: 20, next_cursor: null })
   const names = (disputes: { provider_dispute_id: string }[]) => disputes.map((one) => one.provider_dispute_id).join()
   t.equal(names(data), 'du_3,du_2,du_1,du_0')
+  const other = { reported_amount_cents: 1000, reported_currency: 'USD' }
+  t.match(data[1], { amount_cents: null, currency: 'EUR', ...other }, 'of another currency')
   t.match(data[0], {
     id: String,
     payment_id: String,

@@ -18,6 +18,8 @@ const example: RefundResource = {
   payment_id: exampleId,
   amount_cents: 500,
   currency: 'EUR',
+  reported_amount_cents: null,
+  reported_currency: null,
   status: 'succeeded',
   reason: 'requested_by_customer',
   note: null,

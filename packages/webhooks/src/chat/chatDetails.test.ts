@@ -42,6 +42,12 @@ const table: readonly (readonly [facts: NamedFacts, title: string, tone: string,
   [refunded(), 'Payment refunded', 'neutral', 'Refunded 7.00 USD (requested by customer)'],
   [refunded({ reason: 'other' }), 'Payment refunded', 'neutral', 'Refunded 7.00 USD'],
   [refunded({ amount: null, reason: 'other' }), 'Payment refunded', 'neutral', 'Refunded an unknown amount'],
+  [
+    refunded({ amount: null, reported_amount_cents: 5600, reported_currency: 'JPY', reason: 'other' }),
+    'Payment refunded',
+    'neutral',
+    'Refunded 5600 JPY',
+  ],
   [refunded({ status: 'failed' }), 'Refund failed', 'bad', 'The refund of 7.00 USD failed after it had succeeded'],
   [
     disputed(),

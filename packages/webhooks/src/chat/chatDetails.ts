@@ -21,14 +21,16 @@ export function detailsText({ refund, dispute, attention, currency }: NamedFacts
   return attention?.message ?? null
 }
 
-function refundText({ amount, status, reason }: RefundFacts, currency: string | null): string {
-  const sum = sumText(amount, currency)
+function refundText(refund: RefundFacts, currency: string | null): string {
+  const { status, reason } = refund
+  const sum = sumText(refund, currency)
   if (status === 'failed') return `The refund of ${sum} failed after it had succeeded`
   return `Refunded ${sum}${reason === 'other' ? '' : ` (${reason.replaceAll('_', ' ')})`}`
 }
 
-function disputeText({ amount, status, reason, evidence_due_by }: DisputeFacts, currency: string | null): string {
-  const sum = sumText(amount, currency)
+function disputeText(dispute: DisputeFacts, currency: string | null): string {
+  const { status, reason, evidence_due_by } = dispute
+  const sum = sumText(dispute, currency)
   if (status !== 'open') return `The dispute over ${sum} was ${status}`
   const due = new Date(evidence_due_by ?? '')
   // A long reason is cut at its end.
@@ -39,8 +41,12 @@ function disputeText({ amount, status, reason, evidence_due_by }: DisputeFacts, 
   ].join('; ')
 }
 
-const sumText = (amount: number | null, currency: string | null) =>
-  amount === null ? 'an unknown amount' : amountText(amount, currency)
+/** In the payment's currency, or as the provider reported it in another one. */
+function sumText(facts: RefundFacts | DisputeFacts, currency: string | null): string {
+  if (facts.amount !== null) return amountText(facts.amount, currency)
+  const { reported_amount_cents: reported = null, reported_currency = null } = facts
+  return reported === null ? 'an unknown amount' : amountText(reported, reported_currency)
+}
 
 /** `22.00 USD`. An unknown currency means that the provider's account has only one; we assume two decimals. */
 export function amountText(cents: number, currency: string | null): string {

@@ -199,7 +199,7 @@ t.test('a further charge counts with its own amount', async (t) => {
   const { id, intent } = await approved()
   const { snapshot, payment } = await reconcile(id)
   if (!snapshot) throw new Error('no snapshot')
-  const further_charges = [{ provider_payment_id: 'ch_more', amount_cents: 100 }]
+  const further_charges = [{ provider_payment_id: 'ch_more', amount_cents: 100, currency: 'EUR' }]
   const found = { ...snapshot, further_charges }
   const [more] = eventsOf(found, payment, new Date().toISOString())
   t.match(more, {

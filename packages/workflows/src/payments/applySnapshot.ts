@@ -165,12 +165,12 @@ function mayCapture(
 
 /** The events that follow from a snapshot: its status, further charges, and refunds. */
 export function eventsOf(
-  { evidence, further_charges, refunds = [] }: IntentSnapshot,
+  { evidence, further_charges, awaits_capture, refunds = [] }: IntentSnapshot,
   state: PaymentState,
   occurred_at: string,
 ): PaymentEvent[] {
   const reports = [
-    evidence,
+    { ...evidence, awaits_capture },
     ...further_charges.map((charge) => ({ ...evidence, status: 'succeeded' as const, ...charge })),
   ]
   const events: PaymentEvent[] = []

@@ -22,6 +22,19 @@ export function providerOf({ providers }: Workflow, { provider_id, payment_id }:
 }
 
 /**
+ * Checks before a call is recorded that it can be made.
+ * @param events that record its begin; none for one that has begun
+ * @throws DomainError `provider_not_enabled`, `currency_not_supported` for an amount that the provider cannot express
+ */
+export function requireCallable(workflow: Workflow, payment: Payment, events: readonly PaymentEvent[]): void {
+  for (const { type, data } of events) {
+    const provider = providerOf(workflow, payment)
+    if (type === 'PaymentCaptureRequested') provider.checkAmount(data.capture_cents, data.currency)
+    if (type === 'RefundRequested') provider.checkAmount(data.refund_cents, data.currency)
+  }
+}
+
+/**
  * The error for the caller when the intent was not created, or that is not known. Undefined also for an open call: it was
  * rejected after the payment had ended by a report, and that is not recorded.
  */

@@ -15,13 +15,16 @@ import { paymentFold } from '@paylog/domain/payments/fold'
 import { existingPayment, openRequestOf, type PaymentState, type RequestedCall } from '@paylog/domain/payments/payment'
 import { callError, mayHaveEffect } from '@paylog/domain/payments/providerCall'
 import type { Revision } from '@paylog/event-store/append/append'
-import type { LoadedState } from '@paylog/event-store/eventStore'
+import type { HandledCommand, LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { IntentSnapshot } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { beginOrFinish, finishOperations, type OperationEnd, type ProviderOperation } from '../providerOperation.ts'
 import { eventsOf, refOf } from './applySnapshot.ts'
-import { providerOf } from './createIntent.ts'
+import { providerOf, requireCallable } from './createIntent.ts'
+
+/** The payment, and the events that recorded how the call ended. */
+export type EndedCall = HandledCommand<PaymentState, PaymentEvent>
 
 type IntentCall = ProviderOperation<PaymentState, PaymentEvent, IntentSnapshot | null>
 
@@ -56,7 +59,7 @@ export async function cancelPayment(
  * @param request `amount_cents` undefined for all of it
  * @returns the payment, which has succeeded or is processed
  * @throws DomainError `not_found`, `payment_not_capturable`, `capture_exceeds_authorization`, `payment_declined`,
- *   `provider_rejected`, `provider_not_enabled`, `provider_unavailable`, `provider_outcome_unknown`,
+ *   `provider_rejected`, `currency_not_supported`, `provider_not_enabled`, `provider_unavailable`, `provider_outcome_unknown`,
  *   `event_store_unavailable`, and the errors of `checkRevision`
  */
 export async function capturePayment(
@@ -74,8 +77,11 @@ export async function capturePayment(
   return ended
 }
 
-/** Cancels a payment that nobody paid in time. @returns the payment, which has succeeded if the payer was faster */
-export function expirePayment(workflow: Workflow, request: CallOnPayment): Promise<LoadedState<PaymentState>> {
+/**
+ * Cancels a payment that nobody paid in time.
+ * @returns the payment, which has succeeded if the payer was faster, and how the call ended; no events if nothing new is known
+ */
+export function expirePayment(workflow: Workflow, request: CallOnPayment): Promise<EndedCall> {
   return makeCall(workflow, request, (state, occurred_at) => requestExpiry({ occurred_at }, state))
 }
 
@@ -94,15 +100,14 @@ async function makeCall(
   workflow: Workflow,
   { payment_id, metadata, checkRevision }: CallOnPayment,
   begin: (state: PaymentState, occurred_at: string) => readonly PaymentEvent[],
-): Promise<LoadedState<PaymentState>> {
+): Promise<EndedCall> {
   const operation = intentCall(workflow, payment_id)
   const known = await workflow.store.load(operation.stream, paymentFold)
   const checked = (state: PaymentState, occurred_at: string, revision: Revision) => {
     const payment = existingPayment(state)
     checkRevision?.(revision)
     const events = begin(state, occurred_at)
-    // Checked before the call is recorded, because one to a disabled provider cannot be made.
-    if (events.length > 0) providerOf(workflow, payment)
+    requireCallable(workflow, payment, events)
     return events
   }
   const { madeCall, ...loaded } = await beginOrFinish(workflow, operation, checked, { known, metadata })

@@ -14,7 +14,7 @@ import { ProviderError, type RefundCharge, type ReportedRefund } from '@paylog/p
 import type { Workflow } from '../context.ts'
 import { beginOrFinish, finishOperations, type ProviderOperation } from '../providerOperation.ts'
 import { refOf } from './applySnapshot.ts'
-import { providerOf } from './createIntent.ts'
+import { providerOf, requireCallable } from './createIntent.ts'
 
 export type RefundPayment = Omit<RequestRefund, 'occurred_at'> & {
   readonly payment_id: string
@@ -30,7 +30,7 @@ export type RefundedPayment = LoadedState<PaymentState> & {
 /**
  * Refunds a payment, or finds the refund that the same Idempotency-Key made.
  * @throws DomainError `not_found`, `payment_not_refundable`, `refund_exceeds_payment`, `idempotency_key_reused`,
- *   `idempotency_key_in_flight`, `provider_not_enabled`, `provider_rejected`, `payment_declined`; `provider_unavailable` and
+ *   `idempotency_key_in_flight`, `provider_not_enabled`, `currency_not_supported`, `provider_rejected`, `payment_declined`; `provider_unavailable` and
  *   `provider_outcome_unknown`, when the refund stays pending; `event_store_unavailable`
  */
 export async function refundPayment(workflow: Workflow, request: RefundPayment): Promise<RefundedPayment> {
@@ -44,7 +44,9 @@ export async function refundPayment(workflow: Workflow, request: RefundPayment):
   const begin = (state: PaymentState, occurred_at: string) => {
     const earlier = refundOf(existingPayment(state), refund_id)
     if (earlier) requireSameRequest(earlier, command.request_fingerprint)
-    return requestRefund({ ...command, occurred_at }, state)
+    const events = requestRefund({ ...command, occurred_at }, state)
+    requireCallable(workflow, existingPayment(state), events)
+    return events
   }
   const { madeCall, ...loaded } = await beginOrFinish(workflow, operation, begin, { known, metadata })
   const refund = existingRefund(loaded.state, refund_id)
@@ -70,6 +72,7 @@ async function checkRefund(
 function refundRequest(state: PaymentState, refund_id: string, is_repeated: boolean): RefundCharge {
   const payment = existingPayment(state)
   const { amount_cents, reason, provider_payment_id, created_at } = existingRefund(state, refund_id)
+  if (amount_cents === null) throw new Error('a refund that we make has an amount')
   const charge = payment.charges.find((each) => each.provider_payment_id === provider_payment_id)
   return {
     ...refOf(state),

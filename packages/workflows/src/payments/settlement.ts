@@ -83,10 +83,11 @@ export async function endRefund(options: SandboxReport & { readonly outcome: Ref
       provider_refund_id !== null && (status === 'pending' || (status === 'succeeded' && outcome === 'failed')),
   )
   if (!refund) throw new SettlementError(`Payment ${payment.payment_id} has no refund that could have ${outcome}.`)
-  const { refund_id, provider_refund_id, amount_cents, reason } = refund
+  const { refund_id, provider_refund_id, amount_cents, reported_amount_cents, reported_currency, reason } = refund
+  const currency = reported_currency ?? payment.currency
   const object = {
     id: provider_refund_id,
-    ...moneyOf(payment, amount_cents),
+    ...moneyOf({ ...payment, currency }, amount_cents ?? reported_amount_cents ?? 0),
     status: outcome,
     reason,
     failure_code: outcome === 'failed' ? 'account_closed' : null,

@@ -214,11 +214,11 @@ type RefundRequest = Pick<RefundCharge, 'provider_intent_id' | 'provider_payment
 const refundStatus: RefundStatus = 'succeeded'
 
 /** What the provider says of a refund. */
-function refundReport({ id: provider_intent_id }: FakeIntent, refund: FakeRefund): ReportedRefund {
-  const { id: provider_refund_id, refund_id, charge: provider_payment_id, amount_cents: refund_cents, status } = refund
+function refundReport({ id: provider_intent_id, currency }: FakeIntent, refund: FakeRefund): ReportedRefund {
+  const { id: provider_refund_id, refund_id, charge: provider_payment_id, amount_cents, status } = refund
   const provider_time = new Date().toISOString()
-  const about = { refund_id, provider_refund_id, refund_cents, status, provider_intent_id, provider_payment_id }
-  return { ...about, provider_time, provider_event_id: null }
+  const about = { refund_id, provider_refund_id, status, provider_intent_id, provider_payment_id }
+  return { ...about, amount_cents, currency, provider_time, provider_event_id: null }
 }
 
 type Hook = ((call: string) => Promise<unknown>) | undefined
@@ -277,7 +277,7 @@ function snapshotOf(intent: FakeIntent, captures: boolean): IntentSnapshot {
       ...(capturable_cents > 0 && { capturable_cents }),
       ...(status === 'failed' ? { failure_code: 'declined', failure_message: 'Declined' } : {}),
     },
-    further_charges: further.map((provider_payment_id) => ({ provider_payment_id, amount_cents })),
+    further_charges: further.map((provider_payment_id) => ({ provider_payment_id, amount_cents, currency })),
     awaits_capture: captures && approved,
     refunds: intent.refunds.map((refund) => refundReport(intent, refund)),
   }

@@ -95,6 +95,7 @@ function notify(
     provider_payment_id: null,
     amount_cents: intent.amount_cents,
     currency: intent.currency,
+    awaits_capture: intent.approved,
     ...report,
   }
   return store.handle({

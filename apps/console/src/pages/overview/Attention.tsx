@@ -98,7 +98,10 @@ const disputeColumns: readonly Column<Dispute>[] = [
   {
     header: 'Amount',
     isNumber: true,
-    cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
+    cell: ({ amount_cents, currency, reported_amount_cents, reported_currency }) => {
+      const reported = { cents: reported_amount_cents, currency: reported_currency }
+      return <Money cents={amount_cents} currency={currency} reported={reported} />
+    },
   },
   { header: 'Provider', isShort: true, cell: ({ provider_id }) => provider_id },
   {

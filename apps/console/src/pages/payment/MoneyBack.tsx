@@ -38,7 +38,11 @@ export function Refunds({ entries, currency }: Props) {
 
 const refundColumns = (currency: string): readonly Column<ShownRefund>[] => [
   { header: 'Requested', cell: ({ at }) => <Time value={at} /> },
-  { header: 'Amount', isNumber: true, cell: ({ cents }) => <Money cents={cents} currency={currency} /> },
+  {
+    header: 'Amount',
+    isNumber: true,
+    cell: ({ cents, reported }) => <Money cents={cents} currency={currency} reported={reported} />,
+  },
   { header: 'Status', isShort: true, cell: ({ status }) => <Badge text={status} /> },
   { header: 'Reason', cell: ({ reason, note }) => `${reason.replaceAll('_', ' ')}${note === null ? '' : `: ${note}`}` },
   { header: 'Failure', cell: ({ failure }) => failure ?? <Dash /> },
@@ -57,7 +61,11 @@ export function Disputes({ entries, currency }: Props) {
 
 const disputeColumns = (currency: string): readonly Column<ShownDispute>[] => [
   { header: 'Opened', cell: ({ at }) => <Time value={at} /> },
-  { header: 'Amount', isNumber: true, cell: ({ cents }) => <Money cents={cents} currency={currency} /> },
+  {
+    header: 'Amount',
+    isNumber: true,
+    cell: ({ cents, reported }) => <Money cents={cents} currency={currency} reported={reported} />,
+  },
   { header: 'Status', isShort: true, cell: ({ status }) => <Badge text={status} /> },
   { header: 'Reason', cell: ({ reason }) => reason ?? <Dash /> },
   { header: 'Evidence due', cell: ({ evidenceDueBy }) => <Time value={evidenceDueBy} /> },

@@ -29,6 +29,12 @@ t.test('a refund is pending until the provider has decided', async (t) => {
   t.match(refundsOf([requested, unknown, recorded]), [{ cents: 500, status: 'succeeded', at: requested.occurred_at }])
 })
 
+t.test('a refund in another currency has no amount but the reported one', async (t) => {
+  const other = { refund_cents: null, reported_amount_cents: 5600, reported_currency: 'USD', status: 'succeeded' }
+  const recorded = entry('RefundRecorded', 2, { refund_id: 'r', ...other })
+  t.match(refundsOf([requested, recorded]), [{ cents: null, reported: { cents: 5600, currency: 'USD' } }])
+})
+
 t.test('a refund that the provider rejected has failed', async (t) => {
   const rejected = entry('ProviderCallFailed', 2, { refund_id: 'r', outcome: 'rejected', failure_code: 'too_late' })
   t.match(refundsOf([requested, rejected]), [{ status: 'failed', failure: 'too_late', reason: 'duplicate' }])

@@ -1,9 +1,12 @@
 // Refunds and disputes of a payment, folded from its history.
 import type { HistoryEntry } from '../../api/apiTypes.ts'
+import type { Reported } from '../../parts/Money.tsx'
 
 export type ShownRefund = {
   readonly id: string
   readonly cents: number | null
+  /** What the provider reported in another currency; the amount is then null. */
+  readonly reported: Reported
   readonly status: string
   readonly reason: string
   readonly note: string | null
@@ -15,6 +18,7 @@ export type ShownRefund = {
 export type ShownDispute = {
   readonly id: string
   readonly cents: number | null
+  readonly reported: Reported
   readonly status: string
   readonly reason: string | null
   readonly evidenceDueBy: string | null
@@ -23,6 +27,17 @@ export type ShownDispute = {
 
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 const cents = (value: unknown): number | null => (typeof value === 'number' ? value : null)
+
+/** An amount in another currency replaces what was known before. */
+function amountOf(
+  of: unknown,
+  data: HistoryEntry['data'],
+  before: Pick<ShownRefund, 'cents' | 'reported'> | undefined,
+) {
+  const currency = text(data.reported_currency)
+  if (currency !== null) return { cents: null, reported: { cents: cents(data.reported_amount_cents), currency } }
+  return { cents: cents(of) ?? before?.cents ?? null, reported: before?.reported ?? { cents: null, currency: null } }
+}
 
 /** @param entries in the order of the stream */
 export function refundsOf(entries: readonly HistoryEntry[]): ShownRefund[] {
@@ -35,7 +50,7 @@ export function refundsOf(entries: readonly HistoryEntry[]): ShownRefund[] {
       id,
       at: before?.at ?? occurred_at,
       updatedAt: occurred_at,
-      cents: cents(data.refund_cents) ?? before?.cents ?? null,
+      ...amountOf(data.refund_cents, data, before),
       reason: text(data.reason) ?? before?.reason ?? 'other',
       note: text(data.note) ?? before?.note ?? null,
       failure: text(data.failure_code) ?? before?.failure ?? null,
@@ -63,7 +78,7 @@ export function disputesOf(entries: readonly HistoryEntry[]): ShownDispute[] {
     const before = disputes.get(id)
     disputes.set(id, {
       id,
-      cents: cents(data.disputed_cents) ?? before?.cents ?? null,
+      ...amountOf(data.disputed_cents, data, before),
       status: text(data.status) ?? before?.status ?? 'open',
       reason: text(data.reason) ?? before?.reason ?? null,
       evidenceDueBy: text(data.evidence_due_by) ?? before?.evidenceDueBy ?? null,

@@ -57,7 +57,8 @@ const refundIds = ['018f0000-0000-7000-8000-0000000000f1', '018f0000-0000-7000-8
 const refund = fc.record({
   refund_id: fc.constantFrom(null, ...refundIds),
   provider_refund_id: fc.constantFrom('re_1', 're_2', null),
-  refund_cents: fc.constantFrom(5, 100, null),
+  amount_cents: fc.constantFrom(5, 100, null),
+  currency: fc.constantFrom('EUR', 'usd', null),
   status: fc.constantFrom('pending' as const, 'succeeded' as const, 'failed' as const),
 })
 const dispute = fc.record({
@@ -66,7 +67,8 @@ const dispute = fc.record({
   provider_status: fc.constantFrom('needs_response', 'under_review', 'done'),
   reason: fc.constant('fraudulent'),
   evidence_due_by: fc.constant(null),
-  disputed_cents: fc.constantFrom(5, null),
+  amount_cents: fc.constantFrom(5, null),
+  currency: fc.constantFrom('EUR', 'usd', null),
 })
 const named: fc.Arbitrary<NamedCall> = fc.oneof(
   { weight: 3, arbitrary: attempt.map((number) => ({ call: 'create' as const, attempt: number })) },

@@ -94,7 +94,7 @@ const refundOf =
   }
 
 function resultText({ amount_cents, currency, status }: Refund): string {
-  const amount = formatMoney(amount_cents, currency)
+  const amount = amount_cents === null ? 'an unknown amount' : formatMoney(amount_cents, currency)
   if (status === 'succeeded') return `${amount} was refunded.`
   return status === 'pending' ? `The refund of ${amount} is on its way.` : `The refund of ${amount} failed.`
 }
