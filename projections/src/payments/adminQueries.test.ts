@@ -66,70 +66,66 @@ const dispute = (minute: number, charge: string) => ({
   currency: null,
 })
 
-t.test(
-  'a search finds whole ids, e-mails and references, and words of all texts by their beginnings in any order',
-  async (t) => {
-    const { log, project, names } = await setUp(t, [
-      { ...user('ada', 'ada@example.com'), description: 'Winter shoes, size 42', reference_code: 'R-1 x' },
-      { ...guest('Grace@Example.com'), description: "Shoe's O'Neill \\ : & | ! <-> ΣΟΦΌΣ" },
-      {
-        ...user('u3', 'u3@example.com'),
-        guest_email: 'other@example.com',
-        description: 'ada@example.com',
-        reference_code: 'Winter',
-      },
-      { reference_code: 'r-1 X', description: 'Überraschung', concept: 'Cafe\u0301 & Gift' },
-      { reference_code: 'Nai\u0308f', concept: 'Zu\u0308rich' },
-    ])
-    log.decide(id('a'), (state) => recordEvidence(money(10, 'ch_1'), state))
-    log.decide(id('a'), (state) => recordEvidence(money(11, 'ch_other', 1000), state))
-    log.decide(id('a'), (state) => recordRefund({ ...refund(12, 'ch_1'), status: 'succeeded' }, state))
-    log.decide(id('a'), (state) => recordDispute(dispute(13, 'ch_1'), state))
-    await project()
-    const refundId =
-      log.events.flatMap(({ type, data }) => (type === 'RefundRecorded' ? [data.refund_id] : []))[0] ?? ''
-    const expected: Readonly<Record<string, string>> = {
-      [id('a')]: 'a',
-      [id('a').toUpperCase()]: 'a',
-      [id('z')]: '',
-      [`pi_${id('b')}`]: 'b',
-      ch_1: 'a',
-      ch_other: 'a',
-      re_ch_1: 'a',
-      du_ch_1: 'a',
-      [refundId]: 'a',
-      ch_: '',
-      'ADA@example.com': 'ac',
-      'ada@example': 'c',
-      'grace@example.com': 'b',
-      'other@example.com': 'c',
-      'R-1 x': 'ad',
-      'gift R-1': 'd',
-      winter: 'ac',
-      Winter: 'ac',
-      WINT: 'ac',
-      inter: '',
-      'size winter': 'a',
-      'shoe win': 'a',
-      shoe: 'ab',
-      'shoe boots': '',
-      '42': 'a',
-      'o neill': 'b',
-      "'": '',
-      '\\': '',
-      ':*': '',
-      '& | !': '',
-      σοφός: 'b',
-      über: 'd',
-      'u\u0308ber': 'd',
-      'caf\u00e9': 'd',
-      'z\u00fcri': 'e',
-      'Na\u00eff': 'e',
-      '%': '',
-    }
-    for (const [search, found] of Object.entries(expected)) t.equal(await names({ search }), found, search)
-  },
-)
+t.test('a search finds whole ids, e-mails and references, and words by their beginnings in any order', async (t) => {
+  const { log, project, names } = await setUp(t, [
+    { ...user('ada', 'ada@example.com'), description: 'Winter shoes, size 42', reference_code: 'R-1 x' },
+    { ...guest('Grace@Example.com'), description: "Shoe's O'Neill \\ : & | ! <-> ΣΟΦΌΣ" },
+    {
+      ...user('u3', 'u3@example.com'),
+      guest_email: 'other@example.com',
+      description: 'ada@example.com',
+      reference_code: 'Winter',
+    },
+    { reference_code: 'r-1 X', description: 'Überraschung', concept: 'Cafe\u0301 & Gift' },
+    { reference_code: 'Nai\u0308f', concept: 'Zu\u0308rich' },
+  ])
+  log.decide(id('a'), (state) => recordEvidence(money(10, 'ch_1'), state))
+  log.decide(id('a'), (state) => recordEvidence(money(11, 'ch_other', 1000), state))
+  log.decide(id('a'), (state) => recordRefund({ ...refund(12, 'ch_1'), status: 'succeeded' }, state))
+  log.decide(id('a'), (state) => recordDispute(dispute(13, 'ch_1'), state))
+  await project()
+  const refundId = log.events.flatMap(({ type, data }) => (type === 'RefundRecorded' ? [data.refund_id] : []))[0] ?? ''
+  const expected: Readonly<Record<string, string>> = {
+    [id('a')]: 'a',
+    [id('a').toUpperCase()]: 'a',
+    [id('z')]: '',
+    [`pi_${id('b')}`]: 'b',
+    ch_1: 'a',
+    ch_other: 'a',
+    re_ch_1: 'a',
+    du_ch_1: 'a',
+    [refundId]: 'a',
+    ch_: '',
+    'ADA@example.com': 'ac',
+    'ada@example': 'c',
+    'grace@example.com': 'b',
+    'other@example.com': 'c',
+    'R-1 x': 'ad',
+    'gift R-1': 'd',
+    winter: 'ac',
+    Winter: 'ac',
+    WINT: 'ac',
+    inter: '',
+    'size winter': 'a',
+    'shoe win': 'a',
+    shoe: 'ab',
+    'shoe boots': '',
+    '42': 'a',
+    'o neill': 'b',
+    "'": '',
+    '\\': '',
+    ':*': '',
+    '& | !': '',
+    σοφός: 'b',
+    über: 'd',
+    'u\u0308ber': 'd',
+    'caf\u00e9': 'd',
+    'z\u00fcri': 'e',
+    'Na\u00eff': 'e',
+    '%': '',
+  }
+  for (const [search, found] of Object.entries(expected)) t.equal(await names({ search }), found, search)
+})
 
 t.test('filters by owner, reference, amount and flags find the payments of everybody that they name', async (t) => {
   const { log, project, names } = await setUp(t, [

@@ -76,7 +76,7 @@ export function openWakeUps({ store, log }: { readonly store: QueueStore; readon
     /** How many wake-ups wait. Does not return while the queue hangs. */
     waiting: (): Promise<number> => queue.getWaitingCount(),
 
-    /** Also succeeds without the queue's store, which needs no farewell. */
+    /** Also succeeds while the queue's store is down. */
     close: (): Promise<void> =>
       queue.close().catch((error: unknown) => log.warn({ err: error }, 'the queue was not closed in order')),
   }
