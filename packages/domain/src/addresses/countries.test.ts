@@ -1,7 +1,7 @@
 import t from 'tap'
 import { countries, isCountry } from './countries.ts'
 
-t.test('the country list has the 249 codes of ISO 3166-1 and Kosovo, sorted, each of two capital letters', async (t) => {
+t.test('the country list has the 249 codes of ISO 3166-1 and Kosovo, sorted, as two capitals', async (t) => {
   t.equal(countries.size, 250)
   t.same(
     [...countries].filter((code) => !/^[A-Z]{2}$/.test(code)),
