@@ -116,7 +116,7 @@ export const refundRoutes =
         rejectCardNumbers(request)
         const { amount_cents, reason = 'other', note = null } = request.body
         const asked = { refund_id, amount_cents: amount_cents ?? null, reason }
-        await auditPayment(workflow, request, 'refund_payment', payment_id, asked)
+        await auditPayment(workflow, request, 'refund_payment', payment_id, asked, identity)
         const refunded = await setPositionOnError(workflow, reply, payment_id, () =>
           refundPayment(workflow, { payment_id, refund_id, request_fingerprint, metadata, amount_cents, reason, note }),
         )
