@@ -68,7 +68,7 @@ t.test('a request repeated with its Idempotency-Key adds no entry, and another r
   t.match(await dataOf(() => sync().then(sync)), { length: 1, 0: { action: 'sync_products' } })
   const pending = await open()
   const refresh = () => change(pending, 'refresh', undefined, headers)
-  t.match(await dataOf(() => refresh().then(refresh)), { length: 2 }, 'where the key has no meaning, each has an effect')
+  t.match(await dataOf(() => refresh().then(refresh)), { length: 2 }, 'the key has no meaning here')
 })
 
 t.test('capture, cancellation and refresh of the payment of another owner are recorded', async (t) => {
