@@ -7,6 +7,7 @@ import { PreferencesProvider } from './layout/Preferences.tsx'
 import { styleNonce } from './layout/styleNonce.ts'
 import { theme } from './layout/theme.ts'
 import { router } from './router.tsx'
+import { OfferedSession } from './session/OfferedSession.tsx'
 import { SessionGate } from './session/SessionGate.tsx'
 
 export function App() {
@@ -17,6 +18,7 @@ export function App() {
           <SessionGate>
             <RouterProvider router={router} />
           </SessionGate>
+          <OfferedSession />
         </PreferencesProvider>
       </QueryClientProvider>
     </MantineProvider>

@@ -81,6 +81,7 @@ test('an administrator sees what an erasure would remove, erases the person, and
   const dialog = page.getByRole('dialog')
   t.match(await textOf(dialog), /customer7@example\.com .* cannot be undone/)
   await dialog.getByRole('button', { name: 'Erase for good' }).click()
+  await dialog.getByRole('link', { name: 'Follow the job' }).click()
   await page.getByText('The person is erased', { exact: true }).waitFor({ timeout: 90_000 })
   t.notMatch(await textOf(page.getByRole('main')), 'customer7')
   await page.getByRole('link', { name: 'Audit' }).click()

@@ -5,8 +5,9 @@ import { admin, consoleTests, textOf } from './consoleHarness.ts'
 import { openPayment, settlePayment } from './payments.ts'
 
 const script = '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
+const disguised = 'moc.live\u202e'
 const formula = '=HYPERLINK("http://example.com")'
-const test = await consoleTests(t, { respond: (response) => response.end(script) })
+const test = await consoleTests(t, { respond: (response) => response.end(`${script}${disguised}`) })
 
 test('scripts in the fields of a payment are shown as text, in the list, on its page and in the CSV', async (t, harness) => {
   const { system, endpoint, open } = harness
@@ -14,11 +15,11 @@ test('scripts in the fields of a payment are shown as text, in the list, on its 
     email: 'buyer@example.com',
     total_cents: 4_200,
     concept: script,
-    description: script,
+    description: `x;${formula}${disguised}`,
     reference_code: formula,
     category: script,
     tags: script,
-    metadata: { [script.slice(0, 40)]: script, link: 'javascript:window.hacked=1' },
+    metadata: { [script.slice(0, 40)]: script, disguised, link: 'javascript:window.hacked=1' },
     guest_data: { email: 'buyer@example.com', name: script, phone: '+34600000000' },
   })
   await settlePayment(system, id)
@@ -30,16 +31,22 @@ test('scripts in the fields of a payment are shown as text, in the list, on its 
   const csv = await (await downloading).createReadStream().then((stream) => stream.toArray())
   const text = Buffer.concat(csv).toString()
   t.match(text, id)
-  t.notMatch(text, /(^|,)"?=HYPERLINK/m, 'no cell is a formula')
+  t.notMatch(text, /(^|[,;])"?=HYPERLINK/m, 'no cell is a formula, whatever the program splits at')
+  t.equal(text.codePointAt(0), 0xfeff, 'it begins with a byte order mark')
+  t.match(text, 'moc.live[U+202E]')
   await page.getByRole('link', { name: 'onerror' }).click()
   await page.getByRole('button', { name: 'payment.succeeded to 1' }).click()
   await page.getByRole('table', { name: 'Attempts' }).waitFor()
   for (const button of await page.getByRole('button', { name: /^\d+ \w+ position/ }).all()) await button.click()
   t.match(await textOf(page.getByRole('main')), /onerror="window\.hacked=1"/)
+  t.match(await textOf(page.getByRole('main')), 'moc.live[U+202E]')
+  t.notMatch(await textOf(page.locator('body')), '\u202e')
   t.equal(await page.locator('a[href^="javascript:"]').count(), 0)
   await page.goto(`${system.baseUrl}/console/webhooks`)
   await page.getByRole('link', { name: 'payment.succeeded' }).first().click()
   await page.getByRole('region', { name: 'Exact body' }).waitFor()
+  t.match(await textOf(page.getByRole('main')), 'moc.live[U+202E]')
+  t.notMatch(await textOf(page.locator('body')), '\u202e')
   t.equal(await page.evaluate('String(window.hacked)'), 'undefined')
 })
 

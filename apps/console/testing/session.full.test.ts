@@ -27,7 +27,8 @@ test('a session that is not an administrator’s sees 403, and an unknown one th
 })
 
 test('the session of a link leaves the address, stays in the tab and ends with it', async (t, { open, browser }) => {
-  const page = await open('/payments')
+  // Where cookies count, it asks first whether one is signed in.
+  const page = await open('/payments', { expects: /status of 401/ })
   await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor()
   t.notMatch(page.url(), /session/)
   t.equal(await page.evaluate('JSON.stringify([{ ...localStorage }, document.cookie])').then(String), '[{},""]')
@@ -36,6 +37,30 @@ test('the session of a link leaves the address, stays in the tab and ends with i
   await other.goto(page.url())
   await other.getByLabel('Session id').waitFor()
   t.pass(`another tab has no session (${browser.version()})`)
+})
+
+test('a link with another session asks before it replaces the present one, and staying is the default', async (t, harness) => {
+  const { system, open } = harness
+  const page = await open('/payments', { expects: /status of 40[13]/ })
+  await page.getByRole('heading', { name: 'Payments', level: 1 }).waitFor()
+  const dialog = page.getByRole('dialog', { name: 'A link wants to sign in another session' })
+  const follow = () => page.goto(`${system.baseUrl}/console/payments#session=demo-session`)
+  const stored = () => page.evaluate('sessionStorage.getItem("paylog.session")')
+  for (const key of ['Enter', 'Escape']) {
+    await follow()
+    await dialog.waitFor()
+    t.match(await textOf(dialog), /signed in as admin@example\.com/)
+    t.notMatch(page.url(), /session/)
+    await page.reload()
+    await dialog.waitFor()
+    await page.keyboard.press(key)
+    await dialog.waitFor({ state: 'hidden' })
+    t.equal(await stored(), 'demo-admin-session')
+  }
+  await follow()
+  await dialog.getByRole('button', { name: 'Use the session of the link' }).click()
+  await page.getByText('You are signed in as ada@example.com').waitFor()
+  t.equal(await stored(), 'demo-session')
 })
 
 test('a session that expires in a dialog is replaced, and the refund is made once', async (t, { system, open }) => {

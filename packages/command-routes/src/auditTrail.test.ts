@@ -49,6 +49,28 @@ t.test('a refund is recorded before its effect, with actor, reason and target', 
   t.equal(deed?.metadata.correlationId, correlation, 'both name the request')
 })
 
+t.test('a request repeated with its Idempotency-Key adds no entry, and another request adds its own', async (t) => {
+  const id = await paid()
+  const headers = { ...admin, ...freshKey() }
+  const twice = [{ amount_cents: 100 }, { amount_cents: 100 }]
+  const deeds = await dataOf(() => Promise.all(twice.map((body) => refund(id, body, headers))))
+  t.match(deeds, { length: 1, 0: { details: { amount_cents: 100 } } }, 'at the same time')
+  t.same(await dataOf(async () => t.equal((await refund(id, { amount_cents: 100 }, headers)).status, 201)), [])
+  const others: [object, Headers][] = [
+    [{ amount_cents: 200 }, headers],
+    [{ amount_cents: 100 }, { ...admin, ...freshKey() }],
+    [{ amount_cents: 100 }, admin],
+  ]
+  for (const [body, sent] of others)
+    t.match(await dataOf(() => refund(id, body, sent)), { length: 1, 0: { details: body } })
+  const product_ids = [randomUUID()]
+  const sync = () => send('POST', '/admin/sync/products', headers, { product_ids })
+  t.match(await dataOf(() => sync().then(sync)), { length: 1, 0: { action: 'sync_products' } })
+  const pending = await open()
+  const refresh = () => change(pending, 'refresh', undefined, headers)
+  t.match(await dataOf(() => refresh().then(refresh)), { length: 2 }, 'the key has no meaning here')
+})
+
 t.test('capture, cancellation and refresh of the payment of another owner are recorded', async (t) => {
   const id = await authorized()
   t.match(await dataOf(() => change(id, 'capture', { amount_cents: 1_000 })), [

@@ -7,10 +7,6 @@ export function statusOf(error: unknown): number | undefined {
   return error instanceof PaylogError ? error.status : undefined
 }
 
-/** Whether it is not known if the provider did what was asked. */
-export const isOutcomeUnknown = (error: unknown): boolean =>
-  error instanceof PaylogError && error.code === 'provider_outcome_unknown'
-
 /** Whether the session is missing, unknown or expired. */
 export const isUnauthenticated = (error: unknown): boolean => statusOf(error) === 401
 

@@ -1,7 +1,7 @@
 // What is known about one payment.
 import { queryOptions } from '@tanstack/react-query'
 import { reasonHeader } from '../parts/reason.tsx'
-import { api, bodyOf, dataOf } from './api.ts'
+import { api, bodyOf, dataOf, exactApi } from './api.ts'
 import type { Delivery, RawEvent } from './apiTypes.ts'
 import { pollMs } from './queryClient.ts'
 
@@ -74,10 +74,10 @@ export const paymentDeliveriesQuery = (id: string) =>
     refetchInterval: pollMs,
   })
 
-/** One webhook with the request and its attempts. */
+/** One webhook with the request and its attempts, exactly: its signature is computed from the body. */
 export const deliveryQuery = (id: string) =>
   queryOptions({
     queryKey: ['delivery', id],
-    queryFn: ({ signal }) => dataOf(api.getWebhookDelivery({ path: { id }, signal })),
+    queryFn: ({ signal }) => dataOf(exactApi.getWebhookDelivery({ path: { id }, signal })),
     refetchInterval: pollMs,
   })

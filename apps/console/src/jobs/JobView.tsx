@@ -1,6 +1,8 @@
 // One job: its progress and a button that cancels it, then its result or why there is none.
 import { Button } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { ActionOutcome } from '../actions/ActionOutcome.tsx'
+import { useAction } from '../actions/useAction.ts'
 import { api, dataOf } from '../api/api.ts'
 import type { Job } from '../api/apiTypes.ts'
 import { LogProgress } from '../parts/LogProgress.tsx'
@@ -53,19 +55,21 @@ function JobView({ job }: { readonly job: Job }) {
 
 function RunningJob({ job }: { readonly job: Job }) {
   const client = useQueryClient()
-  const cancel = useMutation({
-    mutationFn: () => dataOf(api.cancelJob({ path: { id: job.id } })),
-    onSettled: () => client.invalidateQueries({ queryKey: ['jobs'] }),
+  const cancel = useAction({
+    name: `cancel job ${job.id}`,
+    effect: 'once',
+    send: () => dataOf(api.cancelJob({ path: { id: job.id } })),
+    onResponse: () => void client.invalidateQueries({ queryKey: ['jobs'] }),
   })
   const { step = 'starting', events = 0, position = null, head = null } = job.progress ?? {}
-  const isCanceling = cancel.isPending || cancel.isSuccess
+  const isCanceling = cancel.isRunning || cancel.result !== undefined
   return (
     <>
       <LogProgress label={step.replaceAll('_', ' ')} events={events} position={position} head={head} />
       <p className="hint">It runs in the process that serves the console, and continues when this page is closed.</p>
-      {cancel.isError && <ErrorState error={cancel.error} />}
+      <ActionOutcome action={cancel} success={null} />
       <div>
-        <Button size="xs" variant="default" loading={isCanceling} onClick={() => cancel.mutate()}>
+        <Button size="xs" variant="default" loading={isCanceling} onClick={() => cancel.submit(undefined)}>
           Cancel the {job.kind}
         </Button>
       </div>

@@ -1,5 +1,6 @@
 // Recorded data as text.
 import { Button, CopyButton } from '@mantine/core'
+import { visibleText } from '../format/visibleText.ts'
 
 /** @param props `label` names the data; `value` is shown as indented JSON, or as it is when it is a text */
 export function JsonView({ label, value }: { readonly label: string; readonly value: unknown }) {
@@ -15,7 +16,7 @@ export function JsonView({ label, value }: { readonly label: string; readonly va
       </CopyButton>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also with the keyboard. */}
       <section tabIndex={0} aria-label={label}>
-        <pre>{text}</pre>
+        <pre>{visibleText(text)}</pre>
       </section>
     </div>
   )

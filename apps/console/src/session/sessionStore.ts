@@ -8,11 +8,17 @@ export type Session = {
   readonly sessionId: string | null
   /** Whether the API no longer accepts it. */
   readonly isExpired: boolean
+  /** Of a link that wants to sign in another session; null when there is none. */
+  readonly offered: string | null
 }
 
 export type SessionStore = {
   current(): Session
   signIn(sessionId: string): void
+  /** A link wants to sign in this session. Nothing changes until somebody accepts it, with `signIn`. */
+  offer(sessionId: string): void
+  /** Stays with the present session. */
+  refuseOffer(): void
   /** Tries the session of the cookie again. */
   retryCookie(): void
   signOut(): void
@@ -22,25 +28,37 @@ export type SessionStore = {
 }
 
 const storageKey = 'paylog.session'
+/** The offer of a link stays until somebody answers it, also after a reload. */
+const offerKey = 'paylog.offer'
 
 /** @param storage survives a reload, and ends with the tab */
 export function createSessionStore(storage: SessionStorage): SessionStore {
-  let session: Session = { sessionId: storage.getItem(storageKey), isExpired: false }
+  let session: Session = {
+    sessionId: storage.getItem(storageKey),
+    isExpired: false,
+    offered: storage.getItem(offerKey),
+  }
   const listeners = new Set<() => void>()
   const change = (next: Session) => {
     session = next
+    if (next.offered === null) storage.removeItem(offerKey)
+    else storage.setItem(offerKey, next.offered)
     for (const listener of listeners) listener()
   }
   return {
     current: () => session,
     signIn(sessionId) {
       storage.setItem(storageKey, sessionId)
-      change({ sessionId, isExpired: false })
+      change({ sessionId, isExpired: false, offered: null })
     },
-    retryCookie: () => change({ sessionId: null, isExpired: false }),
+    offer(sessionId) {
+      if (sessionId !== session.sessionId) change({ ...session, offered: sessionId })
+    },
+    refuseOffer: () => change({ ...session, offered: null }),
+    retryCookie: () => change({ sessionId: null, isExpired: false, offered: null }),
     signOut() {
       storage.removeItem(storageKey)
-      change({ sessionId: null, isExpired: false })
+      change({ sessionId: null, isExpired: false, offered: null })
     },
     markExpired() {
       if (!session.isExpired) change({ ...session, isExpired: true })

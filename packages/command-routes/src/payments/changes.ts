@@ -4,7 +4,7 @@ import { DomainError, type ErrorCode } from '@paylog/domain/errors'
 import { CurrencyCode, maxAmountCents } from '@paylog/domain/money'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { auditRequest } from '@paylog/workflows/auditTrail'
+import { auditRequest, type KeyedRequest } from '@paylog/workflows/auditTrail'
 import type { Workflow } from '@paylog/workflows/context'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
@@ -56,7 +56,9 @@ export const auditPayment = (
   action: AuditedAction,
   payment_id: string,
   details: Readonly<Record<string, unknown>> = {},
-): Promise<void> => auditRequest(workflow, request, { action, target: { kind: 'payment', id: payment_id }, details })
+  keyed?: KeyedRequest,
+): Promise<void> =>
+  auditRequest(workflow, request, { action, target: { kind: 'payment', id: payment_id }, details }, keyed)
 
 /** The errors of calls that may have begun: then something of them is recorded. */
 const afterBegin: ReadonlySet<ErrorCode> = new Set([

@@ -114,7 +114,7 @@ export const refundRoutes =
         const { amount_cents, currency, reason = 'other', note = null } = request.body
         await requireCurrency(workflow, payment_id, currency)
         const asked = { refund_id, amount_cents: amount_cents ?? null, reason }
-        await auditPayment(workflow, request, 'refund_payment', payment_id, asked)
+        await auditPayment(workflow, request, 'refund_payment', payment_id, asked, identity)
         const refunded = await setPositionOnError(workflow, reply, payment_id, () =>
           refundPayment(workflow, { payment_id, refund_id, request_fingerprint, metadata, amount_cents, reason, note }),
         )

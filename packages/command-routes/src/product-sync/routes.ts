@@ -125,7 +125,7 @@ export const productSyncRoutes =
         const identity = repeatableRequest(workflow, request, `POST ${route}`)
         if (!dryRun) {
           const details = { products: product_ids.length, provider_id: body.provider_id ?? null, force, updatePrices }
-          await auditRequest(workflow, request, { action: 'sync_products', target: null, details })
+          await auditRequest(workflow, request, { action: 'sync_products', target: null, details }, identity)
         }
         const { report, position, replayed } = await requestSync(workflow, {
           ...identity,

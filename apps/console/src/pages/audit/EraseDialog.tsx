@@ -1,39 +1,37 @@
 // Asks before a person is erased, and leads to the job.
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/react-query'
+import { ActionDialog } from '../../actions/ActionDialog.tsx'
+import { useAction } from '../../actions/useAction.ts'
 import { api, dataOf } from '../../api/api.ts'
-import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
+import { JobLink } from '../../jobs/JobLink.tsx'
 import { reasonHeader, useReason } from '../../parts/reason.tsx'
-import { ErrorState } from '../../parts/states.tsx'
 import { type Person, personBody } from './erasedPerson.ts'
 
 export function EraseDialog({ person, close }: { readonly person: Person; readonly close: () => void }) {
   const client = useQueryClient()
-  const navigate = useNavigate()
   const { reason, reasonField } = useReason()
-  const erase = useMutation({
-    mutationFn: () => dataOf(api.createErasure({ body: personBody(person), header: reasonHeader(reason) })),
-    onSuccess(job) {
-      void client.invalidateQueries()
-      void navigate({ to: '/jobs/$id', params: { id: job.id } })
-    },
+  const erase = useAction({
+    name: `erase ${person.kind} ${person.value.trim()}`,
+    effect: 'each time',
+    send: (body: Person & { readonly reason: string }) =>
+      dataOf(api.createErasure({ body: personBody(body), header: reasonHeader(body.reason) })),
+    onResponse: () => void client.invalidateQueries(),
   })
   return (
-    <ConfirmDialog
-      opened
+    <ActionDialog
       title="Erase this person"
+      action={erase}
       confirm="Erase for good"
       isDangerous
-      isRunning={erase.isPending}
+      fields={reasonField}
+      success={erase.result && <JobLink job={erase.result}>The erasure has started.</JobLink>}
       close={close}
-      submit={() => erase.mutate()}
+      submit={() => erase.submit({ ...person, reason })}
     >
       <p>
         All personal data of <strong>{person.value.trim()}</strong> is erased here, and their customers and saved
         methods at the providers are deleted. This cannot be undone.
       </p>
-      {reasonField}
-      {erase.isError && <ErrorState error={erase.error} />}
-    </ConfirmDialog>
+    </ActionDialog>
   )
 }

@@ -1,7 +1,9 @@
 // Who was erased, and erasing a person: first what would go, then the erasure itself.
 import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { ActionOutcome } from '../../actions/ActionOutcome.tsx'
+import { useAction } from '../../actions/useAction.ts'
 import { api, bodyOf, dataOf } from '../../api/api.ts'
 import type { Erasure } from '../../api/apiTypes.ts'
 import { pollMs } from '../../api/queryClient.ts'
@@ -10,7 +12,6 @@ import type { Column } from '../../parts/DataTable.tsx'
 import { Identifier } from '../../parts/Identifier.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
-import { ErrorState } from '../../parts/states.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { EraseDialog } from './EraseDialog.tsx'
 import { type Person, personBody, personKinds } from './erasedPerson.ts'
@@ -18,8 +19,10 @@ import { type Person, personBody, personKinds } from './erasedPerson.ts'
 export function ErasuresPanel() {
   const [person, setPerson] = useState<Person>({ kind: 'guest_email', value: '' })
   const [isErasing, setErasing] = useState(false)
-  const preview = useMutation({
-    mutationFn: () => dataOf(api.createErasure({ body: { ...personBody(person), dry_run: true } })),
+  const preview = useAction({
+    name: 'preview erasure',
+    effect: 'none',
+    send: (named: Person) => dataOf(api.createErasure({ body: { ...personBody(named), dry_run: true } })),
   })
   const isNamed = person.value.trim() !== ''
   return (
@@ -33,7 +36,7 @@ export function ErasuresPanel() {
           className="row"
           onSubmit={(event) => {
             event.preventDefault()
-            preview.mutate()
+            preview.again(person)
           }}
         >
           <NativeSelect
@@ -48,7 +51,7 @@ export function ErasuresPanel() {
             value={person.value}
             onChange={({ currentTarget }) => setPerson({ ...person, value: currentTarget.value })}
           />
-          <Button type="submit" size="xs" variant="default" disabled={!isNamed} loading={preview.isPending}>
+          <Button type="submit" size="xs" variant="default" disabled={!isNamed} loading={preview.isRunning}>
             Show what would go
           </Button>
           <Button size="xs" color="red.9" disabled={!isNamed} onClick={() => setErasing(true)}>
@@ -56,8 +59,8 @@ export function ErasuresPanel() {
           </Button>
         </form>
         <div className="stack" aria-live="polite">
-          {preview.isError && <ErrorState error={preview.error} />}
-          {preview.data && <FollowedJob id={preview.data.id} />}
+          <ActionOutcome action={preview} success={null} />
+          {preview.result && <FollowedJob id={preview.result.id} />}
         </div>
         <ErasuresTable />
       </div>

@@ -19,7 +19,8 @@ export function useLongWork<Progress, Result>() {
   const running = useRef<AbortController>(undefined)
   useEffect(() => () => running.current?.abort(), [])
   async function start(work: (run: Run<Progress>) => Promise<Result>): Promise<void> {
-    running.current?.abort()
+    // A second click in the same frame would start a second export, with an entry in the audit trail of its own.
+    if (running.current?.signal.aborted === false) return
     const abort = new AbortController()
     running.current = abort
     let shownAt = 0
@@ -35,6 +36,7 @@ export function useLongWork<Progress, Result>() {
     } catch (error) {
       show(abort.signal.aborted ? { status: 'canceled' } : { status: 'failed', error })
     }
+    if (running.current === abort) running.current = undefined
   }
   return { state, start, cancel: () => running.current?.abort() }
 }

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import type { Delivery, DeliveryTry } from '../../api/apiTypes.ts'
 import { deliveryQuery } from '../../api/paymentQueries.ts'
+import { visibleText } from '../../format/visibleText.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { JsonView } from '../../parts/JsonView.tsx'
@@ -70,5 +71,5 @@ const attemptColumns: readonly Column<DeliveryTry>[] = [
   { header: 'Took', isNumber: true, cell: ({ ms }) => `${ms} ms` },
   { header: 'HTTP', isNumber: true, cell: ({ http_status }) => http_status ?? <Dash /> },
   { header: 'Error', cell: ({ error }) => error ?? <Dash /> },
-  { header: 'Response', cell: ({ response }) => (response ? <code>{response}</code> : <Dash />) },
+  { header: 'Response', cell: ({ response }) => (response ? <code>{visibleText(response)}</code> : <Dash />) },
 ]

@@ -45,7 +45,8 @@ export function PaymentPage() {
       actions={
         payment &&
         asOf === undefined && (
-          <PaymentActions payment={payment} payer={payerOf(entries)} etag={resource.data?.etag ?? null} />
+          // The key ends an open dialog when the browser goes back to another payment.
+          <PaymentActions key={id} payment={payment} entries={entries} etag={resource.data?.etag ?? null} />
         )
       }
     >

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { HistoryEntry } from '../../api/apiTypes.ts'
-import { disputesOf, payerOf, refundsOf } from './moneyBack.ts'
+import { disputesOf, payerOf, pendingRefunds, refundsOf } from './moneyBack.ts'
 
 const entry = (type: string, second: number, data: Record<string, unknown>): HistoryEntry => ({
   position: '1',
@@ -27,6 +27,7 @@ t.test('a refund is pending until the provider has decided', async (t) => {
     reason: 'other',
   })
   t.match(refundsOf([requested, unknown, recorded]), [{ cents: 500, status: 'succeeded', at: requested.occurred_at }])
+  t.same([pendingRefunds([requested, unknown]), pendingRefunds([requested, unknown, recorded])], [500, 0])
 })
 
 t.test('a refund in another currency has no amount but the reported one', async (t) => {

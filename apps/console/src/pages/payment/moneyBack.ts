@@ -69,6 +69,10 @@ export function refundsOf(entries: readonly HistoryEntry[]): ShownRefund[] {
   return [...refunds.values()]
 }
 
+/** What refunds that are on their way give back; a failed one frees its amount. */
+export const pendingRefunds = (entries: readonly HistoryEntry[]): number =>
+  refundsOf(entries).reduce((sum, { status, cents }) => (status === 'pending' ? sum + (cents ?? 0) : sum), 0)
+
 /** @param entries in the order of the stream */
 export function disputesOf(entries: readonly HistoryEntry[]): ShownDispute[] {
   const disputes = new Map<string, ShownDispute>()

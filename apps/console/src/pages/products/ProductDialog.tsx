@@ -1,9 +1,10 @@
 // Creates a product, or edits one.
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { ActionDialog } from '../../actions/ActionDialog.tsx'
+import { type Send, useAction } from '../../actions/useAction.ts'
 import { api, dataOf } from '../../api/api.ts'
 import type { Product } from '../../api/apiTypes.ts'
-import { randomKey } from '../../format/randomKey.ts'
 import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { ErrorState, LoadingState } from '../../parts/states.tsx'
 import { ProductFields } from './ProductFields.tsx'
@@ -15,10 +16,18 @@ export function ProductDialog({ id, close }: { readonly id: string | null; reado
 }
 
 function NewProductDialog({ close }: { readonly close: () => void }) {
-  const [key] = useState(randomKey)
-  const send = (form: ProductForm) =>
+  const send: Send<ProductForm, Product> = (form, { key }) =>
     dataOf(api.createProduct({ header: { 'idempotency-key': key }, body: productOf(form) }))
-  return <FormDialog title="New product" confirm="Create" initial={emptyForm} send={send} close={close} />
+  return (
+    <FormDialog
+      act="create product"
+      title="New product"
+      confirm="Create"
+      initial={emptyForm}
+      send={send}
+      close={close}
+    />
+  )
 }
 
 function EditDialog({ id, close }: { readonly id: string; readonly close: () => void }) {
@@ -44,55 +53,65 @@ function EditDialog({ id, close }: { readonly id: string; readonly close: () => 
     )
   }
   const { product, etag } = query.data
-  const send = async (form: ProductForm): Promise<Product> => {
+  const send: Send<ProductForm, Product> = async (form, { isRepeated }) => {
     const changes = changesOf(product, form)
     if (Object.keys(changes).length === 0) return product
-    const header = etag === null ? {} : { 'if-match': etag }
+    // A repeated request may meet a product that the first one changed.
+    const header = etag === null || isRepeated ? {} : { 'if-match': etag }
     return dataOf(api.updateProduct({ path: { id }, header, body: changes }))
   }
   return (
-    <FormDialog title={`Edit ${product.name}`} confirm="Save" initial={formOf(product)} send={send} close={close} />
+    <FormDialog
+      act={`edit ${id}`}
+      title={`Edit ${product.name}`}
+      confirm="Save"
+      initial={formOf(product)}
+      send={send}
+      close={close}
+    />
   )
 }
 
+/** @param props `act` names the action, see `useAction` */
 function FormDialog(props: {
+  readonly act: string
   readonly title: string
   readonly confirm: string
   readonly initial: ProductForm
-  readonly send: (form: ProductForm) => Promise<Product>
+  readonly send: Send<ProductForm, Product>
   readonly close: () => void
 }) {
-  const { title, confirm, initial, send, close } = props
+  const { act, title, confirm, initial, send, close } = props
   const [form, setForm] = useState(initial)
   const [isTried, setTried] = useState(false)
   const client = useQueryClient()
-  const request = useMutation({
-    mutationFn: send,
-    async onSuccess() {
-      close()
-      // The list is built anew, so that it has the product at its place.
-      await client.resetQueries({ queryKey: ['products'] })
-    },
+  const action = useAction({
+    name: act,
+    effect: 'once',
+    send,
+    // The list is built from its start, so that it has the product at its place.
+    onResponse: () => void client.resetQueries({ queryKey: ['products'] }),
   })
   const problems = problemsOf(form)
   return (
-    <ConfirmDialog
-      opened
+    <ActionDialog
       title={title}
+      action={action}
       confirm={confirm}
-      isRunning={request.isPending}
+      repeat={`${confirm} ${action.openInput?.name} again`}
+      fields={
+        <ProductFields
+          form={form}
+          change={(changes) => setForm({ ...form, ...changes })}
+          problems={isTried ? problems : {}}
+        />
+      }
+      success={action.result && `${action.result.name} is saved.`}
       close={close}
       submit={() => {
         setTried(true)
-        if (Object.keys(problems).length === 0) request.mutate(form)
+        if (Object.keys(problems).length === 0) action.submit(form)
       }}
-    >
-      <ProductFields
-        form={form}
-        change={(changes) => setForm({ ...form, ...changes })}
-        problems={isTried ? problems : {}}
-      />
-      {request.isError && <ErrorState error={request.error} />}
-    </ConfirmDialog>
+    />
   )
 }

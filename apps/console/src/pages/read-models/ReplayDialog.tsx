@@ -1,44 +1,44 @@
 // Asks before a rebuild or a verification, and leads to its job.
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/react-query'
+import { ActionDialog } from '../../actions/ActionDialog.tsx'
+import { useAction } from '../../actions/useAction.ts'
 import { api, dataOf } from '../../api/api.ts'
 import type { ProjectionReport } from '../../api/apiTypes.ts'
-import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
+import { JobLink } from '../../jobs/JobLink.tsx'
 import { reasonHeader, useReason } from '../../parts/reason.tsx'
-import { ErrorState } from '../../parts/states.tsx'
 
 export type Replay = { readonly kind: 'rebuild' | 'verify'; readonly report: ProjectionReport }
 
 const operations = { rebuild: api.rebuildProjection, verify: api.verifyProjection }
 const words = { rebuild: 'Rebuild', verify: 'Verify' }
+const started = { rebuild: 'The rebuild has started.', verify: 'The verification has started.' }
 
 export function ReplayDialog({ replay, close }: { readonly replay: Replay; readonly close: () => void }) {
   const { kind, report } = replay
   const client = useQueryClient()
   const { reason, reasonField } = useReason()
-  const navigate = useNavigate()
-  const start = useMutation({
-    mutationFn: () => dataOf(operations[kind]({ path: { name: report.projection }, header: reasonHeader(reason) })),
-    onSuccess(job) {
+  const start = useAction({
+    name: `${kind} ${report.projection}`,
+    effect: 'each time',
+    send: (text: string) => dataOf(operations[kind]({ path: { name: report.projection }, header: reasonHeader(text) })),
+    onResponse() {
       void client.invalidateQueries({ queryKey: ['jobs'] })
       void client.invalidateQueries({ queryKey: ['projections'] })
-      void navigate({ to: '/jobs/$id', params: { id: job.id } })
     },
   })
   return (
-    <ConfirmDialog
-      opened
+    <ActionDialog
       title={`${words[kind]} ${report.projection}`}
+      action={start}
       confirm={words[kind]}
-      isRunning={start.isPending}
+      fields={reasonField}
+      success={start.result && <JobLink job={start.result}>{started[kind]}</JobLink>}
       close={close}
-      submit={() => start.mutate()}
+      submit={() => start.submit(reason)}
     >
       <p>{kind === 'rebuild' ? rebuildText(report) : verifyText(report)}</p>
       <p className="hint">It reads the whole log, which loads the event store and Postgres. It can be canceled.</p>
-      {reasonField}
-      {start.isError && <ErrorState error={start.error} />}
-    </ConfirmDialog>
+    </ActionDialog>
   )
 }
 

@@ -1,83 +1,87 @@
 // Creates the deliveries that an endpoint never got, after a dry run that counts them.
 import { TextInput } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { ActionDialog } from '../../actions/ActionDialog.tsx'
+import { type Send, useAction } from '../../actions/useAction.ts'
 import { api, dataOf } from '../../api/api.ts'
 import type { EndpointReport, Job } from '../../api/apiTypes.ts'
+import { JobLink } from '../../jobs/JobLink.tsx'
 import { FollowedJob } from '../../jobs/JobView.tsx'
 import { jobQuery } from '../../jobs/jobQueries.ts'
-import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { reasonHeader, useReason } from '../../parts/reason.tsx'
-import { ErrorState } from '../../parts/states.tsx'
-import { deliveriesText, webhookKeys } from './webhookKeys.ts'
+import { deliveriesText, useWebhookRefresh } from './webhookQueries.ts'
+
+type Input = { readonly from: string; readonly reason: string }
 
 export function BackfillDialog({ endpoint, close }: { readonly endpoint: EndpointReport; readonly close: () => void }) {
-  const [from, setFrom] = useState('')
+  const [text, setText] = useState('')
+  const from = text.trim()
   const { reason, reasonField } = useReason()
-  const { start, job, missing, isRunning } = useBackfill(endpoint.endpoint, { from: from.trim(), reason })
+  const { count, create, missing, isCounting } = useBackfill(endpoint.endpoint)
   const isSomething = missing !== undefined && missing > 0
-  const isValid = /^\d{0,20}$/.test(from.trim())
+  const isValid = /^\d{0,20}$/.test(from)
+  const job = create.result ?? count.result
   return (
-    <ConfirmDialog
-      opened
+    <ActionDialog
       title={`Backfill endpoint ${endpoint.endpoint}`}
+      action={create}
+      dryRun={{ ...count, isRunning: count.isRunning || isCounting }}
       confirm={isSomething ? `Create ${deliveriesText(missing)}` : 'Count them (dry run)'}
-      isRunning={start.isPending}
-      isOver={isRunning || (job?.status === 'succeeded' && !isSomething)}
+      fields={
+        <>
+          <TextInput
+            label="From position"
+            description="0 or empty: from the start of the log"
+            inputMode="numeric"
+            value={text}
+            error={isValid ? undefined : 'A position is a number'}
+            onChange={({ currentTarget }) => {
+              setText(currentTarget.value)
+              count.reset()
+            }}
+          />
+          {isSomething && reasonField}
+        </>
+      }
+      report={job && <FollowedJob id={job.id} />}
+      success={create.result && <JobLink job={create.result}>The backfill has started.</JobLink>}
       close={close}
-      submit={() => isValid && start.mutate(!isSomething)}
+      submit={() => {
+        if (isValid) (isSomething ? create : count).again({ from, reason })
+      }}
     >
       <p>
         Reads the log, applies the present configuration, and creates the deliveries that {endpoint.url ?? 'it'} never
         got. Nothing is sent twice.
       </p>
-      <TextInput
-        label="From position"
-        description="0 or empty: from the start of the log"
-        inputMode="numeric"
-        value={from}
-        disabled={isRunning}
-        error={isValid ? undefined : 'A position is a number'}
-        onChange={({ currentTarget }) => {
-          setFrom(currentTarget.value)
-          start.reset()
-        }}
-      />
-      {isSomething && reasonField}
-      {start.isError && <ErrorState error={start.error} />}
-      {job && <FollowedJob id={job.id} />}
-      {job && (
-        <p className="hint">
-          <Link to="/jobs/$id" params={{ id: job.id }}>
-            This backfill among the jobs
-          </Link>
-        </p>
-      )}
-    </ConfirmDialog>
+    </ActionDialog>
   )
 }
 
 /** @returns `missing` after a dry run: how many deliveries would be created */
-function useBackfill(endpoint: string, { from, reason }: { readonly from: string; readonly reason: string }) {
+function useBackfill(endpoint: string) {
   const client = useQueryClient()
-  const start = useMutation({
-    mutationFn: async (dry_run: boolean): Promise<Job> => {
+  const refresh = useWebhookRefresh()
+  const sendWith =
+    (dry_run: boolean): Send<Input, Job> =>
+    async ({ from, reason }) => {
       const body = { ...(from !== '' && { from }), dry_run }
-      return await dataOf(api.backfillWebhooks({ path: { endpoint }, header: reasonHeader(reason), body }))
-    },
-    onSuccess(started) {
+      const started = await dataOf(api.backfillWebhooks({ path: { endpoint }, header: reasonHeader(reason), body }))
       client.setQueryData(jobQuery(started.id).queryKey, started)
-      void client.invalidateQueries({ queryKey: ['jobs'], exact: true })
-    },
-  })
-  const { data: job } = useQuery({ ...jobQuery(start.data?.id ?? ''), enabled: start.data !== undefined })
+      return started
+    }
+  const onResponse = () => void client.invalidateQueries({ queryKey: ['jobs'], exact: true })
+  const count = useAction({ name: `count backfill ${endpoint}`, effect: 'none', send: sendWith(true), onResponse })
+  const create = useAction({ name: `backfill ${endpoint}`, effect: 'each time', send: sendWith(false), onResponse })
+  const started = create.result ?? count.result
+  const { data: job = started } = useQuery({ ...jobQuery(started?.id ?? ''), enabled: started !== undefined })
   const isOver = job !== undefined && job.status !== 'running'
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each end.
   useEffect(() => {
-    if (isOver) for (const queryKey of webhookKeys) void client.invalidateQueries({ queryKey })
-  }, [client, isOver])
-  const followed = start.data && (job ?? start.data)
-  const result = followed?.status === 'succeeded' ? followed.result : null
+    if (isOver) refresh()
+  }, [isOver])
+  const result = job?.status === 'succeeded' ? job.result : null
   const missing = result?.dry_run === true && typeof result.missing === 'number' ? result.missing : undefined
-  return { start, job: followed, missing, isRunning: followed?.status === 'running' }
+  return { count, create, missing, isCounting: create.result === undefined && job?.status === 'running' }
 }

@@ -1,25 +1,23 @@
 // One delivery: its request, every try, its signature, and sending it again.
 import { Button } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, dataOf } from '../../api/api.ts'
 import type { DeliveryDetails, DeliveryTry } from '../../api/apiTypes.ts'
 import { deliveryQuery } from '../../api/paymentQueries.ts'
+import { visibleText } from '../../format/visibleText.ts'
 import { Badge } from '../../parts/Badge.tsx'
-import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { Facts } from '../../parts/Facts.tsx'
 import { Identifier } from '../../parts/Identifier.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Panel } from '../../parts/Panel.tsx'
-import { reasonHeader, useReason } from '../../parts/reason.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
 import { DeliveryRequest } from './DeliveryRequest.tsx'
 import { DeliveryBadges, StreamLink } from './deliveryColumns.tsx'
+import { RedeliverDialog } from './RedeliverDialog.tsx'
 import { SignaturePanel } from './SignaturePanel.tsx'
-import { webhookKeys } from './webhookKeys.ts'
 
 const route = getRouteApi('/webhooks/deliveries/$id')
 /** While it is sent. */
@@ -101,37 +99,8 @@ const tryColumns: readonly Column<DeliveryTry & { readonly number: number }>[] =
       error === null ? <Badge text="succeeded" /> : <Badge text={error.replaceAll('_', ' ')} tone="bad" />,
   },
   { header: 'HTTP', isNumber: true, cell: ({ http_status }) => http_status ?? <Dash /> },
-  { header: 'Response', cell: ({ response }) => (response ? <code className="wrap">{response}</code> : <Dash />) },
+  {
+    header: 'Response',
+    cell: ({ response }) => (response ? <code className="wrap">{visibleText(response)}</code> : <Dash />),
+  },
 ]
-
-function RedeliverDialog({ delivery, close }: { readonly delivery: DeliveryDetails; readonly close: () => void }) {
-  const client = useQueryClient()
-  const { reason, reasonField } = useReason()
-  const redeliver = useMutation({
-    mutationFn: () => dataOf(api.redeliverWebhook({ path: { id: delivery.id }, header: reasonHeader(reason) })),
-    onSuccess: (sent) => {
-      client.setQueryData(deliveryQuery(delivery.id).queryKey, sent)
-      for (const queryKey of webhookKeys) void client.invalidateQueries({ queryKey })
-      close()
-    },
-  })
-  return (
-    <ConfirmDialog
-      opened
-      title="Redeliver"
-      confirm="Redeliver"
-      isRunning={redeliver.isPending}
-      close={close}
-      submit={() => redeliver.mutate()}
-    >
-      <p>
-        {delivery.event} is sent to {delivery.url ?? `endpoint ${delivery.endpoint}`} again within seconds, with the
-        same id and body, and a new retry schedule.
-        {delivery.status === 'succeeded' && ' The endpoint has accepted it before.'}
-        {delivery.url === null && ' While the endpoint is not configured, it waits.'}
-      </p>
-      {reasonField}
-      {redeliver.isError && <ErrorState error={redeliver.error} />}
-    </ConfirmDialog>
-  )
-}

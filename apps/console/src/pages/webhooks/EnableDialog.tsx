@@ -1,47 +1,38 @@
 // Enables an endpoint that responded 410 Gone.
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { ActionDialog } from '../../actions/ActionDialog.tsx'
+import { useAction } from '../../actions/useAction.ts'
 import { api, dataOf } from '../../api/api.ts'
 import type { EndpointReport } from '../../api/apiTypes.ts'
-import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
-import { Notice } from '../../parts/Notice.tsx'
 import { reasonHeader, useReason } from '../../parts/reason.tsx'
-import { ErrorState } from '../../parts/states.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { deliveriesText, webhookKeys } from './webhookKeys.ts'
+import { deliveriesText, useWebhookRefresh } from './webhookQueries.ts'
 
 export function EnableDialog({ endpoint, close }: { readonly endpoint: EndpointReport; readonly close: () => void }) {
-  const client = useQueryClient()
   const { reason, reasonField } = useReason()
-  const enable = useMutation({
-    mutationFn: () =>
-      dataOf(api.enableWebhookEndpoint({ path: { endpoint: endpoint.endpoint }, header: reasonHeader(reason) })),
-    onSettled: () => Promise.all(webhookKeys.map((queryKey) => client.invalidateQueries({ queryKey }))),
+  const enable = useAction({
+    name: `enable endpoint ${endpoint.endpoint}`,
+    effect: 'once',
+    send: (text: string) =>
+      dataOf(api.enableWebhookEndpoint({ path: { endpoint: endpoint.endpoint }, header: reasonHeader(text) })),
+    onResponse: useWebhookRefresh(),
   })
+  const { result } = enable
   return (
-    <ConfirmDialog
-      opened
+    <ActionDialog
       title={`Enable endpoint ${endpoint.endpoint}`}
+      action={enable}
       confirm="Enable"
-      isRunning={enable.isPending}
-      isOver={enable.isSuccess}
+      fields={reasonField}
+      success={result && `${deliveriesText(result.held)} waited, and ${result.held === 1 ? 'is' : 'are'} sent now.`}
       close={close}
-      submit={() => enable.mutate()}
+      submit={() => enable.submit(reason)}
     >
-      {enable.data ? (
-        <Notice role="status" tone="good" title="Enabled">
-          {deliveriesText(enable.data.held)} waited, and {enable.data.held === 1 ? 'is' : 'are'} sent now.
-        </Notice>
-      ) : (
-        <>
-          <p>
-            {endpoint.url ?? 'The endpoint'} responded 410 Gone and is paused since{' '}
-            <Time value={endpoint.disabled_at} />. {deliveriesText(endpoint.pending)} waited since then and will be sent
-            within seconds.
-          </p>
-          {reasonField}
-        </>
+      {result === undefined && (
+        <p>
+          {endpoint.url ?? 'The endpoint'} responded 410 Gone and is paused since <Time value={endpoint.disabled_at} />.{' '}
+          {deliveriesText(endpoint.pending)} waited since then and will be sent within seconds.
+        </p>
       )}
-      {enable.isError && <ErrorState error={enable.error} />}
-    </ConfirmDialog>
+    </ActionDialog>
   )
 }

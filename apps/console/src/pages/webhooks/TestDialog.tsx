@@ -1,14 +1,13 @@
 // Sends a test to the endpoints, and leads to its deliveries.
 import { Autocomplete, Textarea } from '@mantine/core'
 import { canonicalNames } from '@paylog/webhooks/canonicalNames'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { ActionDialog } from '../../actions/ActionDialog.tsx'
+import { useAction } from '../../actions/useAction.ts'
 import { api, dataOf } from '../../api/api.ts'
 import type { Delivery } from '../../api/apiTypes.ts'
-import { randomKey } from '../../format/randomKey.ts'
-import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
-import { Notice } from '../../parts/Notice.tsx'
 import { ErrorState, LoadingState } from '../../parts/states.tsx'
 import { DeliveryBadges } from './deliveryColumns.tsx'
 import { parseTestData } from './testData.ts'
@@ -18,58 +17,54 @@ const example = '{\n  "amount": 2599,\n  "currency": "EUR"\n}'
 export function TestDialog({ close }: { readonly close: () => void }) {
   const [event, setEvent] = useState('payment.succeeded')
   const [data, setData] = useState(example)
-  // Sending it again after no response must not send two tests.
-  const [key, setKey] = useState(randomKey)
   const parsed = parseTestData(data)
-  const send = useMutation({
-    mutationFn: () => {
-      const body = { event: event.trim(), ...(parsed.value !== undefined && { test_data: parsed.value }) }
-      return dataOf(api.testWebhooks({ header: { 'idempotency-key': key }, body }))
-    },
+  const send = useAction({
+    name: 'test webhooks',
+    effect: 'once',
+    send: (body: Parameters<typeof api.testWebhooks>[0]['body'], { key }) =>
+      dataOf(api.testWebhooks({ header: { 'idempotency-key': key }, body })),
   })
-  const change =
-    (set: (value: string) => void) =>
-    (value: string): void => {
-      set(value)
-      setKey(randomKey())
-      send.reset()
-    }
   return (
-    <ConfirmDialog
-      opened
+    <ActionDialog
       title="Send a test"
+      action={send}
       confirm="Send"
-      isRunning={send.isPending}
-      isOver={send.isSuccess}
+      repeat={`Send ${send.openInput?.event} again`}
+      fields={
+        <>
+          <Autocomplete
+            label="Event"
+            description="A canonical or generic event name"
+            data={[...canonicalNames]}
+            value={event}
+            onChange={setEvent}
+            maxDropdownHeight={220}
+            limit={30}
+            required
+          />
+          <Textarea
+            label="Test data"
+            description="JSON: id, amount in minor units, currency, status, customer; may be empty"
+            value={data}
+            onChange={({ currentTarget }) => setData(currentTarget.value)}
+            error={parsed.problem}
+            autosize
+            minRows={4}
+            maxRows={12}
+            spellCheck={false}
+            className="codeField"
+          />
+        </>
+      }
+      success={send.result && <SentTest id={send.result.id} planned={send.result.deliveries.length} />}
       close={close}
-      submit={() => parsed.problem === undefined && event.trim() !== '' && send.mutate()}
+      submit={() => {
+        if (parsed.problem !== undefined || event.trim() === '') return
+        send.submit({ event: event.trim(), ...(parsed.value !== undefined && { test_data: parsed.value }) })
+      }}
     >
       <p>A made-up event goes to every endpoint that is subscribed to it. Receivers see that it is a test.</p>
-      <Autocomplete
-        label="Event"
-        description="A canonical or generic event name"
-        data={[...canonicalNames]}
-        value={event}
-        onChange={change(setEvent)}
-        maxDropdownHeight={220}
-        limit={30}
-        required
-      />
-      <Textarea
-        label="Test data"
-        description="JSON: id, amount in minor units, currency, status, customer; may be empty"
-        value={data}
-        onChange={({ currentTarget }) => change(setData)(currentTarget.value)}
-        error={parsed.problem}
-        autosize
-        minRows={4}
-        maxRows={12}
-        spellCheck={false}
-        className="codeField"
-      />
-      {send.isError && <ErrorState error={send.error} />}
-      {send.data && <SentTest id={send.data.id} planned={send.data.deliveries.length} />}
-    </ConfirmDialog>
+    </ActionDialog>
   )
 }
 
@@ -89,16 +84,11 @@ function SentTest({ id, planned }: { readonly id: string; readonly planned: numb
       return !isOver && appearsWithinMs
     },
   })
-  if (planned === 0)
-    return (
-      <Notice tone="warn" title="No endpoint receives this event">
-        The test is recorded, and nothing is sent.
-      </Notice>
-    )
+  if (planned === 0) return <p>No endpoint receives this event. The test is recorded, and nothing is sent.</p>
   const deliveries = query.data ?? []
   return (
     <div className="stack" aria-live="polite">
-      <Notice tone="good" title={planned === 1 ? 'Sent to 1 endpoint' : `Sent to ${planned} endpoints`} />
+      <p>{planned === 1 ? 'Sent to 1 endpoint' : `Sent to ${planned} endpoints`}</p>
       {query.isError && <ErrorState error={query.error} />}
       {deliveries.length === 0 && !query.isError && <LoadingState what="its deliveries" rows={1} />}
       <ul className="plainList">

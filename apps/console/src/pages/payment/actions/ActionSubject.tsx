@@ -1,8 +1,8 @@
 // Whom an action is about, and how much.
-import type { Payment } from '../../../api/apiTypes.ts'
+import type { HistoryEntry, Payment } from '../../../api/apiTypes.ts'
 import { Facts } from '../../../parts/Facts.tsx'
 import { Money } from '../../../parts/Money.tsx'
-import type { Payer } from '../moneyBack.ts'
+import { type Payer, payerOf } from '../moneyBack.ts'
 
 /** The payer in words. */
 function payerText({ name, email, userId }: Payer, payment: Payment): string {
@@ -11,22 +11,23 @@ function payerText({ name, email, userId }: Payer, payment: Payment): string {
   return name === null ? address : `${name} (${address})`
 }
 
-/** @param props `amountName` says what the amount is, for example "Refund" */
+/** @param props `amounts` in the payment's currency, each with its name, for example "Refund"; false is left out */
 export function ActionSubject(props: {
   readonly payment: Payment
-  readonly payer: Payer
-  readonly amountName: string
-  readonly cents: number | null
+  readonly entries: readonly HistoryEntry[]
+  readonly amounts: readonly (readonly [name: string, cents: number | null] | false)[]
 }) {
-  const { payment, payer, amountName, cents } = props
+  const { payment, entries, amounts } = props
   return (
     <Facts
       facts={[
-        [amountName, <Money key="m" cents={cents} currency={payment.currency} />],
+        ...amounts
+          .filter((amount) => amount !== false)
+          .map(([name, cents]) => [name, <Money key={name} cents={cents} currency={payment.currency} />] as const),
         [
           'Payer',
           <span key="p" className="clamped">
-            {payerText(payer, payment)}
+            {payerText(payerOf(entries), payment)}
           </span>,
         ],
         [

@@ -1,17 +1,17 @@
 // Cancels a payment, so that it can never be paid.
 import { Textarea } from '@mantine/core'
 import { useState } from 'react'
+import { ActionDialog } from '../../../actions/ActionDialog.tsx'
+import type { Send } from '../../../actions/useAction.ts'
 import { api, dataOf } from '../../../api/api.ts'
-import { ConfirmDialog } from '../../../parts/ConfirmDialog.tsx'
 import { reasonHeader, useReason } from '../../../parts/reason.tsx'
-import { ActionOutcome } from './ActionOutcome.tsx'
 import { ActionSubject } from './ActionSubject.tsx'
 import type { ActionProps } from './actionProps.ts'
-import { type Send, usePaymentAction } from './usePaymentAction.ts'
+import { usePaymentAction } from './usePaymentAction.ts'
 
 const maxReasonLength = 500
 
-export function CancelDialog({ payment, payer, etag, close }: ActionProps) {
+export function CancelDialog({ payment, entries, etag, close }: ActionProps) {
   const [reason, setReason] = useState('')
   const { reason: auditReason, reasonField } = useReason()
   const [revision] = useState(etag)
@@ -23,21 +23,14 @@ export function CancelDialog({ payment, payer, etag, close }: ActionProps) {
     return dataOf(api.cancelPayment({ path: { id: payment.id }, header, body }))
   }
   const action = usePaymentAction({ paymentId: payment.id, name: 'cancel', send })
-  const isFixed = action.openInput !== undefined || action.result !== undefined
   return (
-    <ConfirmDialog
-      opened
+    <ActionDialog
       title="Cancel this payment"
-      confirm={action.openInput ? 'Repeat the cancellation' : 'Cancel the payment'}
-      isDangerous={!action.openInput}
-      isRunning={action.isRunning}
-      isOver={action.result !== undefined}
-      dismiss={action.openInput && 'Close'}
-      close={close}
-      submit={() => action.submit({ reason: reason.trim(), auditReason })}
-    >
-      <ActionSubject payment={payment} payer={payer} amountName="Amount" cents={payment.amount_cents} />
-      {!isFixed && (
+      action={action}
+      confirm="Cancel the payment"
+      repeat="Repeat the cancellation"
+      isDangerous
+      fields={
         <>
           <Textarea
             label="Reason"
@@ -49,12 +42,12 @@ export function CancelDialog({ payment, payer, etag, close }: ActionProps) {
           />
           {reasonField}
         </>
-      )}
-      <ActionOutcome
-        isUnknown={action.isUnknown}
-        error={action.error}
-        success={action.result ? 'The payment is canceled and can no longer be paid.' : null}
-      />
-    </ConfirmDialog>
+      }
+      success="The payment is canceled and can no longer be paid."
+      close={close}
+      submit={() => action.submit({ reason: reason.trim(), auditReason })}
+    >
+      <ActionSubject payment={payment} entries={entries} amounts={[['Amount', payment.amount_cents]]} />
+    </ActionDialog>
   )
 }

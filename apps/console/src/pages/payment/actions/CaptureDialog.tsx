@@ -1,20 +1,20 @@
 // Captures an authorized payment, or a part of it.
-import { TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { ActionDialog } from '../../../actions/ActionDialog.tsx'
+import type { Send } from '../../../actions/useAction.ts'
 import { api, dataOf } from '../../../api/api.ts'
 import type { ChangedPayment } from '../../../api/apiTypes.ts'
-import { decimalOf, formatMoney, parseMoney } from '../../../format/money.ts'
-import { ConfirmDialog } from '../../../parts/ConfirmDialog.tsx'
+import { formatMoney } from '../../../format/money.ts'
 import { reasonHeader, useReason } from '../../../parts/reason.tsx'
-import { ActionOutcome } from './ActionOutcome.tsx'
 import { ActionSubject } from './ActionSubject.tsx'
+import { useAmount } from './AmountField.tsx'
 import type { ActionProps } from './actionProps.ts'
-import { type Send, usePaymentAction } from './usePaymentAction.ts'
+import { usePaymentAction } from './usePaymentAction.ts'
 
-export function CaptureDialog({ payment, payer, etag, close }: ActionProps) {
+export function CaptureDialog({ payment, entries, etag, close }: ActionProps) {
   const { id, currency } = payment
   const [authorized] = useState(payment.amount_capturable_cents)
-  const [amount, setAmount] = useState(decimalOf(authorized, currency))
+  const amount = useAmount({ currency, most: authorized })
   const { reason, reasonField } = useReason()
   const [revision] = useState(etag)
   const send: Send<{ amount_cents: number; reason: string }, ChangedPayment> = (input, { isRepeated }) => {
@@ -22,47 +22,30 @@ export function CaptureDialog({ payment, payer, etag, close }: ActionProps) {
     const header = { ...match, ...reasonHeader(input.reason) }
     return dataOf(api.capturePayment({ path: { id }, header, body: { amount_cents: input.amount_cents } }))
   }
-  const action = usePaymentAction({ paymentId: id, name: 'capture', send })
-  const cents = action.openInput?.amount_cents ?? parseMoney(amount, currency)
-  const isPossible = cents !== null && cents > 0 && cents <= authorized
-  const isFixed = action.openInput !== undefined || action.result !== undefined
+  // A payment is captured once: a repeated request is rejected, whether the first one arrived or not.
+  const action = usePaymentAction({ paymentId: id, name: 'capture', effect: 'each time', send })
+  const cents = action.openInput?.amount_cents ?? amount.cents
   const shown = cents === null ? '' : ` ${formatMoney(cents, currency)}`
+  const { result } = action
   return (
-    <ConfirmDialog
-      opened
+    <ActionDialog
       title="Capture this payment"
-      confirm={action.openInput ? `Repeat the capture of${shown}` : `Capture${shown}`}
-      isRunning={action.isRunning}
-      isOver={action.result !== undefined}
-      dismiss={action.openInput && 'Close'}
-      close={close}
-      submit={() => isPossible && action.submit({ amount_cents: cents, reason })}
-    >
-      <ActionSubject payment={payment} payer={payer} amountName="Capture" cents={cents} />
-      {!isFixed && (
+      action={action}
+      confirm={`Capture${shown}`}
+      repeat={`Repeat the capture of${shown}`}
+      fields={
         <>
-          <TextInput
-            label={`Amount in ${currency}`}
-            description={`At most ${formatMoney(authorized, currency)}. The payment is captured once; the rest is released.`}
-            inputMode="decimal"
-            required
-            data-autofocus
-            value={amount}
-            error={isPossible ? undefined : `Enter an amount up to ${formatMoney(authorized, currency)}`}
-            onChange={({ currentTarget }) => setAmount(currentTarget.value)}
-          />
+          {amount.fieldWith('The payment is captured once; the rest is released.')}
           {reasonField}
         </>
-      )}
-      <ActionOutcome
-        isUnknown={action.isUnknown}
-        error={action.error}
-        success={
-          action.result
-            ? `${formatMoney(action.result.amount_received_cents, currency)} received; the payment is ${action.result.status}.`
-            : null
-        }
-      />
-    </ConfirmDialog>
+      }
+      success={
+        result && `${formatMoney(result.amount_received_cents, currency)} received; the payment is ${result.status}.`
+      }
+      close={close}
+      submit={() => amount.possible !== null && action.submit({ amount_cents: amount.possible, reason })}
+    >
+      <ActionSubject payment={payment} entries={entries} amounts={[['Capture', cents]]} />
+    </ActionDialog>
   )
 }

@@ -1,16 +1,18 @@
 // Gives money back.
-import { NativeSelect, Textarea, TextInput } from '@mantine/core'
+import { NativeSelect, Textarea } from '@mantine/core'
 import { useState } from 'react'
+import { ActionDialog } from '../../../actions/ActionDialog.tsx'
 import { api, dataOf } from '../../../api/api.ts'
 import type { Refund, RefundReason } from '../../../api/apiTypes.ts'
-import { decimalOf, formatMoney, parseMoney } from '../../../format/money.ts'
-import { ConfirmDialog } from '../../../parts/ConfirmDialog.tsx'
+import { formatMoney } from '../../../format/money.ts'
 import { choicesOf } from '../../../parts/filters.tsx'
 import { reasonHeader, useReason } from '../../../parts/reason.tsx'
 import { oneOf } from '../../../search.ts'
-import { ActionOutcome } from './ActionOutcome.tsx'
+import { pendingRefunds } from '../moneyBack.ts'
 import { ActionSubject } from './ActionSubject.tsx'
+import { useAmount } from './AmountField.tsx'
 import type { ActionProps } from './actionProps.ts'
+import { DisputeWarning } from './DisputeWarning.tsx'
 import { usePaymentAction } from './usePaymentAction.ts'
 
 type Input = {
@@ -23,43 +25,29 @@ type Input = {
 const reasons = ['requested_by_customer', 'duplicate', 'fraudulent', 'other'] as const
 const maxNoteLength = 500
 
-export function RefundDialog({ payment, payer, close }: ActionProps) {
-  const { id, currency } = payment
-  const [left] = useState(payment.amount_received_cents - payment.amount_refunded_cents)
-  const [amount, setAmount] = useState(decimalOf(left, currency))
+export function RefundDialog({ payment, entries, close }: ActionProps) {
+  const { id, currency, amount_received_cents: received, amount_refunded_cents: refunded } = payment
+  const pending = pendingRefunds(entries)
+  const amount = useAmount({ currency, most: Math.max(received - refunded - pending, 0) })
   const [reason, setReason] = useState<RefundReason>('requested_by_customer')
   const [note, setNote] = useState('')
   const { reason: auditReason, reasonField } = useReason()
   const action = usePaymentAction({ paymentId: id, name: 'refund', send: refundOf(id) })
-  const cents = action.openInput?.amount_cents ?? parseMoney(amount, currency)
-  const isPossible = cents !== null && cents > 0 && cents <= left
+  const { openInput, result } = action
+  const cents = result?.amount_cents ?? openInput?.amount_cents ?? amount.cents
   const shown = cents === null ? '' : ` ${formatMoney(cents, currency)}`
-  const isFixed = action.openInput !== undefined || action.result !== undefined
+  // After a request these may count the refund of this dialog.
+  const isBefore = openInput === undefined && result === undefined
   return (
-    <ConfirmDialog
-      opened
+    <ActionDialog
       title="Refund this payment"
-      confirm={action.openInput ? `Repeat the refund of${shown}` : `Refund${shown}`}
-      isDangerous={!action.openInput}
-      isRunning={action.isRunning}
-      isOver={action.result !== undefined}
-      dismiss={action.openInput && 'Close'}
-      close={close}
-      submit={() => isPossible && action.submit({ amount_cents: cents, reason, note: note.trim(), auditReason })}
-    >
-      <ActionSubject payment={payment} payer={payer} amountName="Refund" cents={cents} />
-      {!isFixed && (
+      action={action}
+      confirm={`Refund${shown}`}
+      repeat={`Repeat the refund of${shown}`}
+      isDangerous
+      fields={
         <>
-          <TextInput
-            label={`Amount in ${currency}`}
-            description={`At most ${formatMoney(left, currency)}`}
-            inputMode="decimal"
-            required
-            data-autofocus
-            value={amount}
-            error={isPossible ? undefined : `Enter an amount up to ${formatMoney(left, currency)}`}
-            onChange={({ currentTarget }) => setAmount(currentTarget.value)}
-          />
+          {amount.fieldWith()}
           <NativeSelect
             label="Reason"
             data={choicesOf(reasons)}
@@ -75,13 +63,25 @@ export function RefundDialog({ payment, payer, close }: ActionProps) {
           />
           {reasonField}
         </>
-      )}
-      <ActionOutcome
-        isUnknown={action.isUnknown}
-        error={action.error}
-        success={action.result ? resultText(action.result) : null}
+      }
+      success={result && resultText(result)}
+      close={close}
+      submit={() =>
+        amount.possible !== null &&
+        action.submit({ amount_cents: amount.possible, reason, note: note.trim(), auditReason })
+      }
+    >
+      <ActionSubject
+        payment={payment}
+        entries={entries}
+        amounts={[
+          ['Refund', cents],
+          isBefore && ['Given back before', refunded],
+          isBefore && pending > 0 && ['On its way back', pending],
+        ]}
       />
-    </ConfirmDialog>
+      {isBefore && <DisputeWarning payment={payment} entries={entries} />}
+    </ActionDialog>
   )
 }
 
