@@ -148,6 +148,8 @@ export type EventStore = {
   areErased(owners: OwnerKeys): Promise<boolean>
   /** The last event in the log, of any stream. */
   head(): Promise<LogCheckpoint | undefined>
+  /** When it was recorded, by the event store's clock. */
+  headTime(): Promise<Date | undefined>
   /**
    * A checkpoint at the last event before a position, or at the end of the log; undefined when there is none. System events do
    * not count. `readLog` from there starts with the event at the position, or the first one after it.
@@ -284,12 +286,13 @@ function follows(source: FollowSource, decoder: Decoder): Pick<EventStore, 'foll
 /** Reads without decoding. */
 function rawReads(
   reads: CallContext,
-): Pick<EventStore, 'lag' | 'exportPage' | 'readRawPage' | 'head' | 'checkpointBefore' | 'has'> {
+): Pick<EventStore, 'lag' | 'exportPage' | 'readRawPage' | 'head' | 'headTime' | 'checkpointBefore' | 'has'> {
   return {
     lag: (position, prefixes, limits) => measureLag(reads, position, prefixes, limits),
     exportPage: (request) => readExportPage(reads, request),
     readRawPage: (stream, from, count) => readStreamPage(reads, stream, from, count),
     head: async () => (await readLogEnd(reads))?.position,
+    headTime: async () => (await readLogEnd(reads))?.created,
     checkpointBefore: (position) => readCheckpointBefore(reads, position),
     has: (checkpoint) => isInLog(reads, checkpoint),
   }

@@ -45,7 +45,7 @@ export function createStripeApi(options: {
     },
     isRepeatable: () => true,
     errorIn,
-    close: http.close,
+    http,
   })
 }
 
