@@ -158,6 +158,6 @@ t.test(
 t.test('an unknown person is 404, and a request that does not name one person is rejected', async (t) => {
   for (const body of [{ user_id: 'nobody' }, { payment_id: '018f0000-0000-7000-8000-000000000000' }])
     t.match((await post(path, body)).json(), { error: { code: 'not_found' } })
-  for (const body of [{}, { user_id: '1', guest_email }, { guest_email: 'not an e-mail' }, { name: 'Ada' }])
+  for (const body of [{}, { user_id: '1', guest_email }, { guest_email: '' }, { name: 'Ada' }])
     t.match((await post(path, body)).json(), { error: { code: 'invalid_request' } }, JSON.stringify(body))
 })

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { exampleId } from '@paylog/domain/examples'
-import { Email, Id } from '@paylog/domain/fields'
+import { Id, RequiredText } from '@paylog/domain/fields'
 import type { Subject } from '@paylog/privacy/dataKeys'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { invalidInput } from '@paylog/runtime/http/validation'
@@ -21,7 +21,7 @@ const NewErasure = Type.Object(
   {
     user_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'A user of yours' })),
     guest_email: Type.Optional(
-      Type.With(Email, { description: 'A guest, and every user that was seen with this e-mail' }),
+      Type.With(RequiredText, { description: 'A guest, and every user that was seen with this e-mail' }),
     ),
     payment_id: Type.Optional(Type.With(Id, { description: 'An anonymous payment, whose payer is erased' })),
     dry_run: Type.Optional(Type.Boolean({ description: 'Only list what would go' })),
