@@ -36,7 +36,7 @@ export async function describeApi(log: Logger): Promise<object> {
     const jobs = createJobs({ pool: db, log })
     const system = createSystem({ app: 'docs', health: createHealth(), others: [] })
     const backfills = { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 }
-    const keys = { find: async () => [] }
+    const keys = { find: async () => [], present: async () => [] }
     const openProviders = async () => new Map()
     const operator = {
       ...{

@@ -1,4 +1,6 @@
+import { createEventStore } from '@paylog/event-store/eventStore'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import { startSystem } from '@paylog/testing/system'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'
@@ -54,3 +56,50 @@ t.test('a payment reaches the log, the read model and the webhook endpoints [1-r
   const ids = [...canonical.received, ...both.received].map(({ id }) => id)
   t.equal(new Set(ids).size, 5, 'every webhook has its own id')
 })
+
+t.test(
+  'a guest who paid without a token and then read the payment with one changes and deletes after it expired',
+  async (t) => {
+    const guestOf = (token: string) => ({
+      token,
+      email: 'Kim@example.com',
+      name: 'Kim',
+      expires_at: null as string | null,
+    })
+    const [reader, other] = [guestOf('reading-token'), guestOf('other-token')]
+    const { authUrl } = await startFakeIdentity(t, { guestTokens: [reader, other] })
+    const system = await startSystem(t, { AUTH_URL: authUrl })
+    const { call } = client(system)
+    const as = ({ token }: { readonly token: string }) => ({
+      'x-guest-token': token,
+      'content-type': 'application/json',
+    })
+    const send = (method: string, path: string, headers: Record<string, string>, body: object) =>
+      call(path, { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) })
+    const guest_data = { email: 'kim@example.com' }
+    const paid = await send('POST', '/payments/intents', {}, { total_cents: 2599, currency: 'EUR', guest_data })
+    t.equal(paid.status, 201)
+    const address = { address_type: 'shipping', line1: 'Calle 1', city: 'Madrid', postal_code: '28001', country: 'ES' }
+    const { body } = await send('POST', '/addresses', as(other), address)
+    const path = `/addresses/${(body.data as { id: string }).id}`
+
+    const store = createEventStore({ connectionString: system.eventStoreUrl, keys: system.keys })
+    t.teardown(() => store.close())
+    const remembered = async () => (await Array.fromAsync(store.readLog({ prefixes: ['guestToken-'] }))).length
+    const list = () => call('/payments', { headers: as(reader) })
+    await waitFor(async () => ((await list()).body.data as unknown[]).length === 1, { what: 'the payment in the list' })
+    await waitFor(async () => (await remembered()) === 1, { what: 'the remembered token' })
+    await Promise.all([
+      list(),
+      list(),
+      call(`/payments/${(paid.body.data as { id: string }).id}`, { headers: as(reader) }),
+    ])
+
+    for (const token of [reader, other]) token.expires_at = '2020-01-01T00:00:00.000Z'
+    t.equal((await list()).status, 401)
+    t.equal((await send('PUT', path, as(other), { alias: 'a' })).status, 401, 'this token has read no payment')
+    t.equal((await send('PUT', path, as(reader), { alias: 'a' })).status, 200)
+    t.equal((await send('DELETE', path, as(reader), {})).status, 200)
+    t.equal(await remembered(), 1)
+  },
+)

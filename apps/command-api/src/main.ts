@@ -19,6 +19,6 @@ runApp('command-api', async ({ log, lifecycle }) => {
   const health = createHealth()
   const metrics = createMetrics()
   const keys = await startDataKeys(config, { log, lifecycle })
-  const api = await wireCommandApi(config, { keys, lifecycle, health, metrics })
+  const api = await wireCommandApi(config, { keys, log, lifecycle, health, metrics })
   return { url: await serveApi(config, { log, lifecycle, health, metrics }, api) }
 })

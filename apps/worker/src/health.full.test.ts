@@ -19,7 +19,7 @@ t.test('the health page of a worker reports deliveries, faults and the standby',
 
   await t.test('readiness and metrics show sent deliveries and those of a paused endpoint', async (t) => {
     const { checks } = await waitForReadiness(worker, 200)
-    t.strictSame(Object.keys(checks), ['postgres', 'queue', 'log', 'follow_ups', 'deliveries'])
+    t.strictSame(Object.keys(checks), ['postgres', 'queue', 'clock', 'log', 'follow_ups', 'deliveries'])
     t.match(checks.log, { ok: true, role: 'reader', connected: true })
     await harness.append(3)
     await waitFor(() => endpoint.received.length === 3, { what: 'the webhooks of the enabled endpoint' })

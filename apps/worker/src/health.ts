@@ -9,6 +9,7 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Pool } from 'pg'
+import type { TrustedClock } from './trustedClock.ts'
 
 /**
  * Serves `/health/live`, `/health/ready` and `/metrics` until the app stops.
@@ -22,6 +23,7 @@ export async function startHealthPage(options: {
   readonly pool: Pool
   readonly endpoints: readonly WebhookEndpoint[]
   readonly wakeUps: Pick<WakeUps, 'waiting'>
+  readonly clock: Pick<TrustedClock, 'differing'>
   readonly readers: Readonly<Record<string, () => Promise<CheckDetails>>>
   readonly endedAt: (node: string) => Date | undefined
   readonly metrics: Metrics
@@ -29,13 +31,14 @@ export async function startHealthPage(options: {
   readonly lifecycle: Lifecycle
   readonly log: Logger
 }): Promise<string> {
-  const { host, port, pool, endpoints, wakeUps, readers, endedAt, metrics, now, lifecycle, log } = options
+  const { host, port, pool, endpoints, wakeUps, clock, readers, endedAt, metrics, now, lifecycle, log } = options
   const health = createHealth()
   health.check('postgres', async () => {
     await pool.query('select 1')
     return {}
   })
   health.check('queue', async () => ({ waiting: await wakeUps.waiting() }))
+  health.check('clock', async () => ({ differs_from: clock.differing() }))
   for (const [name, check] of Object.entries(readers)) health.check(name, check)
   health.check('deliveries', createBacklogCheck({ pool, endpoints, endedAt, now }))
   addGauges(metrics, () => readBacklog(pool, endpoints.map(nameOf)), log)

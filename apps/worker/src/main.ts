@@ -21,6 +21,7 @@ import { createPaymentCounters } from './paymentCounters.ts'
 import { startReconciler } from './reconciler/reconciler.ts'
 import { measureReconciler } from './reconciler/reconcilerMetrics.ts'
 import { runRetention } from './retention/retention.ts'
+import { createTrustedClock } from './trustedClock.ts'
 
 const maxConnections = 6
 /** Longer than the statement timeout: it detects Postgres connections that hang. */
@@ -51,7 +52,8 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   const providers = await enabledProviders(config, observe.providerCall)
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const reconcileAfterMs = config.PAYMENT_RECONCILE_AFTER
-  const options = { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, givingUp, log }
+  const clock = createTrustedClock({ pool, store, providers, now, log })
+  const options = { pool, databaseUrl, store, providers, reconcileAfterMs, clock, now, signal, givingUp, log }
   const { reading, reconciling, underWay, readerCheck } = await startReconciler(options)
   lifecycle.add('reconciler', () => reconciling, underWay)
   measureReconciler(metrics, { pool, providers: [...providers.keys()], log })
@@ -74,16 +76,16 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   const heartbeat = await startHeartbeat({ pool, worker, endpoints: names, log })
   const beating = heartbeat.run(signal)
   lifecycle.add('heartbeat', () => beating)
-  const maintaining = maintainPartitions({ pool, keepMs: config.WEBHOOK_LOG_RETENTION, signal, log })
+  const maintaining = maintainPartitions({ pool, clock, keepMs: config.WEBHOOK_LOG_RETENTION, signal, log })
   lifecycle.add('partitions', () => maintaining)
 
   const rules = { bodiesMs: config.RETENTION_PROVIDER_BODIES, secrets: config.RETENTION_CLIENT_SECRETS }
-  const retaining = runRetention({ pool, store, keys, rules, now, databaseUrl, signal, log })
+  const retaining = runRetention({ pool, store, keys, rules, clock, now, databaseUrl, signal, log })
   lifecycle.add('retention', () => retaining)
 
   const { HOST: host, HEALTH_PORT: port } = config
   if (port === undefined) return {}
   const readers = { log: webhooks.readerCheck, follow_ups: readerCheck }
-  const page = { host, port, pool, endpoints, wakeUps, readers, endedAt: deliverer.endedAt }
+  const page = { host, port, pool, endpoints, wakeUps, clock, readers, endedAt: deliverer.endedAt }
   return { healthUrl: await startHealthPage({ ...page, metrics, now, lifecycle, log }) }
 })

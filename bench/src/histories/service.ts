@@ -74,13 +74,16 @@ export function startWorker(durable: Durable): Process {
   return worker
 }
 
+/** All processes of a history have its clock. */
+const clock = { agrees: async () => true }
+
 function runWorker(durable: Durable, worker: Process): void {
   const { tables, provider, books } = durable
   const workflow = openWorkflow(durable)
   const { store, providers, now } = workflow
   const adapter = providers.get(provider) ?? books.createProvider()
   const followUps = createFollowUps(tables.pool, { leaseMs })
-  const work = createFollowUpHandler({ workflow, reconcileAfterMs, log })
+  const work = createFollowUpHandler({ workflow, reconcileAfterMs, clock, log })
   let timer: NodeJS.Timeout | undefined
 
   async function look(): Promise<void> {

@@ -1123,7 +1123,7 @@ export interface paths {
         put?: never;
         /**
          * Erase a person
-         * @description For administrators. Erases the personal data of a user, a guest or the payer of an anonymous payment, for good: destroys the keys that it is sealed with, deletes the customers and saved methods at the providers, and waits until read models and webhooks are emptied. Amounts, times, statuses, our ids and the user id stay.
+         * @description For administrators. Erases the personal data of a user, a guest or the payer of an anonymous payment, for good: destroys the keys that it is sealed with, deletes the customers and saved methods at the providers, and waits until read models and webhooks are emptied. Amounts, times, statuses, our ids and the user id stay. Which e-mails were erased is not kept: an erasure by e-mail starts also when nothing is known of it, and `keys` in its result is 0.
          *
          *     The job reads the whole log. Its result has counts and ids; `is_complete` is false when a provider could not delete something, or something derived is not emptied yet: `at_providers` and `behind` say what. The same request finishes it. With `dry_run` the result lists what would go, and nothing changes.
          */
@@ -2039,10 +2039,7 @@ export interface components {
         NewErasure: {
             /** @description A user of yours */
             user_id?: string;
-            /**
-             * Format: email
-             * @description A guest, and every user that was seen with this e-mail
-             */
+            /** @description A guest, and every user that was seen with this e-mail */
             guest_email?: string;
             /**
              * Format: uuid

@@ -4,15 +4,17 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import { configuredIdentity } from '@paylog/identity/identity'
 import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import { createCallers } from '@paylog/runtime/http/callers'
+import { listenForTokenReads, type TokenRead } from '@paylog/runtime/postgres/tokenReads'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
+import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import { enabledProviders } from '@paylog/workflows/enabledProviders'
 import { createWorkflowMetrics } from '@paylog/workflows/telemetry'
 import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
 import type { CommandConfig } from './config.ts'
-import { rememberedGuest } from './guest-tokens/guestTokens.ts'
+import { rememberedGuest, rememberReadingToken } from './guest-tokens/guestTokens.ts'
 import { hostedPageRoutes } from './hosted-pages/routes.ts'
 import { recordedEventsRoutes } from './payment-history/recordedEvents.ts'
 import { paymentHistoryRoutes } from './payment-history/routes.ts'
@@ -55,11 +57,13 @@ export async function wireCommandApi(
   config: CommandConfig,
   {
     keys,
+    log,
     lifecycle,
     health,
     metrics,
   }: {
     readonly keys: PersonalDataKeys
+    readonly log: Logger
     readonly lifecycle: Lifecycle
     readonly health: Health
     readonly metrics: Metrics
@@ -84,7 +88,14 @@ export async function wireCommandApi(
   const identity = configuredIdentity(config)
   lifecycle.add('identity', () => identity.close())
   const now = () => new Date()
-  const emailOf = rememberedGuest({ store, maxAgeMs: config.GUEST_TOKEN_HISTORY_MAX_AGE, now })
+  const remembering = { store, maxAgeMs: config.GUEST_TOKEN_HISTORY_MAX_AGE, now }
+  const emailOf = rememberedGuest(remembering)
+  if (config.GUEST_TOKEN_HISTORY_FALLBACK && remembering.maxAgeMs > 0) {
+    const { stopping: signal } = lifecycle
+    const onRead = (read: TokenRead) => rememberReadingToken(remembering, read)
+    const listening = listenForTokenReads({ databaseUrl: config.DATABASE_URL, onRead, signal, log })
+    lifecycle.add('guest token reads', () => listening)
+  }
   const actorOrRemembered = config.GUEST_TOKEN_HISTORY_FALLBACK ? identity.actorOrRemembered(emailOf) : identity.actorOf
   const callers = createCallers(identity.actorOf, actorOrRemembered)
   const { endpoints, WEBHOOK_TESTS_BY: testsBy } = config

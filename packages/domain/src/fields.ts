@@ -16,7 +16,16 @@ export const Instant = Type.String({ format: 'date-time' })
 export const Text = Type.String({ maxLength: maxTextLength })
 export const RequiredText = Type.String({ minLength: 1, maxLength: maxTextLength })
 export const LongText = Type.String({ maxLength: maxLongTextLength })
+/** What people type as an e-mail. Their own one is taken as their credential states it: `StatedEmail`. */
 export const Email = Type.String({ format: 'email', maxLength: maxTextLength })
+/**
+ * An e-mail as the identity backend or a provider states it, in whatever form they accept: not blank, and without the control
+ * characters and unpaired surrogates that Postgres cannot store.
+ */
+export const StatedEmail = Type.String({
+  pattern: /^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u,
+  maxLength: maxTextLength,
+})
 
 /**
  * An object with any keys, stored unchanged. Not `Type.Record`, whose key pattern does not match line breaks: a serialiser

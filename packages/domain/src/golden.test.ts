@@ -6,6 +6,7 @@ import { addressEvents } from './addresses/events.ts'
 import { auditCheckpointEvents, auditCheckpointFold } from './auditCheckpoint.ts'
 import { auditTrailEvents, auditTrailFold } from './auditTrail.ts'
 import { findCardData } from './cardNumber.ts'
+import { clockEvents, clockFold } from './clock.ts'
 import { defaultChoiceEvents, defaultChoiceFold } from './defaultChoice.ts'
 import { erasureEvents, erasureFold } from './erasures.ts'
 import type { Fold } from './events.ts'
@@ -43,6 +44,7 @@ const categories = [
   category(erasureEvents, erasureFold),
   category(auditTrailEvents, auditTrailFold),
   category(auditCheckpointEvents, auditCheckpointFold),
+  category(clockEvents, clockFold),
 ]
 
 function category<State, Event extends RecordedDomainEvent>(

@@ -2,11 +2,11 @@
 import { Type } from 'typebox'
 import { foldEmail, guestOwner } from './actor.ts'
 import type { EventsOf } from './events.ts'
-import { Email, Instant } from './fields.ts'
-import { Sealed, type Subject, subjectNamed } from './personalData.ts'
+import { Instant } from './fields.ts'
+import { PersonalText, type Subject, subjectNamed } from './personalData.ts'
 
 export const guestTokenEvents = {
-  GuestTokenSeen: Type.Object({ guest_email: Sealed('personal', Email), occurred_at: Instant }),
+  GuestTokenSeen: Type.Object({ guest_email: PersonalText, occurred_at: Instant }),
 }
 export type GuestTokenEvent = EventsOf<typeof guestTokenEvents>
 

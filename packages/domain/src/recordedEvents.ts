@@ -3,6 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import { addressEvents } from './addresses/events.ts'
 import { auditCheckpointEvents } from './auditCheckpoint.ts'
 import { auditTrailEvents } from './auditTrail.ts'
+import { clockEvents } from './clock.ts'
 import { defaultChoiceEvents } from './defaultChoice.ts'
 import { erasureEvents } from './erasures.ts'
 import type { EventsOf } from './events.ts'
@@ -32,6 +33,7 @@ export const recordedEvents = {
   ...erasureEvents,
   ...auditTrailEvents,
   ...auditCheckpointEvents,
+  ...clockEvents,
 }
 export type RecordedDomainEvent = EventsOf<typeof recordedEvents>
 

@@ -1,5 +1,4 @@
 // The event store: load a stream's state, decide, append. No other package talks to EventStoreDB.
-import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import type { KeyedHash } from '@paylog/domain/actor'
@@ -8,10 +7,11 @@ import type { DomainEvent, EventMetadata, Fold, LogCheckpoint, LogPosition } fro
 import type { Subject } from '@paylog/domain/personalData'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { type AppendOutcome, appendWithRetries, type Revision, withAppendSpan } from './append/append.ts'
+import { createDecisionEncoding } from './append/decisionEncoding.ts'
 import { type Codec, domainCodec, type Recorded } from './codec/codec.ts'
 import type { DataKeys } from './codec/dataKeys.ts'
 import { createDecoder, type Decoder, requireReadable } from './codec/decoder.ts'
-import { createEncoding } from './codec/partKeys.ts'
+import { type OwnerKeys, ownersOf } from './codec/partKeys.ts'
 import type { CallContext } from './connection/calls.ts'
 import { connect, createReplaceableConnection, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
 import { unreadableLogError } from './connection/errors.ts'
@@ -47,6 +47,8 @@ export type LoadedState<State> = {
   readonly revision: Revision
   /** Position of the stream's last event; absent for a stream that does not exist. */
   readonly position: LogPosition | undefined
+  /** The keys of those whose data the stream holds, if an event said it. */
+  readonly owners?: OwnerKeys
 }
 
 export type HandledCommand<State, Event> = LoadedState<State> & {
@@ -72,6 +74,8 @@ export type StreamCommand<State, Event extends DomainEvent> = {
   readonly metadata: EventMetadata
   /** Whose personal data the events hold, where the fold does not say it. */
   readonly subject?: Subject | null
+  /** Their keys, where another stream says it: what is recorded is without the data of those whose keys are destroyed. */
+  readonly owners?: OwnerKeys
   /**
    * Assumed state, which saves reading the stream: the result of an earlier call, or `newStream`. If it is wrong, the
    * append conflicts, and `decide` runs again on the state that is loaded then.
@@ -140,8 +144,12 @@ export type EventStore = {
    * @throws when that is not possible at the moment
    */
   destroyKeys(ids: readonly string[]): Promise<void>
+  /** Whether a key of these owners was destroyed: one of them was erased. @throws DomainError `service_unavailable` */
+  areErased(owners: OwnerKeys): Promise<boolean>
   /** The last event in the log, of any stream. */
   head(): Promise<LogCheckpoint | undefined>
+  /** When it was recorded, by the event store's clock. */
+  headTime(): Promise<Date | undefined>
   /**
    * A checkpoint at the last event before a position, or at the end of the log; undefined when there is none. System events do
    * not count. `readLog` from there starts with the event at the position, or the first one after it.
@@ -192,7 +200,7 @@ export function createEventStore(options: {
   }
   const newEvents = createNewEvents({ connect: () => connect(connectionString), closing })
   const following = { context: reads, newEvents, sharedEnds: sharedLogEnds(reads), pollMs: timing.pollMs }
-  const encoding = createEncoding(codec, keys)
+  const encoding = createDecisionEncoding(codec, keys)
   const readStream = async (stream: StreamName, range: ReadRange = {}) =>
     requireReadable(await reads.decode(await readStreamEvents(reads, stream, range)))
 
@@ -207,7 +215,8 @@ export function createEventStore(options: {
     const last = events.at(-1)
     // A stream only holds events of its category, and the codec has validated each of them.
     const state = events.reduce((folded, event) => fold.evolve(folded, event as Event & Recorded), fold.initialState)
-    return { state, revision: last?.revision ?? 'no_stream', position: last?.position }
+    const owners = ownersOf(codec, events)
+    return { state, revision: last?.revision ?? 'no_stream', position: last?.position, owners }
   }
 
   return {
@@ -216,31 +225,25 @@ export function createEventStore(options: {
     },
     ...follows(following, reads),
     load,
-    async handle({ stream, fold, decide, metadata, known, subject }) {
+    async handle({ stream, fold, decide, metadata, known, subject, owners }) {
       const giveUpAt = performance.now() + conflictRetryTimeoutMs
       for (let decision = 1; performance.now() < giveUpAt; decision++) {
         const isAssumed = decision === 1 && known !== undefined
         const loaded = isAssumed ? known : await load(stream, fold)
-        const events = decide(loaded.state, loaded.revision)
-        if (events.length === 0 && isAssumed) continue
-        if (events.length === 0) return { ...loaded, events, firstEventId: undefined }
-        const state = events.reduce(fold.evolve, loaded.state)
-        const encode = await encoding(stream, events, subject ?? fold.subjectOf?.(state) ?? null)
-        const appending = { category: categoryOf(stream), events: events.length, metadata, observe }
-        const firstEventId = randomUUIDv7()
-        const result = await withAppendSpan(appending, async (traced) => {
-          const following = { ...traced, causationId: firstEventId }
-          const encoded = events.map((event, index) =>
-            index === 0 ? encode(event, firstEventId, traced) : encode(event, randomUUIDv7(), following),
-          )
-          return await appendWithRetries(appends, { stream, expected: loaded.revision, events: encoded })
-        })
+        const decided = decide(loaded.state, loaded.revision)
+        if (decided.length === 0 && isAssumed) continue
+        if (decided.length === 0) return { ...loaded, events: decided, firstEventId: undefined }
+        const { encoded, ...recorded } = await encoding({ stream, fold, before: loaded, decided, subject, owners })
+        const appending = { category: categoryOf(stream), events: decided.length, metadata, observe }
+        const result = await withAppendSpan(appending, (traced) =>
+          appendWithRetries(appends, { stream, expected: loaded.revision, events: encoded(traced) }),
+        )
         if (result === 'conflict') {
           if (decision > 1) await sleep(Math.random() * Math.min(2 ** decision, maxConflictPauseMs))
           continue
         }
         const position = result.position ?? (await load(stream, fold)).position
-        return { state, revision: result.nextExpectedRevision, position, events, firstEventId }
+        return { ...recorded, revision: result.nextExpectedRevision, position }
       }
       throw new DomainError('concurrent_modification', 'Too many concurrent changes; try again')
     },
@@ -258,8 +261,16 @@ export function createEventStore(options: {
   }
 }
 
-function keyCalls(keys: DataKeys): Pick<EventStore, 'destroyKeys' | 'hash'> {
-  return { destroyKeys: (ids) => keys.destroy(ids), hash: (text) => keys.hash(text).toString('hex') }
+function keyCalls(keys: DataKeys): Pick<EventStore, 'destroyKeys' | 'areErased' | 'hash'> {
+  return {
+    destroyKeys: (ids) => keys.destroy(ids),
+    async areErased(owners) {
+      const ids = Object.values(owners)
+      await keys.load(ids)
+      return ids.some((id) => keys.known(id) === null)
+    },
+    hash: (text) => keys.hash(text).toString('hex'),
+  }
 }
 
 function follows(source: FollowSource, decoder: Decoder): Pick<EventStore, 'follow' | 'followRaw'> {
@@ -275,12 +286,13 @@ function follows(source: FollowSource, decoder: Decoder): Pick<EventStore, 'foll
 /** Reads without decoding. */
 function rawReads(
   reads: CallContext,
-): Pick<EventStore, 'lag' | 'exportPage' | 'readRawPage' | 'head' | 'checkpointBefore' | 'has'> {
+): Pick<EventStore, 'lag' | 'exportPage' | 'readRawPage' | 'head' | 'headTime' | 'checkpointBefore' | 'has'> {
   return {
     lag: (position, prefixes, limits) => measureLag(reads, position, prefixes, limits),
     exportPage: (request) => readExportPage(reads, request),
     readRawPage: (stream, from, count) => readStreamPage(reads, stream, from, count),
     head: async () => (await readLogEnd(reads))?.position,
+    headTime: async () => (await readLogEnd(reads))?.created,
     checkpointBefore: (position) => readCheckpointBefore(reads, position),
     has: (checkpoint) => isInLog(reads, checkpoint),
   }

@@ -15,6 +15,7 @@ export const categories = [
   'erasure',
   'auditTrail',
   'auditCheckpoint',
+  'clock',
 ] as const
 type Category = (typeof categories)[number]
 
@@ -75,3 +76,6 @@ export const auditCheckpointStream = (size: number) => streamName('auditCheckpoi
 
 /** Percent-encodes, so that stream names are ASCII for every provider id, even one with lone surrogates. */
 const encoded = (id: string) => encodeURIComponent(id.toWellFormed())
+
+/** One stream for each comparison of clocks. */
+export const clockStream = (comparisonId: string) => streamName('clock', comparisonId)

@@ -1,22 +1,22 @@
 // HTTP client for the identity backend, and the validation of its responses (interface, section 5).
 import { DomainError } from '@paylog/domain/errors'
+import { StatedEmail } from '@paylog/domain/fields'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Agent, type Dispatcher } from 'undici'
 
 // No control characters and no unpaired surrogates: Postgres could not store them.
 const Name = Type.String({ pattern: /^[^\p{Cc}\p{Cs}]+$/u, maxLength: 255 })
-const Email = Type.String({ pattern: /^[^\s@\p{Cc}\p{Cs}]+@[^\s@\p{Cc}\p{Cs}]+$/u, maxLength: 255 })
 
 const sessionResponse = Compile(
   Type.Object({
     success: Type.Literal(true),
-    user: Type.Object({ id: Name, email: Email, userType: Type.Optional(Type.Union([Name, Type.Literal('')])) }),
+    user: Type.Object({ id: Name, email: StatedEmail, userType: Type.Optional(Type.Union([Name, Type.Literal('')])) }),
     session: Type.Object({ expiresAt: Type.Unknown() }),
   }),
 )
 const tokenResponse = Compile(
-  Type.Object({ success: Type.Literal(true), user: Type.Object({ email: Email }), expires_at: Type.Unknown() }),
+  Type.Object({ success: Type.Literal(true), user: Type.Object({ email: StatedEmail }), expires_at: Type.Unknown() }),
 )
 const rejectionResponse = Compile(Type.Object({ success: Type.Literal(false) }))
 

@@ -180,8 +180,14 @@ t.test(
     t.match(await (await startBackendResponding(t, 200, token))({ 'x-guest-token': 's' }), {
       guest_email: 'g@example.com',
     })
+    for (const email of ['kim@bücher.example', 'kim.@example.jp'])
+      t.match(await (await startBackendResponding(t, 200, { ...token, user: { email } }))({ 'x-guest-token': 's' }), {
+        guest_email: email,
+      })
     for (const response of [
       { ...token, user: {} },
+      { ...token, user: { email: `${'a'.repeat(250)}@example.com` } },
+      { ...token, user: { email: 'a\u0000@example.com' } },
       { ...token, expires_at: '' },
       { ...token, expires_at: undefined },
     ]) {

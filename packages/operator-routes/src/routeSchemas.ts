@@ -20,7 +20,7 @@ export type OperatorDependencies = {
   readonly pool: Pool
   readonly store: EventStore
   /** Finds the keys of a person. */
-  readonly keys: Pick<PersonalDataKeys, 'find'>
+  readonly keys: Pick<PersonalDataKeys, 'find' | 'present'>
   /** The enabled providers, which the caller closes. */
   readonly openProviders: () => Promise<Workflow['providers']>
   readonly administrator: Callers['administrator']

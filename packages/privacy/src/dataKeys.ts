@@ -8,7 +8,7 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createCachedKeys, orUnavailable, unavailable, waitMs } from './cachedKeys.ts'
 import { destroyedKeysChannel, destroyKeys } from './destroyKeys.ts'
 import { createKeyCache } from './keyCache.ts'
-import { findKeys } from './keyRows.ts'
+import { findKeys, findNamedKeys } from './keyRows.ts'
 import { type LookupHash, openLookupHash } from './lookupSecret.ts'
 import type { MasterKeys } from './masterKeys.ts'
 import { createSweeper } from './sweeper.ts'
@@ -28,6 +28,8 @@ export type PersonalDataKeys = DataKeys & {
    * @throws errors of Postgres
    */
   find(subject: Subject): Promise<readonly string[]>
+  /** The ids of the present keys with these names, as `named`, but makes none. @throws errors of Postgres */
+  present(names: readonly string[]): Promise<readonly string[]>
   /**
    * Destroys keys, as `destroyKeys`, and forgets them here before it resolves: what is decoded afterwards is without them.
    * @throws errors of Postgres
@@ -131,6 +133,10 @@ export function createDataKeys({
     async find(subject) {
       await afterReplay()
       return await findKeys(pool, await open(), nameOf(subject))
+    },
+    async present(names) {
+      await afterReplay()
+      return await findNamedKeys(pool, await open(), names)
     },
     async destroy(ids) {
       await destroyKeys(pool, ids)

@@ -113,3 +113,11 @@ export async function findKeys(
   )
   return rows.map(({ id }) => id)
 }
+
+/** Ids of the present keys with these names. */
+export async function findNamedKeys(db: Db, hash: LookupHash, names: readonly string[]): Promise<readonly string[]> {
+  const { rows } = await db.query<{ id: string }>('select id from privacy.keys where name_hash = any($1) order by id', [
+    names.map(hash),
+  ])
+  return rows.map(({ id }) => id)
+}

@@ -6,7 +6,7 @@ import { ProviderError } from './provider.ts'
 import { remainingMs } from './timeLimit.ts'
 
 export type HttpRequest = {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'HEAD' | 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Includes the query string. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>

@@ -1,13 +1,14 @@
 // Lenient access to objects of any shape. The objects of notifications are read so, because an unexpected field is no reason
 // to reject a notification that the provider has signed.
 import { DomainError } from '@paylog/domain/errors'
-import { Email } from '@paylog/domain/fields'
+import { Email, StatedEmail } from '@paylog/domain/fields'
 import { Compile } from 'typebox/compile'
 import { Amount, Code, UnixTime } from './fields.ts'
 
 const code = Compile(Code)
 const amount = Compile(Amount)
-const email = Compile(Email)
+const email = Compile(StatedEmail)
+const typedEmail = Compile(Email)
 const unixTime = Compile(UnixTime)
 
 type Path = readonly (string | number)[]
@@ -49,6 +50,9 @@ export function emailAt(value: unknown, ...path: Path): string | null {
   const found = valueAt(value, ...path)
   return email.Check(found) ? found : null
 }
+
+/** An e-mail that providers accept as well; others are left out of what they get. */
+export const emailForProvider = (email: string | null): string | null => (typedEmail.Check(email) ? email : null)
 
 /** An amount in the provider's own unit. */
 export function unitsAt(value: unknown, ...path: Path): number | null {

@@ -70,6 +70,9 @@ export type Provider = {
   /** Customers and their saved methods. */
   readonly methods: ProviderMethods | null
 
+  /** The provider's clock; `null` for one that runs in this process. @throws ProviderError */
+  readonly readTime: (() => Promise<Date>) | null
+
   /** `null` when the provider stores no products. */
   readonly catalog: ProductCatalog | null
 

@@ -2,7 +2,7 @@
 // and what an error response means, is the provider's own.
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
-import type { HttpResponse } from './http.ts'
+import type { HttpClient, HttpResponse } from './http.ts'
 import type { Pace } from './pacing.ts'
 import { ProviderError, type ProviderErrorKind } from './provider.ts'
 import { checkResponse, parseJson, respondedAt, unreadableResponse } from './responses.ts'
@@ -26,6 +26,8 @@ export type ProviderApi<Request> = {
     schema: Validator<Record<never, never>, Schema>,
     request: Request,
   ): Promise<ApiResponse<Static<Schema>>>
+  /** The provider's clock, of the `Date` header of a response to a request that does nothing. @throws ProviderError */
+  readTime(): Promise<Date>
   close(): Promise<void>
 }
 
@@ -40,13 +42,13 @@ type Dialect<Request> = {
   /** @returns `undefined` for text that is not valid */
   readonly parse?: (text: string) => unknown
   readonly errorIn: ErrorReader
-  readonly close: () => Promise<void>
+  readonly http: HttpClient
 }
 
 /** @param limits `timeoutMs`: for all attempts of one call together */
 export function createProviderApi<Request>(
   limits: { readonly timeoutMs: number; readonly pace: Pace },
-  { send, isRepeatable, parse = parseJson, errorIn, close }: Dialect<Request>,
+  { send, isRepeatable, parse = parseJson, errorIn, http }: Dialect<Request>,
 ): ProviderApi<Request> {
   return {
     request: (schema, request) =>
@@ -60,7 +62,14 @@ export function createProviderApi<Request>(
           return { ...response, body: checkResponse(schema, response.body) }
         }),
       ),
-    close,
+    readTime: () =>
+      withinTimeLimit(limits.timeoutMs, async () => {
+        const { headers } = await http.send({ method: 'HEAD', path: '/', headers: {} })
+        const time = Date.parse(headers.date ?? '')
+        if (Number.isNaN(time)) throw unreadableResponse('without_date')
+        return new Date(time)
+      }),
+    close: http.close,
   }
 }
 

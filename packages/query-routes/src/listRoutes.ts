@@ -3,10 +3,10 @@ import { ownerOf } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { mapFields, recordedId } from '@paylog/domain/fields'
 import { type List, type ListQuery, readItem, readAfter as readPageAfter } from '@paylog/projections/queries/lists'
-import { knownActor } from '@paylog/runtime/http/callers'
+import { type KnownActor, knownActor } from '@paylog/runtime/http/callers'
 import { cursorParameter, NextCursor } from '@paylog/runtime/http/cursor'
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
-import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { staleHeader } from './readAfter.ts'
 import { ItemParams, itemResponse, type QueryDependencies, type readSchema } from './routeSchemas.ts'
 
@@ -19,6 +19,8 @@ export type Reading<Item extends TObject> = {
   readonly reads: readonly [string, ...string[]]
   /** Of an item. */
   readonly example: object
+  /** Called with the first item that a caller has read. */
+  onRead?(caller: KnownActor, item: Static<Item>): void
 }
 
 /** The filters of a list, as query parameters. */
@@ -123,6 +125,7 @@ export function getOne<Item extends TObject>(
     name,
     callers,
     querystring,
+    onRead,
   }: Reading<Item> & {
     readonly name: string
     readonly callers: onRequestAsyncHookHandler
@@ -139,9 +142,11 @@ export function getOne<Item extends TObject>(
     },
     async ({ actor, params }, reply) => {
       const id = recordedId(params.id)
-      const owner = ownerOf(knownActor(actor))
+      const caller = knownActor(actor)
+      const owner = ownerOf(caller)
       const found = id === null ? undefined : await readItem(db, list, { id, owner })
       if (found === undefined) throw new DomainError('not_found', `No ${name} with this id`)
+      onRead?.(caller, found.item)
       reply.header('etag', `"${found.revision}"`)
       return { success: true, data: found.item }
     },

@@ -89,7 +89,7 @@ export function listOwn<Item extends TObject>(
   { db, sessionOrGuest, readAfter }: QueryDependencies,
   own: OwnList<Item>,
 ): void {
-  const { path, schema, list, parameters, orderDescription, variant } = own
+  const { path, schema, list, parameters, orderDescription, variant, onRead } = own
   const chosen = (query: PageQuery) => variant?.(query) ?? own
   const order = hasOrders(list) ? orderParameters(list, orderDescription) : {}
   const querystring = Type.Object({
@@ -112,6 +112,8 @@ export function listOwn<Item extends TObject>(
       const filtered = { ...list, filters: { ...list.filters, guest_email } }
       const ofCaller = { ...query, owner: ownerOf(caller), offset: offsetOf(query) }
       const { items, total } = await readPage(db, filtered, ofCaller)
+      const [first] = items
+      if (first) onRead?.(caller, first as Static<Item>)
       const { orderBy, orderDir } = query
       const meta = { ...toPageMeta(query, total), orderBy, orderDir }
       return { success: true, data: items, meta, user_context: userContext(caller) }

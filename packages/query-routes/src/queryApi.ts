@@ -4,6 +4,7 @@ import { configuredIdentity } from '@paylog/identity/identity'
 import type { Queryable } from '@paylog/projections/queries/runQuery'
 import { type ActorOf, createCallers } from '@paylog/runtime/http/callers'
 import { createPool } from '@paylog/runtime/postgres/pool'
+import { createTokenReads } from '@paylog/runtime/postgres/tokenReads'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -44,9 +45,18 @@ const resources = [
  *
  * @param deps `db` is a pool on the database of the read models; `actorOf` finds the caller of a request
  */
-export function queryApi({ db, actorOf }: { readonly db: Queryable; readonly actorOf: ActorOf }): FastifyPluginAsync {
+export function queryApi({
+  db,
+  actorOf,
+  onGuestRead = () => undefined,
+}: {
+  readonly db: Queryable
+  readonly actorOf: ActorOf
+  readonly onGuestRead?: QueryDependencies['onGuestRead']
+}): FastifyPluginAsync {
   return async (http) => {
-    const dependencies: QueryDependencies = { db, readAfter: createReadAfter(db), ...createCallers(actorOf) }
+    const callers = createCallers(actorOf)
+    const dependencies: QueryDependencies = { db, readAfter: createReadAfter(db), onGuestRead, ...callers }
     for (const routes of resources) await http.register(routes(dependencies))
   }
 }
@@ -79,5 +89,5 @@ export function wireQueryApi(
   lifecycle.add('identity', () => identity.close())
   checkReadSide(health, db)
   measureReadSide(metrics, db, log)
-  return queryApi({ db, actorOf: identity.actorOf })
+  return queryApi({ db, actorOf: identity.actorOf, onGuestRead: createTokenReads(db, log) })
 }

@@ -1,4 +1,5 @@
 // Dependencies and schemas that the routes of all resources share.
+import type { Guest } from '@paylog/domain/actor'
 import type { ErrorCode } from '@paylog/domain/errors'
 import type { Queryable } from '@paylog/projections/queries/runQuery'
 import type { Callers } from '@paylog/runtime/http/callers'
@@ -6,7 +7,12 @@ import { callerSecurity, dataResponse, errorResponses, etagHeader } from '@paylo
 import { type TSchema, Type } from 'typebox'
 import { type ReadAfter, ReadAfterHeaders, staleHeader } from './readAfter.ts'
 
-export type QueryDependencies = Callers & { readonly db: Queryable; readonly readAfter: ReadAfter }
+export type QueryDependencies = Callers & {
+  readonly db: Queryable
+  readonly readAfter: ReadAfter
+  /** Called when a guest token has read a payment. */
+  readonly onGuestRead: (guest: Guest, payment_id: string) => void
+}
 
 /**
  * The part of a route's schema that all reads share.

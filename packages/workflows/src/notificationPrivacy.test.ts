@@ -1,20 +1,26 @@
 // Personal data in notifications that belong to no payment.
 import { customerDeletionFold } from '@paylog/domain/providerCustomer'
-import { customerDeletionStream, providerEventStream } from '@paylog/event-store/streamName'
-import type { ProviderNotification } from '@paylog/providers/provider'
+import { customerDeletionStream, paymentStream, providerEventStream } from '@paylog/event-store/streamName'
+import { ProviderError, type ProviderNotification } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import t, { type Test } from 'tap'
-import { receiveNotification } from './notifications.ts'
+import type { Workflow } from './context.ts'
+import { applyStoredNotification, receiveNotification } from './notifications.ts'
 import { notificationFixture, unsigned } from './testing/notificationFixture.ts'
+import { interleaved } from './testing/savedMethodHarness.ts'
 import { metadata, workflowHarness } from './testing/workflowHarness.ts'
 
 /** What only the provider knows. */
 let known: Partial<ProviderNotification> = {}
+let isUnreachable = false
 const provider = unsigned({
   ...createSandbox({ webhookSecrets: ['secret'] }),
-  completeNotification: async (notification) => ({ ...notification, ...known }),
+  async completeNotification(notification) {
+    if (isUnreachable) throw new ProviderError('unavailable', 'unreachable', 'The provider cannot be reached')
+    return { ...notification, ...known }
+  },
 })
-const { workflow, store, keys } = await workflowHarness(t, provider)
+const { workflow, store, keys, open } = await workflowHarness(t, provider)
 
 /** Receives a notification about a customer. @returns its inbox */
 async function receive(t: Test, about: Partial<ProviderNotification>) {
@@ -35,7 +41,7 @@ t.test(
       const inbox = await receive(t, { ...about, customer_email: isNamed ? customer_email : null })
       const [received, unmatched] = await store.readStream(inbox)
       const [key] = await keys.named(['guest:ada@example.com'])
-      t.equal(received?.sealed.body?.length, isNamed ? 2 : 1, 'the day, and the customer if the body says who it is')
+      t.match(received?.sealed.body, [key?.id, String], 'the customer and the day')
       t.match(unmatched, { data: { customer_email }, sealed: { personal: [key?.id] } })
     }
   },
@@ -60,3 +66,88 @@ t.test('a notification about a customer that we have deleted is recorded without
   const raw = await store.readRawPage(inbox, 0n, 10)
   t.notMatch(Buffer.concat(raw.events.map((event) => Buffer.from(event.data))).toString(), /ada@|sealed/)
 })
+
+const email = 'ada@example.com'
+const guest = { payer: { id: null, type: 'guest', email }, guest_email: email }
+const persons = {
+  guest,
+  user: { payer: { id: 'ada', type: 'user', email } },
+  'user with a guest': { payer: { id: 'bob', type: 'user', email: null }, guest_email: email },
+  'payer without a name': {},
+}
+
+/** Opens a payment. @returns it, how to erase the person, and a notification that it succeeded, with the person's e-mail */
+async function paymentOf(person: (typeof persons)[keyof typeof persons]) {
+  const payment = await open(person)
+  const id = payment.payment_id
+  const stream = paymentStream(id)
+  const [initiated] = await store.readStream(stream)
+  const { guest, personal } = initiated?.sealed ?? {}
+  const ids = payment.payer.id === 'bob' ? guest?.slice(1) : personal?.slice(0, 1)
+  const intent = payment.provider_intent_id
+  const report = {
+    ...({ about: 'status', status: 'succeeded', amount_cents: 2599, currency: 'EUR' } as const),
+    ...{ provider_time: new Date().toISOString(), provider_event_id: null },
+    ...{ provider_intent_id: intent, provider_payment_id: 'ch_1' },
+  }
+  return { id, stream, erase: () => keys.destroy(ids ?? []), about: { report, customer_email: email } }
+}
+
+async function send(about: Partial<ProviderNotification>, on: Workflow = workflow) {
+  const sent = notificationFixture(about)
+  const body = Buffer.from(JSON.stringify(sent))
+  const { postponed } = await receiveNotification(on, { provider, body, headers: {}, requestId: 'request' })
+  return { inbox: providerEventStream(provider.id, sent.provider_event_id), postponed }
+}
+
+for (const [name, person] of Object.entries(persons)) {
+  t.test(`a late notification of a payment whose ${name} was erased has no body and makes no key`, async (t) => {
+    known = {}
+    for (const isNamed of [true, false]) {
+      const { id, stream, erase, about } = await paymentOf(person)
+      await erase()
+      const { inbox } = await send({ ...about, referenced_payment_id: isNamed ? id : null })
+      const late = (await store.readStream(stream)).slice(2)
+      const stored = await store.readStream(inbox)
+      t.match(late.at(-1), { type: 'PaymentSucceeded', data: { received_cents: 2599 } }, 'its facts are recorded')
+      for (const { type, data, sealed } of [...late, ...stored]) {
+        t.notMatch(JSON.stringify(data), email, type)
+        t.same(sealed, {}, type)
+      }
+      t.equal(stored.length, isNamed ? 0 : 2)
+    }
+  })
+
+  t.test(
+    `a notification of a payment of a ${name} is erased with the person, when it is received meanwhile too`,
+    async (t) => {
+      known = {}
+      const { id, stream, erase, about } = await paymentOf(person)
+      await send({ ...about, referenced_payment_id: id })
+      await send({ ...about, referenced_payment_id: id }, interleaved(workflow, stream, erase))
+      const { inbox } = await send(about)
+      const all = [...(await store.readStream(stream)), ...(await store.readStream(inbox))]
+      t.equal(all.filter(({ type }) => type === 'ProviderNotificationReceived').length, 2)
+      t.notMatch(JSON.stringify(all.map(({ data }) => data)), email)
+    },
+  )
+}
+
+t.test(
+  'a notification that is stored while its provider cannot be asked loses its body once it is known',
+  async (t) => {
+    known = {}
+    const { stream, erase, about } = await paymentOf(guest)
+    await erase()
+    isUnreachable = true
+    const { inbox, postponed } = await send(about)
+    t.match(postponed, { code: 'unreachable' })
+    t.match(await store.readStream(inbox), [{ data: { body: email }, sealed: { body: [String, String] } }])
+    isUnreachable = false
+    await applyStoredNotification(workflow, inbox)
+    t.match(await store.readStream(inbox), [{ data: { body: null } }, { type: 'ProviderEventApplied' }])
+    t.match((await store.readStream(stream)).at(-1), { type: 'PaymentSucceeded' })
+    const log = await Array.fromAsync(store.readLog({ prefixes: ['erasure-'] }))
+    t.match(log, [{ type: 'SubjectErased', data: { key_ids: [String] } }])
+  },
+)

@@ -1,22 +1,12 @@
 // Receives provider notifications. One that names our payment is one append to its stream: the notification and what follows
 // from it. Any other one has a separate stream; the provider is asked what it is about.
-import { guestOwner } from '@paylog/domain/actor'
 import { DomainError, type ErrorCode } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
-import { paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { isAppliedBefore, isForeignIntent, isIntentUndecided } from '@paylog/domain/payments/evidence'
-import { payerOf } from '@paylog/domain/payments/fold'
 import type { Payment } from '@paylog/domain/payments/payment'
-import { type Subject, subjectNamed } from '@paylog/domain/personalData'
-import { customerDeletionFold } from '@paylog/domain/providerCustomer'
 import { type NotificationState, notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
-import { causedBy, type HandledCommand, type LoadedState, newStream } from '@paylog/event-store/eventStore'
-import {
-  customerDeletionStream,
-  paymentMethodStream,
-  providerEventStream,
-  type StreamName,
-} from '@paylog/event-store/streamName'
+import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
+import { providerEventStream, type StreamName } from '@paylog/event-store/streamName'
 import {
   type Provider,
   ProviderError,
@@ -24,7 +14,14 @@ import {
   type SignedNotification,
 } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
-import { applyToMethod, notifiedMethodId } from './payment-methods/applyToMethod.ts'
+import {
+  eraseBodyOfErased,
+  type NotificationOwner,
+  ownerOfCustomer,
+  ownerOfPayment,
+  unknownOwner,
+} from './notificationOwner.ts'
+import { applyToMethod } from './payment-methods/applyToMethod.ts'
 import { applyCustomerDeletion } from './payment-methods/deletedCustomer.ts'
 import {
   applyToPayment,
@@ -56,6 +53,13 @@ type Received = {
 
 /** A notification in a separate stream. */
 type Stored = LoadedState<NotificationState>
+
+/** What a notification is about that names no payment of ours, and whose data it holds. */
+type Found = {
+  readonly notification: ProviderNotification
+  readonly payment: OwnPayment | undefined
+  readonly owner: NotificationOwner
+}
 
 /**
  * Errors that a repeated notification need not meet. It would then be recorded in its payment: a copy that was stored
@@ -89,9 +93,18 @@ export async function receiveNotification(
     if (error instanceof DomainError && repeatable.has(error.code)) throw error
     postponed = error
   }
-  const stored = await store(workflow, received)
+  const known = await workflow.store.load(streamOf(received), notificationFold)
+  if (known.state.state === 'settled') return { provider_event_id, postponed }
+  let found: Found | undefined
   try {
-    if (!postponed) await settle(workflow, { ...received, metadata: causedBy(stored, metadata) }, stored)
+    // Before it is stored: of a person who was erased only the facts are recorded.
+    if (!postponed) found = await find(workflow, received)
+  } catch (error) {
+    postponed = error
+  }
+  const stored = await store(workflow, received, known, found?.owner ?? (await ownerOfUnfound(workflow, received)))
+  try {
+    if (found) await settle(workflow, { ...received, metadata: causedBy(stored, metadata) }, stored, found)
   } catch (error) {
     postponed = error
   }
@@ -116,9 +129,13 @@ export async function applyStoredNotification(workflow: Workflow, stream: Stream
   const metadata = { correlationId: first.metadata.correlationId, causationId: first.id, actor: 'worker' }
   const { revision, position } = last
   const stored = { state: { state: events.length === 1 ? 'received' : 'settled' }, revision, position } as const
+  if (stored.state.state === 'settled') return true
   // One without a time of its own keeps the time at which it was received.
   const notification = { ...provider.readNotification(body), occurred_at: first.data.provider_time }
-  await settle(workflow, { provider, notification, body, metadata }, stored)
+  const received = { provider, notification, body, metadata }
+  const found = await find(workflow, received)
+  if (found.payment) await eraseBodyOfErased(workflow, first, found.payment, metadata)
+  await settle(workflow, received, stored, found)
   return true
 }
 
@@ -148,27 +165,44 @@ async function recordInNamedPayment(workflow: Workflow, received: Received): Pro
 }
 
 /**
- * Asks the provider for what a stored notification lacks, finds what it is about, applies it, and records what it was. Every
- * step is idempotent.
+ * Asks the provider for what a notification lacks, and finds what it is about.
+ * @throws DomainError `event_store_unavailable`; ProviderError when a query to the provider fails
+ */
+async function find(workflow: Workflow, { provider, notification: read }: Received): Promise<Found> {
+  const notification = (await provider.completeNotification?.(read)) ?? read
+  const payment = await findPayment(workflow, provider, notification)
+  const owner = payment ? ownerOfPayment(payment) : await ownerOfCustomer(workflow, provider, notification)
+  return { notification, payment, owner }
+}
+
+/** Whose data a notification holds while the provider cannot be asked what it is about. */
+async function ownerOfUnfound(workflow: Workflow, received: Received): Promise<NotificationOwner> {
+  const { provider, notification } = received
+  const customer = await ownerOfCustomer(workflow, provider, notification)
+  const isKnown = customer.subject !== null || customer.isErased
+  return notification.report === null && isKnown ? customer : unknownOwner(streamOf(received))
+}
+
+/**
+ * Applies a stored notification to what it is about, and records what that was. Every step is idempotent.
  * @throws DomainError `event_store_unavailable`, `concurrent_modification`; ProviderError when a query to the provider fails
  */
-async function settle(workflow: Workflow, received: Received, stored: Stored): Promise<void> {
+async function settle(workflow: Workflow, received: Received, stored: Stored, found: Found): Promise<void> {
   if (stored.state.state === 'settled') return
-  const { provider, metadata } = received
-  const notification = (await provider.completeNotification?.(received.notification)) ?? received.notification
+  const { metadata } = received
+  const { notification, payment, owner } = found
   const completed = { ...received, notification }
-  const payment = await findPayment(workflow, provider, notification)
-  const customer = await customerOf(workflow, completed)
   const settled = payment
     ? appliedEvent(workflow, completed, await applyToPayment(workflow, completed, payment))
-    : await unmatchedEvent(workflow, completed, customer)
+    : await unmatchedEvent(workflow, completed, owner)
   await workflow.store.handle({
     stream: streamOf(received),
     fold: notificationFold,
     decide: ({ state }) => (state === 'settled' ? [] : [settled]),
     metadata,
     known: stored,
-    subject: payment ? payerOf(payment.state) : customer.subject,
+    subject: owner.subject,
+    owners: owner.owners,
   })
 }
 
@@ -193,45 +227,21 @@ const streamOf = ({ provider, notification }: Received) =>
   providerEventStream(provider.id, notification.provider_event_id)
 
 /** Stores a notification in a separate stream, unless it is stored. */
-async function store(
+function store(
   workflow: Workflow,
   received: Received,
+  known: Stored,
+  owner: NotificationOwner,
 ): Promise<HandledCommand<NotificationState, ProviderNotificationEvent>> {
-  const customer = await customerOf(workflow, received)
   return workflow.store.handle({
     stream: streamOf(received),
     fold: notificationFold,
-    decide: ({ state }) => (state === 'none' ? [receivedEvent(workflow, received, customer)] : []),
+    decide: ({ state }) => (state === 'none' ? [receivedEvent(workflow, received, owner)] : []),
     metadata: received.metadata,
-    known: newStream(notificationFold),
-    subject: customer.subject,
+    known,
+    subject: owner.subject,
+    owners: owner.owners,
   })
-}
-
-type Customer = {
-  /** Null when it is not known whose data the notification holds. */
-  readonly subject: Subject | null
-  /**
-   * The person was erased and we deleted the customer, which is what such notifications are about. They are recorded without
-   * personal data: whatever they say of the person would outlive the erasure.
-   */
-  readonly isErased: boolean
-}
-
-/** Whose customer a notification is about that names no payment. The owner of a method of ours is known, others by e-mail. */
-async function customerOf({ store }: Workflow, { provider, notification }: Received): Promise<Customer> {
-  const { customer_email } = notification
-  const methodId = notifiedMethodId(provider, notification)
-  const method = methodId === null ? null : (await store.load(paymentMethodStream(methodId), paymentMethodFold)).state
-  const owner = method && paymentMethodFold.subjectOf?.(method)
-  const named = method !== null && method.status !== 'none' ? method.provider_customer_id : null
-  const customerId = notification.customer_id ?? named
-  return {
-    subject: owner ?? subjectNamed(customer_email === null ? null : guestOwner(customer_email)),
-    isErased:
-      customerId !== null &&
-      (await store.load(customerDeletionStream(provider.id, customerId), customerDeletionFold)).state,
-  }
 }
 
 /** The fields that all events about a notification share. */
@@ -241,7 +251,11 @@ function factsOf({ now }: Workflow, { provider, notification }: Received) {
   return { provider_id: provider.id, provider_event_id, provider_type, generic_type, provider_time, occurred_at }
 }
 
-function receivedEvent(workflow: Workflow, received: Received, { isErased }: Customer): ProviderNotificationEvent {
+function receivedEvent(
+  workflow: Workflow,
+  received: Received,
+  { isErased }: NotificationOwner,
+): ProviderNotificationEvent {
   const body = isErased ? null : received.body.toString()
   return { type: 'ProviderEventReceived', data: { ...factsOf(workflow, received), body } }
 }
@@ -257,7 +271,7 @@ function appliedEvent(workflow: Workflow, received: Received, payment: Payment):
 async function unmatchedEvent(
   workflow: Workflow,
   received: Received,
-  { isErased }: Customer,
+  { isErased }: NotificationOwner,
 ): Promise<ProviderNotificationEvent> {
   const { provider, notification, metadata } = received
   const { object_id, amount_cents, currency, status, customer_id, subscription } = notification

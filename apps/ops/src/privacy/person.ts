@@ -44,8 +44,10 @@ const exitUnknown = 3
 
 /** @throws OpsError when nothing is known of the person */
 export async function known(found: Promise<Person>): Promise<Person> {
-  return await found.catch((error: unknown) => {
+  const person = await found.catch((error: unknown) => {
     if (!(error instanceof DomainError) || error.code !== 'not_found') throw error
     throw new OpsError(messageOf(error), { exitCode: exitUnknown, cause: error })
   })
+  if (person.keyIds.length + person.traces.streams.length > 0) return person
+  throw new OpsError('Nothing is known of this person', { exitCode: exitUnknown })
 }

@@ -109,3 +109,33 @@ t.test('cancellations that the provider throttles keep no other payment from bei
   throttled.clear()
   harness.forward(60 * second)
 })
+
+t.test('by a clock that differs from another nothing expires, and within 30 s of their agreeing it does', async (t) => {
+  const compared = await createReconcilerHarness(t, harness, true)
+  const hour = 3_600_000
+  const aheadOf = (ms: number) => async () => new Date(Date.now() - ms)
+  let providersClock = aheadOf(0)
+  const provider = createFakeProvider(t, { readTime: async () => providersClock() })
+  await compared.startWorker(t, provider)
+  const soon = new Date(Date.now() + 2_000).toISOString()
+  const id = await compared.open(provider, { expires_at: soon })
+  const later = await compared.open(provider, { expires_at: new Date(Date.now() + hour).toISOString() })
+  await waitFor(async () => (await compared.entry(paymentStream(later)))?.expire, { what: 'the planned expiry' })
+  const waiting = (clock: string) =>
+    waitFor(() => compared.lines.some((line) => line.includes(`"clock":"${clock}"`)), { what: `the wait for ${clock}` })
+  compared.forward(26 * hour)
+  await Promise.all(['event store', 'database', provider.id].map(waiting))
+  t.match(compared.lines.join(''), /"ahead_seconds":93[56]\d\d/)
+  compared.forward(-26 * hour)
+  for (const wrong of [aheadOf(hour), aheadOf(-hour), fails('unavailable')]) {
+    compared.lines.length = 0
+    providersClock = wrong
+    await waiting(provider.id)
+  }
+  const canceled = async () => (await compared.payment(id)).status === 'canceled'
+  t.equal(await canceled(), false)
+  t.notOk(provider.calls.some((call) => call.includes('cancel')))
+  providersClock = aheadOf(0)
+  await waitFor(canceled, { what: 'the cancellation', timeoutMs: 30_000 })
+  t.equal((await compared.payment(later)).status, 'pending')
+})

@@ -12,6 +12,7 @@ import type { Workflow } from '@paylog/workflows/context'
 import { applyStoredNotification } from '@paylog/workflows/notifications'
 import { type CallOnPayment, expirePayment } from '@paylog/workflows/payments/intentCalls'
 import { type Reconciliation, reconcilePayment } from '@paylog/workflows/payments/reconcilePayment'
+import type { TrustedClock } from '../trustedClock.ts'
 import { logExpiry } from './expiryLog.ts'
 import type { FollowUp, NextCheck } from './followUps.ts'
 import {
@@ -31,9 +32,10 @@ export type FollowUpHandler = (followUp: FollowUp, provider: Provider) => Promis
 export function createFollowUpHandler(deps: {
   readonly workflow: Workflow
   readonly reconcileAfterMs: number
+  readonly clock: Pick<TrustedClock, 'agrees'>
   readonly log: Logger
 }): FollowUpHandler {
-  const { workflow, reconcileAfterMs, log } = deps
+  const { workflow, reconcileAfterMs, clock, log } = deps
   const timing = () => ({ now: workflow.now(), reconcileAfterMs })
 
   async function checkPayment(followUp: FollowUp, paymentId: string, provider: Provider): Promise<NextCheck> {
@@ -41,20 +43,26 @@ export function createFollowUpHandler(deps: {
     const { state } = await workflow.store.load(paymentStream(paymentId), paymentFold)
     if (state.status === 'none' || (isFinal(state) && !state.has_unread_refunds)) return 'over'
     const metadata = { correlationId: followUp.correlation_id, causationId: followUp.event_id, actor: 'worker' }
-    if (isDueToExpire(followUp, state, workflow.now())) {
+    const isDue = followUp.times.expire !== null && followUp.times.expire <= workflow.now()
+    const isTrusted = !isDue || (await clock.agrees(provider))
+    // By a clock that is not trusted nothing is over: the payment stays due, until the clocks agree.
+    const expiryTime = () => (isTrusted ? workflow.now() : new Date(0))
+    if (isDue && isTrusted && mayExpire(state)) {
       const expired = await expire(followUp, { payment_id: paymentId, metadata })
       if (expired !== undefined) return expired
     } else if (isOnlyExpiryDue(followUp, workflow.now())) {
       const { times, pauses } = followUp
-      return withExpiry({ times, pauses }, state, workflow.now())
+      return withExpiry({ times, pauses }, state, expiryTime())
     }
     const maxAgeMs = maxSnapshotAgeMs(followUp, timing())
     const reconciled = await reconcilePayment(workflow, paymentId, metadata, { maxAgeMs })
     const next = withExpiry(
       afterReconciliation(followUp, reconciled, provider, timing()),
       reconciled.payment,
-      timing().now,
+      expiryTime(),
     )
+    if (isGivenUp(next, reconciled.payment, provider) && !(await clock.agrees(provider)))
+      return afterFailure(followUp, timing())
     logOutcome(followUp, { reconciled, next, provider })
     return next
   }
@@ -75,8 +83,7 @@ export function createFollowUpHandler(deps: {
     const fields = { payment_id, provider_id, finding, status_before, status, problem, ...idsOf(followUp) }
     if (finding === 'late') log.info(fields, 'updated a payment from its provider')
     else if (finding !== 'same') log.warn(fields, 'checked a payment at its provider')
-    if (next === 'over' && provider.retrieveIntent && !isFinal(payment))
-      log.info(fields, 'stopped watching an unpaid payment')
+    if (isGivenUp(next, payment, provider)) log.info(fields, 'stopped watching an unpaid payment')
   }
 
   async function applyNotification(followUp: FollowUp): Promise<NextCheck> {
@@ -129,8 +136,11 @@ async function unlessPaused(
   return queued.pausedMs > 0 ? afterPause(followUp, { next, ...queued }, timing()) : next
 }
 
-const isDueToExpire = ({ times }: FollowUp, { status }: Payment, now: Date) =>
-  times.expire !== null && times.expire <= now && (status === 'pending' || status === 'failed')
+/** Whether nobody has paid for as long as we look. */
+const isGivenUp = (next: NextCheck, payment: Payment, { retrieveIntent }: Provider) =>
+  next === 'over' && retrieveIntent !== null && !isFinal(payment)
+
+const mayExpire = ({ status }: Payment) => status === 'pending' || status === 'failed'
 
 const isOnlyExpiryDue = ({ times: { finish, ask, watch } }: FollowUp, now: Date) =>
   ![finish, ask, watch].some((time) => time !== null && time <= now)

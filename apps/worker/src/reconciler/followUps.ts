@@ -46,9 +46,12 @@ export function createFollowUps(pool: Pool, { leaseMs }: { readonly leaseMs: num
 
     record: (batch: Parameters<typeof recordPlans>[1]) => recordPlans(pool, batch),
 
-    /** Takes due and unleased follow-ups of a provider: urgent ones first, then the longest due. */
-    async take(providerId: string, at: Date, limit: number): Promise<FollowUp[]> {
-      const values = [providerId, at, limit, leaseMs]
+    /**
+     * Takes due and unleased follow-ups of a provider: urgent ones first, then the longest due.
+     * @param withExpiries whether those are taken that are due only because a payment expires
+     */
+    async take(providerId: string, at: Date, limit: number, withExpiries = true): Promise<FollowUp[]> {
+      const values = [providerId, at, limit, leaseMs, withExpiries]
       const { rows } = await pool.query<Row>({ name: 'take-follow-ups', text: takeSql, values })
       return rows.map(({ finish_at: finish, ask_at: ask, watch_at: watch, expire_at: expire, ...row }) => {
         return { ...row, times: { finish, ask, watch, expire } }
@@ -93,7 +96,8 @@ export function createFollowUps(pool: Pool, { leaseMs }: { readonly leaseMs: num
 const takeSql = `
 with soon as (
   select subject from webhooks.follow_ups
-  where provider_id = $1 and soon_at <= $2 and (leased_until is null or leased_until <= now())
+  where provider_id = $1 and soon_at <= $2 and ($5 or finish_at <= $2 or ask_at <= $2)
+    and (leased_until is null or leased_until <= now())
   order by soon_at
   limit $3
   for update skip locked

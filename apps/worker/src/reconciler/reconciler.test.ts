@@ -3,6 +3,7 @@ import { workerDatabase } from '@paylog/deliveries/testing/workerDatabase'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
+import { agreeingClock } from '../testing/agreeingClock.ts'
 import type { FollowUpHandler } from './followUpHandler.ts'
 import { createFollowUps } from './followUps.ts'
 import { createReconciler } from './reconciler.ts'
@@ -36,7 +37,15 @@ function runReconciler(
   const { provider, renewMs = 100 } = options
   const stopping = new AbortController()
   const providers = new Map([[provider.id, provider]])
-  const reconciler = createReconciler({ followUps, providers, work, renewMs, now: () => new Date(), log })
+  const reconciler = createReconciler({
+    followUps,
+    providers,
+    work,
+    renewMs,
+    clock: agreeingClock,
+    now: () => new Date(),
+    log,
+  })
   const ended = reconciler.run(stopping.signal, new AbortController().signal)
   const stop = async () => {
     stopping.abort()

@@ -8,6 +8,7 @@ import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
+import type { TrustedClock } from '../trustedClock.ts'
 import { createFollowUpHandler, type FollowUpHandler } from './followUpHandler.ts'
 import { createFollowUps, type FollowUp, type FollowUps, secretChangesOf } from './followUps.ts'
 import { type PlanRules, planOf } from './plan.ts'
@@ -65,10 +66,11 @@ export function createReconciler(deps: {
   readonly work: FollowUpHandler
   /** Lease renewal interval. */
   readonly renewMs: number
+  readonly clock: Pick<TrustedClock, 'isWaiting'>
   readonly now: () => Date
   readonly log: Logger
 }): Reconciler {
-  const { followUps, providers, work, renewMs, now, log } = deps
+  const { followUps, providers, work, renewMs, clock, now, log } = deps
   const underWay = new Map<FollowUp, Promise<void>>()
   /** One per provider; its abort ends the pause. */
   const wakeSignals = new Map<string, AbortController>()
@@ -85,7 +87,7 @@ export function createReconciler(deps: {
       wakeSignals.set(provider.id, wakeSignal)
       const free = concurrencyPerProvider - active.size
       try {
-        const taken = free > 0 ? await followUps.take(provider.id, now(), free) : []
+        const taken = free > 0 ? await followUps.take(provider.id, now(), free, !clock.isWaiting(provider)) : []
         for (const followUp of taken) {
           const ended = () => {
             active.delete(followUp)
@@ -163,18 +165,19 @@ export async function startReconciler(options: {
   readonly store: EventStore
   readonly providers: ReadonlyMap<string, Provider>
   readonly reconcileAfterMs: number
+  readonly clock: TrustedClock
   readonly now: () => Date
   readonly signal: AbortSignal
   /** Aborts when a stop no longer waits for follow-ups in progress. */
   readonly givingUp: AbortSignal
   readonly log: Logger
 }): Promise<ReturnType<typeof startReader> & Pick<Reconciler, 'underWay'> & { readonly reconciling: Promise<void> }> {
-  const { pool, databaseUrl, store, providers, reconcileAfterMs, now, signal, givingUp, log } = options
+  const { pool, databaseUrl, store, providers, reconcileAfterMs, clock, now, signal, givingUp, log } = options
   const followUps = createFollowUps(pool, { leaseMs })
   for (const waiting of await followUps.waiting([...providers.keys()]))
     log.warn(waiting, 'follow-ups of a disabled provider are not handled')
-  const work = createFollowUpHandler({ workflow: { store, providers, now }, reconcileAfterMs, log })
-  const reconciler = createReconciler({ followUps, providers, work, renewMs: leaseRenewMs, now, log })
+  const work = createFollowUpHandler({ workflow: { store, providers, now }, reconcileAfterMs, clock, log })
+  const reconciler = createReconciler({ followUps, providers, work, renewMs: leaseRenewMs, clock, now, log })
   const rules = { providers, reconcileAfterMs }
   const planner = createReconcilePlanner({ followUps, rules, now, dueNow: reconciler.wake })
   const reconciling = reconciler.run(signal, givingUp)

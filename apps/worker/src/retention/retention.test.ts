@@ -17,6 +17,8 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { createFollowUps } from '../reconciler/followUps.ts'
 import { createReconcilePlanner } from '../reconciler/reconciler.ts'
+import { agreeingClock } from '../testing/agreeingClock.ts'
+import { createTrustedClock } from '../trustedClock.ts'
 import { applyRetention, type RetentionDependencies, runRetention } from './retention.ts'
 
 const day = 86_400_000
@@ -44,7 +46,7 @@ async function retentionHarness(t: Test) {
 
   /** What the retention gets `daysLater`. */
   const deps = (daysLater: number, more: Partial<RetentionDependencies> = {}): RetentionDependencies => ({
-    ...{ pool, store, keys, log, rules: { bodiesMs: 0, secrets: 'end' } },
+    ...{ pool, store, keys, log, rules: { bodiesMs: 0, secrets: 'end' }, clock: agreeingClock },
     now: () => new Date(Date.now() + daysLater * day),
     ...more,
   })
@@ -151,6 +153,20 @@ t.test('the secrets of a day are kept while one of its payments is open, those o
   t.match(await applied(), [{}, { kept: 'secret', until_day: today }])
 })
 
+t.test('by a local clock that differs from the event store nothing ends, until they agree', async (t) => {
+  const { deps, notify, bodyOf, endDay, pool, store } = await retentionHarness(t)
+  const stream = await notify()
+  await endDay()
+  const rules = { bodiesMs: day, secrets: 0 }
+  const clockOf = (now: () => Date) =>
+    createTrustedClock({ pool, store, providers: new Map(), now, log: createLog({ app: 'test', level: 'silent' }) })
+  const ahead = deps(5, { rules })
+  t.equal(await applyRetention({ ...ahead, clock: clockOf(ahead.now) }), false)
+  t.equal(await bodyOf(stream), eventSamples.ProviderEventReceived.body)
+  t.equal(await applyRetention({ ...ahead, clock: clockOf(() => new Date()) }), true)
+  t.equal(await bodyOf(stream), null)
+})
+
 t.test('with a duration, client secrets end whether or not payments are open', async (t) => {
   const { deps, pay, secretOf } = await retentionHarness(t)
   const open = await pay()
@@ -199,7 +215,7 @@ t.test(
     }
     const log = createLog({ app: 'test', level: 'silent' })
     const own = { ...deps(0, { rules: { bodiesMs: day, secrets: 0 } }), now, log }
-    const timing = { firstAfterMs: 1, everyMs: 50, retryAfterMs: 1 }
+    const timing = { firstAfterMs: 1, everyMs: 50, retryAfterMs: 1, compareAfterMs: 1 }
     const runs = [1, 2].map(() => runRetention({ ...own, databaseUrl, signal: stopping.signal, timing }))
     await waitFor(async () => (await bodyOf(stream)) === null && running > 4, { what: 'the retention' })
     stopping.abort()

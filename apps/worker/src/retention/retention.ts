@@ -13,6 +13,7 @@ import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
+import type { TrustedClock } from '../trustedClock.ts'
 
 /** How long each kind is kept, in ms; 0 keeps it for ever. */
 export type RetentionRules = {
@@ -34,6 +35,7 @@ export type RetentionDependencies = {
   readonly store: EventStore
   readonly keys: Pick<PersonalDataKeys, 'destroy'>
   readonly rules: RetentionRules
+  readonly clock: Pick<TrustedClock, 'agrees'>
   readonly now: () => Date
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
@@ -41,16 +43,22 @@ export type RetentionDependencies = {
 /**
  * Destroys the keys of the days whose retention is over. Records first which ones, so that whatever was derived from their data is
  * emptied as well. An interrupted call is completed by the next one, or by the worker's subscription.
+ * @returns false when nothing was destroyed because the local clock differs from others
  * @throws DomainError `event_store_unavailable`; errors of Postgres
  */
-export async function applyRetention(deps: RetentionDependencies): Promise<void> {
+export async function applyRetention(deps: RetentionDependencies): Promise<boolean> {
   const { pool, rules, now } = deps
   const olderThan = (kind: BucketKind, ageMs: number) =>
     expiredBuckets(pool, kind, new Date(now().getTime() - ageMs).toISOString().slice(0, 10))
-  if (rules.bodiesMs > 0) await destroyBuckets(deps, 'body', await olderThan('body', rules.bodiesMs))
-  if (rules.secrets === 'end')
-    await destroyBuckets(deps, 'secret', await withoutOpenPayments(deps, await olderThan('secret', unfollowedMs)))
-  else if (rules.secrets > 0) await destroyBuckets(deps, 'secret', await olderThan('secret', rules.secrets))
+  const bodies = rules.bodiesMs > 0 ? await olderThan('body', rules.bodiesMs) : []
+  const secretsMs = rules.secrets === 'end' ? unfollowedMs : rules.secrets
+  const old = secretsMs > 0 ? await olderThan('secret', secretsMs) : []
+  const secrets = rules.secrets === 'end' ? await withoutOpenPayments(deps, old) : old
+  if (bodies.length + secrets.length === 0) return true
+  if (!(await deps.clock.agrees())) return false
+  await destroyBuckets(deps, 'body', bodies)
+  await destroyBuckets(deps, 'secret', secrets)
+  return true
 }
 
 /** @param buckets the oldest first */
@@ -122,6 +130,8 @@ const defaultTiming = {
   firstAfterMs: 5 * 60_000,
   everyMs: dayMs,
   retryAfterMs: 10 * 60_000,
+  /** While the local clock differs from others. */
+  compareAfterMs: 20_000,
 }
 
 /**
@@ -144,7 +154,7 @@ export async function runRetention(
     pauseMs = timing.everyMs
     try {
       const lock = await holdLock({ databaseUrl, name: lockName, signal, log })
-      await applyRetention(deps).finally(() => lock.release())
+      if (!(await applyRetention(deps).finally(() => lock.release()))) pauseMs = timing.compareAfterMs
     } catch (error) {
       if (signal.aborted) return
       log.warn({ err: error }, 'could not apply the retention, trying again')

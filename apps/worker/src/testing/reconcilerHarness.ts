@@ -12,14 +12,20 @@ import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
 import { startReconciler } from '../reconciler/reconciler.ts'
+import { createTrustedClock } from '../trustedClock.ts'
+import { agreeingClock } from './agreeingClock.ts'
 
 export const reconcileAfterMs = 3_600_000
 const stopTimeoutMs = 2_000
 
-/** @param log the event store and database to use, for a test that interrupts them */
+/**
+ * @param log the event store and database to use, for a test that interrupts them
+ * @param comparesClocks whether the local clock, which the test can advance, is compared with the real one
+ */
 export async function createReconcilerHarness(
   t: Test,
   log?: Pick<TestEventStore, 'connectionString' | 'databaseUrl' | 'keys'>,
+  comparesClocks = false,
 ) {
   const { connectionString, databaseUrl, keys } = log ?? (await startEventStore(t))
   const store = createEventStore({ connectionString, keys })
@@ -60,6 +66,9 @@ export async function createReconcilerHarness(
         store,
         providers,
         reconcileAfterMs,
+        clock: comparesClocks
+          ? createTrustedClock({ pool, store, providers, now, log: logger, holdsForMs: 300 })
+          : agreeingClock,
         now,
         signal,
         givingUp: givingUp.signal,

@@ -30,7 +30,7 @@ import { type Static, Type } from 'typebox'
 import { requireOwnEmail } from '../guest-tokens/guestTokens.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { changedData, itemTarget, oneItem, orIdOnly } from '../ownedItems.ts'
-import { createCardNumberCheck, optionalEmail, optionalText } from '../requestBody.ts'
+import { createCardNumberCheck, optionalEmail, optionalText, ownEmailHooks } from '../requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
 import { deletedResponse, replyWith, responseHeaders, responsesWith, writeErrors } from '../responses.ts'
 import { createAddress, deleteAddress, updateAddress } from './addressCommands.ts'
@@ -136,12 +136,14 @@ export const addressRoutes =
   ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
+    const ownEmail = ownEmailHooks()
     const targetOf = (request: FastifyRequest, id: string) => itemTarget(request, id, rejectCardNumbers)
 
     const creation = {
       onRequest: callers.sessionOrGuest,
       // Authorization comes before validation of the body.
-      preValidation: async ({ actor, body }: FastifyRequest) => checkGuestEmail(actor, body),
+      preValidation: [async ({ actor, body }: FastifyRequest) => checkGuestEmail(actor, body), ownEmail.hide],
+      preHandler: ownEmail.restore,
       schema: createSchema,
       validatorCompiler: validatorWithRules(newAddressProblems),
     }
@@ -176,6 +178,8 @@ export const addressRoutes =
       '/addresses/:id',
       {
         onRequest: callers.sessionOrRememberedGuest,
+        preValidation: ownEmail.hide,
+        preHandler: ownEmail.restore,
         schema: changeSchema,
         validatorCompiler: validatorWithRules(changeProblems),
       },

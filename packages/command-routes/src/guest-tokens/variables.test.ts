@@ -57,18 +57,21 @@ t.test('the write API applies the guest token history variables', async (t) => {
       AUTH_URL: identity.authUrl,
       ...more,
     }
+    const stopping = new AbortController()
     const lifecycle: Lifecycle = {
       add: (_name, stop) => t.teardown(stop),
-      stopping: new AbortController().signal,
+      stopping: stopping.signal,
       givingUp: new AbortController().signal,
       fail: (error) => t.fail(String(error)),
     }
-    const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
-    const dependencies = { keys: log.keys, lifecycle, health: createHealth(), metrics: createMetrics() }
+    const silent = createLog({ app: 'test', level: 'silent' })
+    const http = createHttp({ log: silent })
+    const dependencies = { keys: log.keys, log: silent, lifecycle, health: createHealth(), metrics: createMetrics() }
     await http.register(await wireCommandApi(loadCommandConfig(Variables, env), dependencies))
     const headers = { authorization: 'Token expired-guest-token' }
     const { statusCode } = await http.inject({ method: 'DELETE', url: '/addresses/none', headers })
     await http.close()
+    stopping.abort()
     return statusCode
   }
   t.equal(await statusWith({}), 404, 'the guest is remembered, the address is unknown')

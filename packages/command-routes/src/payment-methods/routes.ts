@@ -21,7 +21,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { changedData, itemTarget, oneItem, orIdOnly } from '../ownedItems.ts'
-import { chosenProviderId, createCardNumberCheck, optionalEmail, optionalText } from '../requestBody.ts'
+import { chosenProviderId, createCardNumberCheck, optionalEmail, optionalText, ownEmailHooks } from '../requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
 import {
   deletedResponse,
@@ -165,9 +165,11 @@ export const paymentMethodRoutes =
   ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
+    const ownEmail = ownEmailHooks()
     const targetOf = (request: FastifyRequest, id: string) => itemTarget(request, id, rejectCardNumbers)
 
-    app.post('/payment-methods', { onRequest: callers.sessionOrGuest, schema: saveSchema }, async (request, reply) => {
+    const saving = { onRequest: callers.sessionOrGuest, preValidation: ownEmail.hide, preHandler: ownEmail.restore }
+    app.post('/payment-methods', { ...saving, schema: saveSchema }, async (request, reply) => {
       const { body } = request
       const outcome = await savePaymentMethod(workflow, {
         ...repeatableRequest(workflow, request, 'POST /payment-methods'),

@@ -10,7 +10,7 @@ import { openPayment } from '@paylog/workflows/payments/openPayment'
 import { rememberGuestToken } from '../guest-tokens/guestTokens.ts'
 import { IdempotencyHeaders } from '../idempotency.ts'
 import { etagOf } from '../ifMatch.ts'
-import { chosenProviderId, createCardNumberCheck } from '../requestBody.ts'
+import { chosenProviderId, createCardNumberCheck, ownEmailHooks } from '../requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../requestContext.ts'
 import {
   begunErrorHeaders,
@@ -56,16 +56,15 @@ export const paymentRoutes =
   ({ workflow, callers, payments }: CommandDependencies & PaymentRouteOptions): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
+    const ownEmail = ownEmailHooks()
     app.post(
       '/payments/intents',
       {
         config: { isAnonymous: true },
         onRequest: callers.anyone,
         // Authorization comes before validation of the body.
-        preValidation({ actor, body }, _reply, done) {
-          checkCaller(actor, body)
-          done()
-        },
+        preValidation: [async ({ actor, body }) => checkCaller(actor, body), ownEmail.hide],
+        preHandler: ownEmail.restore,
         schema: createSchema,
       },
       async (request, reply) => {

@@ -210,11 +210,15 @@ t.test(
   { timeout: 60_000 },
   async (t) => {
     const { body, inbox } = event()
-    complete = async (notification) => {
+    const { handle } = workflow.store
+    const handleAndDie: typeof handle = async (command) => {
+      const handled = await handle(command)
       await log.kill()
-      return notification
+      return handled
     }
+    Object.assign(workflow.store, { handle: handleAndDie })
     t.equal((await send({ 'sandbox-signature': signed(body) }, body)).status, 200)
+    Object.assign(workflow.store, { handle })
     t.match(JSON.parse(logged[0] ?? ''), { level: 'warn', err: { code: 'event_store_unavailable' } })
     const next = event()
     const rejected = await send({ 'sandbox-signature': signed(next.body) }, next.body)
@@ -223,7 +227,6 @@ t.test(
       { status: 503, json: { error: { code: 'event_store_unavailable' } } },
       'not stored, so not acknowledged',
     )
-    complete = undefined
     await log.start()
     t.same(await typesOf(inbox), ['ProviderEventReceived'])
     t.equal(await applyStoredNotification(workflow, inbox), true)

@@ -105,9 +105,34 @@ t.test('retention 0 keeps all deliveries', async (t) => {
   )
   const before = (await partitionCount(harness)) ?? 0
   const stop = new AbortController()
-  const running = maintainPartitions({ pool: harness.pool, keepMs: 0, signal: stop.signal, log })
+  const running = maintainPartitions({
+    pool: harness.pool,
+    clock: { agrees: async () => true },
+    keepMs: 0,
+    signal: stop.signal,
+    log,
+  })
   await waitFor(async () => (await partitionCount(harness)) === before + 1, { what: 'the missing partition' })
   stop.abort()
   await running
   t.strictSame(await agesInDays(harness), [4_000])
+})
+
+t.test('retention drops no partition while the clock of the database differs from others', async (t) => {
+  const harness = await createWorkerHarness(t, 'postgres', {})
+  await insertFinished(harness, 400)
+  const stop = new AbortController()
+  let asked = 0
+  const agrees = async () => {
+    asked += 1
+    return false
+  }
+  const running = maintainPartitions({
+    ...{ pool: harness.pool, keepMs: dayMs, signal: stop.signal, log },
+    clock: { agrees },
+  })
+  await waitFor(() => asked > 0, { what: 'the comparison' })
+  stop.abort()
+  await running
+  t.strictSame(await agesInDays(harness), [400])
 })

@@ -8,6 +8,8 @@ import type { Pool } from 'pg'
 const daysAhead = 7
 const maintainEveryMs = 3_600_000
 const retryAfterMs = 60_000
+/** While clocks differ. */
+const compareAfterMs = 20_000
 /** While the drop waits for its lock, it blocks deliveries. */
 const lockTimeoutMs = 200
 const beginBriefly = `begin; set local lock_timeout = ${lockTimeoutMs}`
@@ -73,31 +75,47 @@ export async function removePendingTests(pool: Pool, keepMs: number): Promise<nu
   return rowCount ?? 0
 }
 
+const oldTestsSql = `
+select id from webhooks.deliveries
+where is_test and greatest(created_at, last_attempt_at, next_attempt_at) < now() - make_interval(secs => $1::float8 / 1000)`
+
 const removeTestsSql = `
 delete from webhooks.deliveries where id in (
-  select id from webhooks.deliveries
-  where is_test and greatest(created_at, last_attempt_at, next_attempt_at) < now() - make_interval(secs => $1::float8 / 1000)
+  ${oldTestsSql}
   limit ${removedAtOnce}
   for update skip locked
 )`
 
+/** Whether there is something that is kept long enough by the clock of the database. */
+async function isSomethingOld(pool: Pool, keepMs: number): Promise<boolean> {
+  const { rows } = await pool.query<{ found: boolean }>(
+    `select exists (${oldSql.replace(/order by.*/, '')}) or exists (${oldTestsSql}) as found`,
+    [keepMs],
+  )
+  return rows[0]?.found === true
+}
+
 /**
  * Creates partitions ahead, indexes those of past days and removes old ones, now and every hour, until the signal aborts. After an error it tries again in
  * a minute.
- * @param options `keepMs` is how long deliveries are kept after their end, up to a day longer; 0 keeps them for ever
+ * @param options `keepMs` is how long deliveries are kept after their end, up to a day longer; 0 keeps them for ever. `clock`:
+ *   nothing is removed while clocks differ
  */
 export async function maintainPartitions(options: {
   readonly pool: Pool
+  readonly clock: { readonly agrees: () => Promise<boolean> }
   readonly keepMs: number
   readonly signal: AbortSignal
   readonly log: Logger
 }): Promise<void> {
-  const { pool, keepMs, signal, log } = options
+  const { pool, clock, keepMs, signal, log } = options
   while (!signal.aborted) {
     let pauseMs = maintainEveryMs
     try {
       await createPartitions(pool)
-      if (keepMs > 0) {
+      const isOld = keepMs > 0 && (await isSomethingOld(pool, keepMs))
+      if (isOld && !(await clock.agrees())) pauseMs = compareAfterMs
+      else if (isOld) {
         const partitions = await dropOldPartitions(pool, keepMs)
         if (partitions.length > 0) log.info({ partitions }, 'removed old deliveries')
         while ((await removePendingTests(pool, keepMs)) === removedAtOnce && !signal.aborted);

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
 import { fieldsOf, Id, Instant, Nullable } from '../fields.ts'
-import { PersonalText, Sealed } from '../personalData.ts'
+import { OwnerEvent, PersonalText, Sealed } from '../personalData.ts'
 
 const Text = Nullable(Type.String())
 
@@ -43,7 +43,7 @@ const facts = { payment_method_id: Id, occurred_at: Instant }
 
 export const paymentMethodEvents = {
   /** A removed method may be added again; its state then starts over. */
-  PaymentMethodAdded: Type.Object({
+  PaymentMethodAdded: OwnerEvent({
     ...facts,
     /** The owner; null for a guest's method. */
     user_id: Text,

@@ -2,7 +2,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import type { EventsOf } from '../events.ts'
 import { ClientObject, Id, Instant, Nullable } from '../fields.ts'
-import { PersonalText, Sealed } from '../personalData.ts'
+import { OwnerEvent, PersonalText, Sealed } from '../personalData.ts'
 import { recordedTexts } from './clientTexts.ts'
 
 /** The `user` of outgoing webhooks: a session's user, or a guest without an id. */
@@ -86,7 +86,7 @@ const evidence = {
 }
 
 export const paymentEvents = {
-  PaymentInitiated: Type.Object({
+  PaymentInitiated: OwnerEvent({
     ...facts,
     subtotal_cents: Type.Integer(),
     tax_cents: Type.Integer(),

@@ -8,7 +8,7 @@ import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { RawEvent } from '../read/rawEvent.ts'
 import type { DataKey } from './dataKeys.ts'
-import { KeysNeededError, type KnownKeys, partsIn, type SealedKeys, seal, unseal } from './sealing.ts'
+import { KeysNeededError, type KnownKeys, partsIn, type SealedKeys, seal, unseal, withoutParts } from './sealing.ts'
 import { createStoredShapes, type EventTables, type StoredShape, type StoredShapes } from './shapes.ts'
 
 /** An event with everything that the log stores about it. */
@@ -67,6 +67,10 @@ export type Sealing = { readonly stream: string; readonly keysOf: (part: SealedP
 export type Codec = {
   /** The parts of an event that need keys to be encoded. */
   partsOf(event: RecordedDomainEvent): readonly SealedPart[]
+  /** Whether events of this type say whose data follows in their stream; see `OwnerEvent`. */
+  isOwner(type: string): boolean
+  /** The event as it is after the destruction of the keys of these parts. */
+  withoutParts<Event extends RecordedDomainEvent>(event: Event, parts: readonly SealedPart[]): Event
   /**
    * Prepares an event for an append, under its newest stored type.
    * @param id UUID of the event; the same for every attempt to append it
@@ -89,7 +93,13 @@ export function createCodec(tables: EventTables): Codec {
   const shapes = createStoredShapes(tables)
   return {
     partsOf({ type, data }) {
-      return partsIn(shapes.newest(type)?.sealed ?? [], data)
+      const shape = shapes.newest(type)
+      return shape ? partsIn(shape.sealed, data) : []
+    },
+    isOwner: (type) => shapes.newest(type)?.isOwner === true,
+    withoutParts(event, parts) {
+      const { fields = [] } = shapes.newest(event.type)?.sealed ?? {}
+      return { ...event, data: withoutParts(fields, event.data, parts) } as typeof event
     },
     encode({ type, data }, id, metadata, { stream, keysOf }) {
       const shape = shapes.newest(type)
@@ -147,7 +157,7 @@ function unsealedData(
   unreadable: (problem: string, cause?: unknown) => UnreadableEventError,
 ): { readonly data: unknown; readonly sealed: SealedKeys } {
   try {
-    const unsealed = unseal(shape.sealed, stored, known, { stream, id, type })
+    const unsealed = unseal(shape.sealed.fields, stored, known, { stream, id, type })
     const problem = shape.problemOf(unsealed.data)
     if (problem) throw new Error(`does not fit its schema: ${problem}`)
     return { ...unsealed, data: shape.upcast(unsealed.data) }

@@ -2,50 +2,121 @@
 
 import type { EventData } from '@eventstore/db-client'
 import type { EventMetadata } from '@paylog/domain/events'
-import type { SealedPart, Subject } from '@paylog/domain/personalData'
+import { type SealedPart, type Subject, sealedParts } from '@paylog/domain/personalData'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import type { Codec } from './codec.ts'
+import type { Codec, Recorded } from './codec.ts'
 import type { DataKey, DataKeys } from './dataKeys.ts'
 
 type Encode = (event: RecordedDomainEvent, id: string, metadata: EventMetadata) => EventData
+type Keys = Pick<DataKeys, 'named' | 'seen' | 'load' | 'known'>
 
-/** @returns a function that makes the keys available which some events of a stream need, and then encodes these events */
-export function createEncoding(codec: Pick<Codec, 'encode' | 'partsOf'>, keys: Pick<DataKeys, 'named' | 'seen'>) {
-  return async (stream: string, events: readonly RecordedDomainEvent[], subject: Subject | null): Promise<Encode> => {
-    const keysOf = await keysForParts(keys, new Set(events.flatMap(codec.partsOf)), { stream, subject })
-    return (event, id, metadata) => codec.encode(event, id, metadata, { stream, keysOf })
+/** The ids of the keys of those whose data a stream holds; see `OwnerEvent`. */
+export type OwnerKeys = { readonly subject?: string; readonly guest?: string }
+
+/** What is recorded of some events, and how. */
+export type Encoding<Event> = {
+  /** Without the data of those whose keys are destroyed. */
+  readonly events: readonly Event[]
+  readonly encode: Encode
+  /** Of the stream with these events. */
+  readonly owners: OwnerKeys
+}
+
+/** @returns a function that makes the keys available which some events of a stream need */
+export function createEncoding(codec: Pick<Codec, 'encode' | 'partsOf' | 'isOwner' | 'withoutParts'>, keys: Keys) {
+  return async <Event extends RecordedDomainEvent>(
+    events: readonly Event[],
+    place: Place,
+  ): Promise<Encoding<Event>> => {
+    const isNew = events.some(({ type }) => codec.isOwner(type))
+    const found = await keysForParts(
+      keys,
+      new Set(events.flatMap(codec.partsOf)),
+      isNew ? { ...place, owners: {} } : place,
+    )
+    const lost = sealedParts.filter((part) => found.get(part) === null)
+    const keysOf = (part: SealedPart) => found.get(part) ?? []
+    return {
+      events: lost.length === 0 ? events : events.map((event) => codec.withoutParts(event, lost)),
+      encode: (event, id, metadata) => codec.encode(event, id, metadata, { stream: place.stream, keysOf }),
+      owners: isNew ? ownerKeys(found.get('personal')?.[0]?.id, found.get('guest')?.[1]?.id) : place.owners,
+    }
   }
 }
 
+/** The keys of those whose data is in a stream: those of its last owner event, or of what is sealed first after it. */
+export function ownersOf(codec: Pick<Codec, 'isOwner'>, events: readonly Recorded[]): OwnerKeys {
+  const last = events.findLastIndex(({ type }) => codec.isOwner(type))
+  let owners: OwnerKeys = {}
+  for (const { sealed } of last < 0 ? [] : events.slice(last)) {
+    const { personal, guest, body, secret } = sealed
+    // These have the key of a day as well, or instead.
+    const dated = [body, secret].find((ids) => ids !== undefined && ids.length > 1)
+    owners = { ...ownerKeys(personal?.[0] ?? guest?.[0] ?? dated?.[0], guest?.[1]), ...owners }
+  }
+  return owners
+}
+
+const ownerKeys = (subject: string | undefined, guest: string | undefined): OwnerKeys => ({
+  ...(subject !== undefined && { subject }),
+  ...(guest !== undefined && { guest }),
+})
+
 /** Where events are appended, and whose data they hold if that is known. */
-type Place = { readonly stream: string; readonly subject: Subject | null }
+type Place = { readonly stream: string; readonly subject: Subject | null; readonly owners: OwnerKeys }
+
+/** A key by its name, which is made if there is none, or by its id. */
+type KeyRef = { readonly name: string } | { readonly id: string }
 
 /**
  * Makes the keys available that some parts are sealed with.
+ * @returns null for a part of which a key was destroyed
  * @throws DomainError `service_unavailable`
  */
 async function keysForParts(
-  keys: Pick<DataKeys, 'named' | 'seen'>,
+  keys: Keys,
   parts: ReadonlySet<SealedPart>,
   place: Place,
-): Promise<(part: SealedPart) => readonly DataKey[]> {
+): Promise<ReadonlyMap<SealedPart, readonly DataKey[] | null>> {
   const { subject } = place
   const day = new Date().toISOString().slice(0, 10)
-  const namesOf = new Map([...parts].map((part) => [part, keyNames(part, place, day)]))
-  const names = [...new Set([...namesOf.values()].flat())]
+  const refsOf = new Map([...parts].map((part) => [part, keyRefs(part, place, day)]))
+  const refs = [...refsOf.values()].flat()
+  const names = [...new Set(refs.flatMap((ref) => ('name' in ref ? [ref.name] : [])))]
+  const ids = refs.flatMap((ref) => ('id' in ref ? [ref.id] : []))
   if (subject !== null && subject.email !== null && names.includes(subject.name))
     await keys.seen(subject.name, subject.email)
+  if (ids.length > 0) await keys.load(ids)
   const found = names.length === 0 ? [] : await keys.named(names)
   const byName = new Map(names.map((name, index) => [name, found[index]]))
-  return (part) => (namesOf.get(part) ?? []).flatMap((name) => byName.get(name) ?? [])
+  const keyOf = (ref: KeyRef) => ('name' in ref ? byName.get(ref.name) : keyById(keys, ref.id))
+  return new Map(
+    [...refsOf].map(([part, refs]) => {
+      const all = refs.map(keyOf)
+      const present = all.filter((key) => key !== undefined)
+      return [part, present.length < all.length ? null : present]
+    }),
+  )
 }
 
-function keyNames(part: SealedPart, { stream, subject }: Place, day: string): readonly string[] {
-  const own = subject === null ? [] : [subject.name]
-  if (part === 'body' || part === 'secret') return [...own, `${part}:${day}`]
-  if (part === 'guest' && subject?.guest) return [...own, subject.guest]
-  return own.length > 0 ? own : [nameOfStream(stream)]
+function keyById(keys: Keys, id: string): DataKey | undefined {
+  const key = keys.known(id)
+  return key ? { id, key } : undefined
+}
+
+function keyRefs(part: SealedPart, { stream, subject, owners }: Place, day: string): readonly KeyRef[] {
+  const own = keyRef(owners.subject, subject?.name)
+  const guest = keyRef(owners.guest, subject?.guest)
+  if (part === 'body') return [...own, ...guest, { name: `body:${day}` }]
+  if (part === 'secret') return [...own, { name: `secret:${day}` }]
+  if (own.length === 0) return [{ name: keyOfStream(stream) }]
+  return part === 'guest' ? [...own, ...guest] : own
+}
+
+function keyRef(id: string | undefined, name: string | null | undefined): readonly KeyRef[] {
+  if (id !== undefined) return [{ id }]
+  return name ? [{ name }] : []
 }
 
 /** The name of the key of a stream that belongs to nobody: `address:<id>`. */
-const nameOfStream = (stream: string) => stream.replace('-', ':')
+export const keyOfStream = (stream: string) => stream.replace('-', ':')

@@ -32,7 +32,9 @@ const full = {
 }
 
 const sealed = (data: object): object =>
-  JSON.parse(JSON.stringify(seal(fields, data, (part) => (part === 'body' ? [person, day] : [person]), event)))
+  JSON.parse(
+    JSON.stringify(seal({ fields, always: [] }, data, (part) => (part === 'body' ? [person, day] : [person]), event)),
+  )
 const opened = (data: unknown, known: (id: string) => KeyObject | null | undefined, of = event) =>
   unseal(fields, data, known, of)
 const all = (id: string) => keyOf(id).key

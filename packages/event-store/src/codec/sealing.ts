@@ -64,11 +64,29 @@ export function sealedFieldsOf(
 /** Null is the same as no value, except where the field could be absent as well. */
 const isSealed = ({ isOptional }: SealedField, value: unknown) => value !== undefined && (value !== null || isOptional)
 
-/** The parts of an event that have values to seal. */
-export function partsIn(fields: readonly SealedField[], data: object): readonly SealedPart[] {
-  const found = new Set<SealedPart>()
+/** What of an event is sealed. */
+export type Sealable = {
+  readonly fields: readonly SealedField[]
+  /** The parts that are sealed without values too. */
+  readonly always: readonly SealedPart[]
+}
+
+/** The parts of an event that are sealed. */
+export function partsIn({ fields, always }: Sealable, data: object): readonly SealedPart[] {
+  const found = new Set<SealedPart>(always)
   for (const field of fields) if (isSealed(field, valueAt(data, field.path))) found.add(field.part)
   return [...found]
+}
+
+/** The data with null in the fields of these parts, as after the destruction of their keys. Such optional fields are undefined. */
+export function withoutParts(fields: readonly SealedField[], data: object, parts: readonly SealedPart[]): object {
+  const left: Fields = { ...data }
+  for (const { path, part, isOptional } of fields) {
+    if (!parts.includes(part) || valueAt(data, path) === undefined) continue
+    hide(left, data, path)
+    if (!isOptional) put(left, path, null)
+  }
+  return left
 }
 
 /**
@@ -77,14 +95,14 @@ export function partsIn(fields: readonly SealedField[], data: object): readonly 
  * @param keysOf the keys of each part
  */
 export function seal(
-  fields: readonly SealedField[],
+  { fields, always }: Sealable,
   data: object,
   keysOf: (part: SealedPart) => readonly DataKey[],
   event: EventIdentity,
 ): object {
   if (fields.length === 0) return data
   const open: Fields = { ...data }
-  const parts: Partial<Record<SealedPart, Fields>> = {}
+  const parts: Partial<Record<SealedPart, Fields>> = Object.fromEntries(always.map((part) => [part, {}]))
   for (const field of fields) {
     const { path, part } = field
     const value = valueAt(data, path)

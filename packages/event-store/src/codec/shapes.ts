@@ -1,8 +1,10 @@
 // The present and former shapes of stored events, and how data of a former shape becomes that of the newest.
+
+import { ownerKeyword } from '@paylog/domain/personalData'
 import type { Upcaster } from '@paylog/domain/recordedEvents'
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
-import { type SealedField, sealedFieldsOf } from './sealing.ts'
+import { type Sealable, sealedFieldsOf } from './sealing.ts'
 
 /** The event schemas of one program version, by event name. */
 export type EventTables = {
@@ -21,8 +23,10 @@ export type StoredShape = {
   /** Counted from 1. */
   readonly version: number
   readonly schema: TSchema
-  /** The fields that are stored sealed. */
-  readonly sealed: readonly SealedField[]
+  /** What is stored sealed. */
+  readonly sealed: Sealable
+  /** Whether it says whose data follows in its stream; see `OwnerEvent`. */
+  readonly isOwner: boolean
   /** Describes why the data does not fit the schema; nothing when it does. */
   problemOf(data: unknown): string | undefined
   /** Makes data of this shape, which is not modified, data of the newest one. @throws Error that names the failed step */
@@ -82,12 +86,14 @@ function shapesOf(
 function storedShape(name: string, version: number, schema: TSchema): StoredShape {
   // Compiled on first use: a process meets few of the shapes, and compiling takes about a millisecond each.
   let validator: Validator | undefined
+  const isOwner = ownerKeyword in schema
   return {
     storedType: version === 1 ? name : `${name}.v${version}`,
     name,
     version,
     schema,
-    sealed: sealedFieldsOf(schema),
+    sealed: { fields: sealedFieldsOf(schema), always: isOwner ? ['personal'] : [] },
+    isOwner,
     problemOf(data) {
       validator ??= Compile(schema)
       if (validator.Check(data)) return undefined

@@ -11,19 +11,19 @@ import { providerNames } from '@paylog/domain/providerEvents'
 import { type EventStore, newStream } from '@paylog/event-store/eventStore'
 import { erasureStream, paymentStream, providerCustomerStream } from '@paylog/event-store/streamName'
 import type { PersonalDataKeys, Subject } from '@paylog/privacy/dataKeys'
-import { destroyKeys } from '@paylog/privacy/destroyKeys'
+import { destroyKeys, presentKeys } from '@paylog/privacy/destroyKeys'
 import { replayErasures } from '@paylog/privacy/replayErasures'
 import type { IntendedDeed } from '@paylog/workflows/auditTrail'
 import type { Workflow } from '@paylog/workflows/context'
 import { type PersonAtProviders, type ProviderRemoval, removeAtProviders } from '@paylog/workflows/erasePerson'
 import type { Pool } from 'pg'
-import { findTraces, idsOf, type PersonTraces, type ScanProgress } from './personTraces.ts'
+import { findTraces, idsOf, noTraces, ownKeyNames, type PersonTraces, type ScanProgress } from './personTraces.ts'
 import { readersBehind } from './readersBehind.ts'
 
 export type Erasing = Workflow & {
   /** Of the owner of the tables. */
   readonly pool: Pool
-  readonly keys: Pick<PersonalDataKeys, 'find'>
+  readonly keys: Pick<PersonalDataKeys, 'find' | 'present'>
 }
 
 export type EraseStep =
@@ -61,7 +61,7 @@ export type ErasureReport = Findings & {
   /** Null when the keys had been destroyed before, so that there was nothing to record. */
   readonly erasure_id: string | null
   readonly at_providers: readonly ProviderRemoval[]
-  /** What has not been emptied yet. It is, as soon as it runs. */
+  /** What has not been emptied yet. It is, as soon as it runs; provider bodies, once they are no longer kept. */
   readonly behind: readonly string[]
   /** Whether nothing is left to do. */
   readonly is_complete: boolean
@@ -81,8 +81,9 @@ export type Person = {
 }
 
 /**
- * What there is of a person, which an erasure would remove. Reads the whole log.
- * @throws DomainError `not_found` when nothing is known of the person; `event_store_unavailable`; errors of Postgres; the
+ * What there is of a person, which an erasure would remove. Reads the whole log. Of an e-mail there may be nothing: which ones
+ * were erased is not kept.
+ * @throws DomainError `not_found` when nothing is known of a user or a payment; `event_store_unavailable`; errors of Postgres; the
  *   reason of the signal
  */
 export async function findPerson(
@@ -90,13 +91,17 @@ export async function findPerson(
   subject: Subject,
   { signal, onProgress }: Pick<EraseRequest, 'signal' | 'onProgress'>,
 ): Promise<Person> {
-  const keyIds = await keys.find(subject)
-  if ('payment' in subject) await requireAnonymous(store, subject.payment, keyIds)
+  const named = await keys.find(subject)
+  if ('payment' in subject) await requireAnonymous(store, subject.payment, named)
   const userId = 'user' in subject ? subject.user : undefined
-  if (keyIds.length === 0 && userId === undefined) throw nothingKnown()
+  const isNothing = named.length === 0 && userId === undefined
+  if (isNothing && !('email' in subject)) throw nothingKnown()
   const onScan = (scan: ScanProgress) => onProgress('reading the log', scan)
-  const traces = await findTraces(store, { keyIds, userId }, { signal, onProgress: onScan })
-  if (keyIds.length + traces.streams.length === 0) throw nothingKnown()
+  const traces = isNothing
+    ? noTraces
+    : await findTraces(store, { keyIds: named, userId }, { signal, onProgress: onScan })
+  if (named.length + traces.streams.length === 0 && !('email' in subject)) throw nothingKnown()
+  const keyIds = [...new Set([...named, ...(await keys.present(ownKeyNames(traces)))])]
   return { subject, keyIds, traces, findings: await findingsOf({ store, pool }, keyIds, traces) }
 }
 
@@ -118,7 +123,8 @@ export async function erasePerson(erasing: Erasing, person: Person, request: Era
   // Also what an interrupted erasure has left.
   await replayErasures(pool, store)
   onProgress('emptying what was derived', undefined)
-  const behind = position === undefined ? [] : await waitUntilPast(erasing, position, request)
+  const late = position === undefined ? [] : await waitUntilPast(erasing, position, request)
+  const behind = (await hasOpenBodies(pool, person)) ? [...late, 'provider bodies'] : late
   return {
     ...person.findings,
     erasure_id: recorded ? erasureId : null,
@@ -212,6 +218,14 @@ async function record(
     known: newStream(erasureFold),
   })
   return position
+}
+
+/** Whether there are provider bodies about the person that only the end of their retention erases. */
+async function hasOpenBodies(pool: Pool, { keyIds, traces }: Person): Promise<boolean> {
+  const destroyed = new Set(keyIds)
+  const open = traces.bodies.filter((ids) => !ids.some((id) => destroyed.has(id)))
+  const present = new Set(await presentKeys(pool, [...new Set(open.flat())]))
+  return open.some((ids) => ids.every((id) => present.has(id)))
 }
 
 /** @returns what is still behind at the end */

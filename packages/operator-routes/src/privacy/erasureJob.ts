@@ -38,12 +38,15 @@ const reportTo =
   (onProgress: JobRun['onProgress'], head: string | null) => (step: EraseStep, scan: ScanProgress | undefined) =>
     onProgress({ step, events: scan?.events ?? 0, position: scan?.position.commit.toString() ?? null, head })
 
-/** Whether there is something of a person whose keys are destroyed: the user's customers may still be there at the providers. */
+/**
+ * Whether there is something of a person whose keys are destroyed: the user's customers may still be there at the providers.
+ * Of an e-mail nobody can tell, because no list of erased ones is kept; erasing it again finds what was recorded since.
+ */
 export async function isKnown(
   { pool, store }: Pick<OperatorDependencies, 'pool' | 'store'>,
   subject: Subject,
 ): Promise<boolean> {
-  if ('email' in subject) return false
+  if ('email' in subject) return true
   // No list has them: an erasure that could not delete one is repeated for it alone.
   if ('user' in subject && (await customersOf(store, [subject.user])).length > 0) return true
   const { rowCount } =

@@ -1,6 +1,12 @@
 import { loadConfig } from '@paylog/config/environment'
+import { eventSamples } from '@paylog/deliveries/testing/paymentFixture'
+import { paymentFold } from '@paylog/domain/payments/fold'
+import { subjectNamed } from '@paylog/domain/personalData'
 import { providerCustomerFold } from '@paylog/domain/providerCustomer'
-import { providerCustomerStream } from '@paylog/event-store/streamName'
+import { notificationFold } from '@paylog/domain/providerEvents'
+import { keyOfStream } from '@paylog/event-store/codec/partKeys'
+import { paymentStream, providerCustomerStream, providerEventStream } from '@paylog/event-store/streamName'
+import { presentKeys } from '@paylog/privacy/destroyKeys'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { enabledProviders, providerVariables } from '@paylog/workflows/enabledProviders'
 import { recordedDeeds } from '@paylog/workflows/testing/recordedDeeds'
@@ -17,6 +23,8 @@ const guest_email = 'ada.canary@example.com'
 const { keys } = eventStore
 const path = '/admin/privacy/erasures'
 const erasures = async () => (await get(path)).json().data
+
+const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
 
 await keys.named([`guest:${guest_email}`])
 await keys.seen('user:1', guest_email)
@@ -72,7 +80,6 @@ async function customerAtStripe(user_id: string) {
   await provider.close()
   const stream = providerCustomerStream('stripe', user_id)
   const data = { provider_id: 'stripe', user_id, provider_customer_id, occurred_at: new Date().toISOString() }
-  const metadata = { correlationId: 'c', causationId: 'c', actor: 'worker' }
   const decide = () => [{ type: 'ProviderCustomerLinked' as const, data }]
   await store.handle({ stream, fold: providerCustomerFold, decide, metadata })
   await keys.named([`user:${user_id}`])
@@ -109,13 +116,53 @@ t.test('a customer that the provider did not delete is reported, and deleted by 
   }
 })
 
+t.test('an erasure by an e-mail of which nothing is known is done, and finds what was recorded since', async (t) => {
+  const erase = async () => await ended((await post(path, { guest_email })).json().data.id)
+  t.match(await erase(), { status: 'succeeded', result: { keys: 0, payments: { count: 0 }, is_complete: true } })
+  await keys.named([`guest:${guest_email}`])
+  t.match(await erase(), { status: 'succeeded', result: { keys: 1, is_complete: true } })
+})
+
+/** Records a notification that was stored before it was known which payment it is about. @returns the keys of its body */
+async function storedNotification(payment_id: string, named: 'itself' | 'nobody') {
+  const stream = providerEventStream('sandbox', `evt_${payment_id}_${named}`)
+  const subject = named === 'itself' ? subjectNamed(keyOfStream(stream)) : null
+  const { ProviderEventReceived, ProviderEventApplied } = eventSamples
+  const applied = { ...ProviderEventApplied, payment_id, payer: { id: 'user-late', type: 'user', email: null } }
+  for (const event of [
+    { type: 'ProviderEventReceived' as const, data: ProviderEventReceived },
+    { type: 'ProviderEventApplied' as const, data: applied },
+  ])
+    await store.handle({ stream, fold: notificationFold, metadata, subject, decide: () => [event] })
+  return (await store.readStream(stream))[0]?.sealed.body ?? []
+}
+
+t.test(
+  'an erasure reaches notifications that were stored on their own, and reports those of 1.0.0 that it cannot',
+  async (t) => {
+    const payment_id = '018f0000-0000-7000-8000-00000000000a'
+    const payer = { id: 'user-late', type: 'user', email: null }
+    const data = { ...eventSamples.PaymentInitiated, payment_id, payer }
+    const stream = paymentStream(payment_id)
+    await store.handle({ stream, fold: paymentFold, metadata, decide: () => [{ type: 'PaymentInitiated', data }] })
+    const [own = ''] = await storedNotification(payment_id, 'itself')
+    const [day = ''] = await storedNotification(payment_id, 'nobody')
+    const erase = async () => await ended((await post(path, { user_id: payer.id })).json().data.id)
+    t.match(await erase(), { result: { keys: 2, behind: ['provider bodies'], is_complete: false } })
+    t.same(await presentKeys(pool, [own, day]), [day])
+    await keys.destroy([day])
+    t.match(await erase(), { result: { keys: 0, behind: [], is_complete: true } }, 'after the end of the retention')
+  },
+)
+
 t.test('an unknown person is 404, and a request that does not name one person is rejected', async (t) => {
-  for (const body of [{ guest_email }, { user_id: 'nobody' }, { payment_id: '018f0000-0000-7000-8000-000000000000' }])
+  for (const body of [{ user_id: 'nobody' }, { payment_id: '018f0000-0000-7000-8000-000000000000' }])
     t.match((await post(path, body)).json(), { error: { code: 'not_found' } })
   for (const body of [
     {},
     { user_id: '1', guest_email },
-    { guest_email: 'not an e-mail' },
+    { guest_email: '' },
+    { name: 'Ada' },
     { guest_email, dryRun: true },
   ])
     t.match((await post(path, body)).json(), { error: { code: 'invalid_request' } }, JSON.stringify(body))

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { exampleId } from '@paylog/domain/examples'
-import { Email, Id } from '@paylog/domain/fields'
+import { Id, RequiredText } from '@paylog/domain/fields'
 import type { Subject } from '@paylog/privacy/dataKeys'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { invalidInput } from '@paylog/runtime/http/validation'
@@ -21,7 +21,7 @@ const NewErasure = Type.Object(
   {
     user_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'A user of yours' })),
     guest_email: Type.Optional(
-      Type.With(Email, { description: 'A guest, and every user that was seen with this e-mail' }),
+      Type.With(RequiredText, { description: 'A guest, and every user that was seen with this e-mail' }),
     ),
     payment_id: Type.Optional(Type.With(Id, { description: 'An anonymous payment, whose payer is erased' })),
     dry_run: Type.Optional(Type.Boolean({ description: 'Only list what would go' })),
@@ -61,7 +61,8 @@ const createSchema = {
   description: [
     'For administrators. Erases the personal data of a user, a guest or the payer of an anonymous payment, for good: destroys the ' +
       'keys that it is sealed with, deletes the customers and saved methods at the providers, and waits until read models and ' +
-      'webhooks are emptied. Amounts, times, statuses, our ids and the user id stay.',
+      'webhooks are emptied. Amounts, times, statuses, our ids and the user id stay. Which e-mails were erased is not kept: an ' +
+      'erasure by e-mail starts also when nothing is known of it, and `keys` in its result is 0.',
     'The job reads the whole log. Its result has counts and ids; `is_complete` is false when a provider could not delete ' +
       'something, or something derived is not emptied yet: `at_providers` and `behind` say what. The same request finishes it. ' +
       'With `dry_run` the result lists what would go, and nothing changes.',

@@ -185,7 +185,7 @@ export function createApi(options: {
     isRepeatable: ({ repeat }) => repeat !== 'once',
     parse: parseExactJson,
     errorIn,
-    close: http.close,
+    http,
   })
 }
 

@@ -56,6 +56,7 @@ export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
     createSetupIntent: null,
     methods: withTimeLimits(timeoutMs, createMethods(gateway)),
     // Authorize.Net stores no products.
+    readTime: () => gateway.api.readTime(),
     catalog: null,
 
     checkNotificationHeaders({ headers }) {

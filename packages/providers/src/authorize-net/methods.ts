@@ -5,6 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import type { MethodDetails } from '@paylog/domain/payment-methods/events'
+import { emailForProvider } from '../lenient.ts'
 import { ProviderError } from '../provider.ts'
 import { ErrorResponse } from '../providerApi.ts'
 import { customerMissing, type ProviderMethods } from '../providerMethods.ts'
@@ -75,10 +76,11 @@ type ProfileOwner = { readonly user_id: string; readonly email: string | null; r
 
 /** The gateway rejects a second profile with the same id, description and e-mail, so a repeated call creates none. */
 async function createCustomer(api: Api, owner: ProfileOwner): Promise<string> {
+  const email = emailForProvider(owner.email)
   const profile = {
     merchantCustomerId: merchantCustomerId(owner.user_id),
     ...(owner.name === null ? {} : { description: plainText(owner.name) }),
-    ...(owner.email === null || owner.email.length > maxEmailLength ? {} : { email: owner.email }),
+    ...(email === null || email.length > maxEmailLength ? {} : { email }),
   }
   try {
     const call = { method: 'createCustomerProfile', members: { profile } }

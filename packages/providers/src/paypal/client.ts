@@ -233,7 +233,7 @@ export function createPaypalApi(options: {
     },
     isRepeatable: () => options.retries ?? true,
     errorIn,
-    close: http.close,
+    http,
   })
 }
 

@@ -46,6 +46,7 @@ export function createPaypal(options: {
 
     createSetupIntent: null,
     methods: withTimeLimits(options.timeoutMs, createVault(api)),
+    readTime: () => api.readTime(),
     catalog: createCatalog(api),
 
     checkNotificationHeaders({ headers }) {

@@ -56,6 +56,7 @@ export function createSandbox(options: {
       return { provider_setup_intent_id, client_secret: `${provider_setup_intent_id}_secret` }
     },
     methods: sandboxMethods,
+    readTime: null,
     catalog: sandboxCatalog,
 
     checkNotificationHeaders: (notification) => void readTimedSignature(signatureHeader, notification),

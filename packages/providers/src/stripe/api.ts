@@ -46,7 +46,7 @@ export function createStripeApi(options: {
     },
     isRepeatable: () => true,
     errorIn,
-    close: http.close,
+    http,
   })
 }
 

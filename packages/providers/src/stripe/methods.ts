@@ -6,7 +6,7 @@ import type Stripe from 'stripe'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code, maybe } from '../fields.ts'
-import { codeAt } from '../lenient.ts'
+import { codeAt, emailForProvider } from '../lenient.ts'
 import { type CreateSetupIntent, ProviderError, type ProviderSetupIntent } from '../provider.ts'
 import type { ApiResponse } from '../providerApi.ts'
 import { customerMissing, type ProviderMethods, type ReadMethod } from '../providerMethods.ts'
@@ -35,7 +35,8 @@ const deletedCustomer = Compile(Type.Object({ id: Code, deleted: Type.Literal(tr
 
 export function createMethods(api: StripeApi): ProviderMethods {
   return {
-    async createCustomer({ idempotency_key: key, email, name }) {
+    async createCustomer({ idempotency_key: key, name, ...owner }) {
+      const email = emailForProvider(owner.email)
       const params = { ...(email ? { email } : {}), ...(name ? { name } : {}) } satisfies Stripe.CustomerCreateParams
       return (await api.request(customer, { method: 'POST', path: '/v1/customers', params, key })).body.id
     },

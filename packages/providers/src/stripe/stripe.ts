@@ -60,6 +60,7 @@ export function createStripe(options: {
 
     createSetupIntent: (request) => createSetupIntent(api, request),
     methods: withTimeLimits(options.timeoutMs, createMethods(api)),
+    readTime: () => api.readTime(),
     catalog: createCatalog(api),
 
     checkNotificationHeaders: (notification) => void readTimedSignature(signatureHeader, notification),

@@ -141,7 +141,9 @@ t.test('Stripe: customer and method events have customer and e-mail', async (t) 
     customer_id: 'cus_1',
     customer_email: 'user@example.com',
   })
-  for (const email of [null, 'no address', `${'a'.repeat(300)}@example.com`, 'a\u0000@example.com'])
+  for (const email of ['kim@bücher.example', 'kim.@example.jp', 'no address'])
+    t.equal(readEvent('customer.created', { ...customer, email }).customer_email, email, 'as the provider states it')
+  for (const email of [null, ' ', `${'a'.repeat(300)}@example.com`, 'a\u0000@example.com'])
     t.equal(readEvent('customer.updated', { ...customer, email }).customer_email, null)
   const detached = readEvent('payment_method.detached', { id: 'pm_1', customer: null }, { customer: 'cus_1' })
   t.match(detached, { object_id: 'pm_1', customer_id: 'cus_1' })

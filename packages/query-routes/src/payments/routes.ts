@@ -2,6 +2,7 @@
 import { exampleListedPayment, examplePayment } from '@paylog/domain/examples'
 import { paymentList, paymentListWithMethods, singlePayment } from '@paylog/projections/payments/queries'
 import { invalidQuery } from '@paylog/projections/queries/filters'
+import type { KnownActor } from '@paylog/runtime/http/callers'
 import type { FastifyPluginAsync } from 'fastify'
 import { Type } from 'typebox'
 import { getOne } from '../listRoutes.ts'
@@ -15,6 +16,9 @@ const include = Type.Optional(
 export const paymentRoutes =
   (dependencies: QueryDependencies): FastifyPluginAsync =>
   async (http) => {
+    const onRead = (caller: KnownActor, { id }: { readonly id: string }) => {
+      if (caller.kind === 'guest') dependencies.onGuestRead(caller, id)
+    }
     listOwn(http, dependencies, {
       path: '/payments',
       schema: readSchema('payments', 'listPayments', 'List the payments of the caller', 'forbidden'),
@@ -23,6 +27,7 @@ export const paymentRoutes =
       example: exampleListedPayment,
       orderDescription: 'Sort field; status sorts alphabetically',
       parameters: { include },
+      onRead,
       variant: ({ include }) => (includesMethod(include) ? undefined : { list: paymentList, reads: ['payments'] }),
     })
     getOne(http, dependencies, {
@@ -34,6 +39,7 @@ export const paymentRoutes =
       name: 'payment',
       callers: dependencies.sessionOrGuest,
       querystring: ItemQuery,
+      onRead,
     })
   }
 

@@ -1,6 +1,6 @@
 // Runs workflows on a real event store, with a given provider and a clock that a test can move.
 import { randomUUIDv7 } from 'node:crypto'
-import type { CaptureMethod } from '@paylog/domain/payments/events'
+import type { CaptureMethod, Payer } from '@paylog/domain/payments/events'
 import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import type { PaymentState, PaymentStatus } from '@paylog/domain/payments/payment'
@@ -56,6 +56,8 @@ type OpenOptions = {
   readonly request_fingerprint?: string
   readonly capture_method?: CaptureMethod
   readonly expires_at?: string
+  readonly payer?: Payer
+  readonly guest_email?: string
 }
 
 async function open(
