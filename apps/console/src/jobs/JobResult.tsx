@@ -76,7 +76,8 @@ function ErasureResult({ result }: { readonly result: Report }) {
 
 function erasureTitle({ dry_run, is_complete, keys, at_providers }: Report): string {
   if (dry_run === true) return 'What would be erased'
-  if (is_complete === true && keys === 0 && Array.isArray(at_providers) && at_providers.length === 0) return 'Nothing was found'
+  if (is_complete === true && keys === 0 && Array.isArray(at_providers) && at_providers.length === 0)
+    return 'Nothing was found'
   return is_complete === true ? 'The person is erased' : 'The person is erased here, but something is left to do'
 }
 
