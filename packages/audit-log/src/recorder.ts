@@ -108,7 +108,7 @@ async function recordStop({ pool, state, log }: RunningOptions, error: unknown):
 async function keepTree(options: RunningOptions): Promise<void> {
   const { pool, store, signing, signal, log } = options
   const writer = createTreeWriter(pool)
-  if (signing === undefined) return await follow(options, writer, async () => {})
+  if (signing === undefined) return await follow(options, writer, { onBatch: async () => {}, signedSize: () => 0 })
   const sources = [storedSource(pool), await searchLog(store, signing), ...publishedSource(signing, signal, log)]
   const memory = createMemory(signing, sources)
   await writer.start()
@@ -117,7 +117,7 @@ async function keepTree(options: RunningOptions): Promise<void> {
   const deliver = (place: Place, work: Deliver) => (signal: AbortSignal) =>
     keepDelivering({ pool, place, deliver: work, verifiers, signal, log })
   await runTogether(signal, [
-    (signal) => follow({ ...options, signal }, writer, signer.signLarge),
+    (signal) => follow({ ...options, signal }, writer, { onBatch: signer.signLarge, signedSize: memory.newestSize }),
     (signal) => signInTime({ pool, signer, intervalMs, signal }),
     deliver('recorded_at', (checkpoint) => recordInLog(store, checkpoint)),
     ...(publish === undefined
@@ -131,9 +131,9 @@ async function keepTree(options: RunningOptions): Promise<void> {
 }
 
 async function follow(
-  { store, state, signal, log }: RunningOptions,
+  { pool, store, state, signal, log }: RunningOptions,
   writer: TreeWriter,
-  onBatch: () => Promise<void>,
+  { onBatch, signedSize }: { readonly onBatch: () => Promise<void>; readonly signedSize: () => number },
 ): Promise<void> {
   await store.followRaw({
     name: treeLock,
@@ -144,9 +144,15 @@ async function follow(
     },
     maxBatch,
     connected: (isConnected) => {
-      if (isConnected && state.role !== 'running') log.info('the tree of the log is kept')
-      if (isConnected) state.role = 'running'
       state.isConnected = isConnected
+      // What has stopped it may show again when the tree is as large as what was signed.
+      const isOver = state.role !== 'stopped' || writer.head().size >= signedSize()
+      if (!isConnected || !isOver || state.role === 'running') return
+      state.role = 'running'
+      log.info('the tree of the log is kept')
+      recordTreeStopped(pool, null).catch((err: unknown) =>
+        log.error({ err }, 'could not store that the tree continues'),
+      )
     },
     signal,
     log,

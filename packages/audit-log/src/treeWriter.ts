@@ -108,7 +108,7 @@ async function writeTree(
     text: `with moved as (
         update audit.tree
         set size = $1, unsigned_leaves = unsigned_leaves + $2, commit_position = $3, prepare_position = $4, event_id = $5,
-          stopped_because = null, updated_at = now()
+          updated_at = now()
         where commit_position is not distinct from $6::bigint and event_id is not distinct from $7::uuid
         returning true
       ), written as (
@@ -136,9 +136,9 @@ async function writeTree(
   if (rows[0]?.moved !== true) throw new TreeLostError('The tree was changed meanwhile')
 }
 
-/** Stores for operators why the recorder stopped. The reason stays until it continues. */
-export async function recordTreeStopped(db: Queryable, reason: string): Promise<void> {
-  await db.query('update audit.tree set stopped_because = $1', [reason])
+/** Stores for operators why the recorder stopped; null when it continues. */
+export async function recordTreeStopped(db: Queryable, reason: string | null): Promise<void> {
+  await db.query('update audit.tree set stopped_because = $1 where stopped_because is distinct from $1', [reason])
 }
 
 /**
