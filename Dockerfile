@@ -32,7 +32,8 @@ ENV NODE_ENV=production \
   NODE_COMPILE_CACHE=/var/cache/paylog
 WORKDIR /app
 COPY --from=packages /app ./
-RUN mkdir /var/cache/paylog && chown node:node /var/cache/paylog
+# A new volume gets the owner that the directory has here.
+RUN mkdir /var/cache/paylog /var/lib/paylog && chown node:node /var/cache/paylog /var/lib/paylog
 USER node
 # Each part is started once, finds that nothing is configured, and leaves what Node compiled to those who start later. The
 # cache belongs to the user that made it, and is read from a container whose files cannot be written too.

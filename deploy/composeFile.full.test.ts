@@ -109,11 +109,24 @@ else {
       'command-api': ['command_database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app'],
       'query-api': ['query_database_url', 'redis_url'],
       'operator-api': ['database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app'],
-      projector: ['audit_signing_key', 'database_url', ...log, 'pii_master_key'],
+      projector: ['audit_signing_key', 'database_url', ...log, 'pii_master_key', 'secrets/audit'],
       worker: ['database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app', 'secrets/webhooks'],
       edge: [],
       ops: ['audit_verifier_key', 'database_url', ...log, 'pii_master_key', 'redis_url', 'secrets/app'],
     })
+  })
+
+  t.test('the projector remembers what it signed in a volume, and ops can end it there', async (t) => {
+    const { services } = await readCompose([])
+    const directory = '/var/lib/paylog'
+    for (const name of ['projector', 'ops']) {
+      t.equal(services[name]?.environment?.AUDIT_STATE_FILE, `${directory}/audit-state`)
+      t.ok(
+        services[name]?.volumes?.some((volume) => volume.startsWith(`audit-state:${directory}:`)),
+        name,
+      )
+    }
+    t.match(readFileSync(join(root, 'Dockerfile'), 'utf8'), new RegExp(`chown node:node .*${directory}`))
   })
 
   t.test('every container has minimal privileges and resource limits', async (t) => {

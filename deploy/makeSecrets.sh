@@ -4,9 +4,9 @@ set -eu
 umask 077
 directory=${1:-"$(dirname "$0")/secrets"}
 # Container users differ, so everyone may read the files; the directory keeps other users of the host out.
-mkdir -p "$directory/app" "$directory/webhooks"
+mkdir -p "$directory/app" "$directory/webhooks" "$directory/audit"
 chmod 700 "$directory"
-chmod 755 "$directory/app" "$directory/webhooks"
+chmod 755 "$directory/app" "$directory/webhooks" "$directory/audit"
 
 # keep NAME: stores standard input as this secret, unless it exists.
 keep() {

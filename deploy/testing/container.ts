@@ -50,6 +50,7 @@ function withHostAddresses({ ports, directory, reader, keysRole }: Host, value: 
   return text
     .replaceAll('0.0.0.0', '127.0.0.1')
     .replaceAll('/run/secrets/', `${directory}/secrets/`)
+    .replaceAll('/var/lib/paylog/', `${directory}/`)
     .replaceAll('paylog_reader', reader)
     .replaceAll('paylog_keys', keysRole)
 }

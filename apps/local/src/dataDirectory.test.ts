@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { newSigningKey, parseSigningKey } from '@paylog/audit-log/note'
 import t from 'tap'
-import { openDataDirectory, piiMasterKeyFile } from './dataDirectory.ts'
+import { auditSigningKey, openDataDirectory, piiMasterKeyFile } from './dataDirectory.ts'
 import { StartError } from './terminal.ts'
 
 t.test('openDataDirectory creates a directory that only its owner can read', async (t) => {
@@ -17,6 +18,30 @@ t.test('the master key is made once, in a file that only its owner can read', as
   t.equal(statSync(file).mode & 0o777, 0o600)
   t.equal(piiMasterKeyFile(directory), file)
   t.equal(readFileSync(file, 'utf8'), made)
+})
+
+t.test('a missing signing key beside a signed log is an error that names the file and what to do', async (t) => {
+  const directory = openDataDirectory(t.testdir())
+  const { file } = auditSigningKey(directory)
+  const made = readFileSync(file, 'utf8')
+  t.same(auditSigningKey(directory), { file, formerVerifierKeys: [] })
+  t.equal(readFileSync(file, 'utf8'), made)
+  for (const trace of ['audit-verifier-key', 'postgres']) {
+    const other = openDataDirectory(t.testdir({ postgres: { cluster: {} }, 'audit-verifier-key': 'any' }))
+    rmSync(join(other, trace), { recursive: true })
+    const message = /audit-signing-key is missing, .*Restore it from a backup\. .*audit key --new NAME.*audit restart/
+    t.throws(() => auditSigningKey(other), { name: 'StartError', message }, `without ${trace}`)
+  }
+})
+
+t.test('the verifier key of a former signing key is kept', async (t) => {
+  const directory = openDataDirectory(t.testdir())
+  const { file } = auditSigningKey(directory)
+  const former = readFileSync(join(directory, 'audit-verifier-key'), 'utf8').trim()
+  const { signingKey, verifierKey } = newSigningKey(parseSigningKey(readFileSync(file, 'utf8')).name)
+  writeFileSync(file, signingKey)
+  for (let start = 0; start < 2; start++) t.same(auditSigningKey(directory), { file, formerVerifierKeys: [former] })
+  t.equal(readFileSync(join(directory, 'audit-verifier-key'), 'utf8'), `${verifierKey}\n`)
 })
 
 t.test(

@@ -1,9 +1,9 @@
 // The data directory: creation, lock, and the secrets kept in it.
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { newSigningKey } from '@paylog/audit-log/note'
+import { newSigningKey, parseSigningKey, parseVerifierKey } from '@paylog/audit-log/note'
 import { makeDirectory } from '@paylog/runtime/process/makeDirectory'
 import { readRuntime, replaceFile } from '@paylog/runtime/process/runtimeFile'
 import { StartError } from './terminal.ts'
@@ -34,16 +34,49 @@ export function eventStoreCredentials(directory: string): { readonly file: strin
   return { file, credentials: keptSecret(file, 'paylog:') }
 }
 
-/** The file of the key that signs checkpoints of the log. The key that verifies them is beside it. */
-export function auditSigningKey(directory: string): string {
+const verifierFile = 'audit-verifier-key'
+/** Files of a data directory whose log has been signed, or may have been. */
+const signedTraces = [verifierFile, 'audit-state', 'checkpoints', join('postgres', 'cluster')]
+
+/**
+ * The file of the key that signs checkpoints of the log, and the keys that verified them before it. The key that verifies
+ * them is beside it. Both are made at the first start.
+ * @throws StartError when the key is missing beside a log: a new one would begin another history without a word
+ */
+export function auditSigningKey(directory: string): {
+  readonly file: string
+  readonly formerVerifierKeys: readonly string[]
+} {
   const file = join(directory, 'audit-signing-key')
   if (!existsSync(file)) {
-    const { signingKey, verifierKey } = newSigningKey(`localhost/paylog-${randomBytes(4).toString('hex')}`)
-    // First, so that no signing key is without it.
-    replaceFile(join(directory, 'audit-verifier-key'), `${verifierKey}\n`)
-    replaceFile(file, `${signingKey}\n`)
+    if (signedTraces.some((name) => existsSync(join(directory, name)))) throw new StartError(missingKey(file))
+    replaceFile(file, `${newSigningKey(`localhost/paylog-${randomBytes(4).toString('hex')}`).signingKey}\n`)
   }
-  return file
+  keepVerifierKey(directory, file)
+  const former = readdirSync(directory).filter((name) => name.startsWith(`${verifierFile}-`))
+  return { file, formerVerifierKeys: former.map((name) => readFileSync(join(directory, name), 'utf8').trim()) }
+}
+
+const missingKey = (file: string) =>
+  `${file} is missing, and it signs the log in this directory. Restore it from a backup. If it is lost, make another one with ` +
+  '`npm run -s ops -- audit key --new NAME`, store its signing key in this file, start, and begin again with ' +
+  '`npm run -s ops -- audit restart --reason TEXT`.'
+
+/** Another signing key has another verifier key; the former one still verifies what it has signed. */
+function keepVerifierKey(directory: string, signingKeyFile: string): void {
+  const file = join(directory, verifierFile)
+  const { verifierKey } = parsedKey(signingKeyFile)
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : verifierKey
+  if (kept !== verifierKey) replaceFile(`${file}-${parseVerifierKey(kept).id.toString('hex')}`, `${kept}\n`)
+  if (kept !== verifierKey || !existsSync(file)) replaceFile(file, `${verifierKey}\n`)
+}
+
+function parsedKey(file: string) {
+  try {
+    return parseSigningKey(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new StartError(`${file} has no signing key: ${error instanceof Error ? error.message : error}.`)
+  }
 }
 
 /** The file of the master key, which wraps the keys of personal data. */

@@ -1,5 +1,5 @@
 // Prepares a start: data directory, ports, secrets and the plan of the processes.
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isAlive } from '@paylog/runtime/process/isAlive'
@@ -88,11 +88,15 @@ function sharedEnvironment(
   }
 }
 
-/** How the projector signs checkpoints of the log, and where it publishes them: what the operator has not set. */
+/** How the projector signs checkpoints of the log, and where they are remembered: what the operator has not set. */
 function auditEnvironment(settings: Settings, directory: string): Record<string, string> {
-  const { AUDIT_SIGNING_KEY: key, AUDIT_CHECKPOINT_URL: url } = settings
+  const { AUDIT_SIGNING_KEY: given, AUDIT_CHECKPOINT_URL: url, AUDIT_STATE_FILE: stateFile } = settings
+  const key = given === undefined ? auditSigningKey(directory) : undefined
+  const verifierKeys = [settings.AUDIT_VERIFIER_KEYS ?? [], key?.formerVerifierKeys ?? []].flat()
   return {
-    ...(key === undefined && { AUDIT_SIGNING_KEY_FILE: auditSigningKey(directory) }),
+    ...(key !== undefined && { AUDIT_SIGNING_KEY_FILE: key.file }),
+    ...(verifierKeys.length > 0 && { AUDIT_VERIFIER_KEYS: verifierKeys.join(',') }),
+    AUDIT_STATE_FILE: resolve(stateFile ?? join(directory, 'audit-state')),
     ...(url === undefined && { AUDIT_CHECKPOINT_URL: pathToFileURL(join(directory, 'checkpoints')).href }),
   }
 }

@@ -1,5 +1,5 @@
 // Checkpoints (c2sp.org/tlog-checkpoint): size and root of the tree, as the text of a signed note.
-import { NoteError, openNote, type VerifierKey } from './note.ts'
+import { NoteError, openSignedNote, type VerifierKey } from './note.ts'
 import { hashBytes } from './tree.ts'
 
 export type Checkpoint = {
@@ -28,10 +28,11 @@ export function parseCheckpoint(text: string): Checkpoint {
   return { origin, size: Number(size), root }
 }
 
-/** Verifies the signature, and that the checkpoint is one of the key's log. @throws NoteError */
-export function openCheckpoint(note: string, verifier: VerifierKey): Checkpoint {
-  const checkpoint = parseCheckpoint(openNote(note, verifier))
-  if (checkpoint.origin !== verifier.name)
-    throw new NoteError(`The checkpoint is one of ${checkpoint.origin}, not of ${verifier.name}`)
+/** Verifies the signatures of the keys, and that one of them is that of the checkpoint's log. @throws NoteError */
+export function openCheckpoint(note: string, ...verifiers: readonly VerifierKey[]): Checkpoint {
+  const { text, signers } = openSignedNote(note, verifiers)
+  const checkpoint = parseCheckpoint(text)
+  if (!signers.includes(checkpoint.origin))
+    throw new NoteError(`The checkpoint is one of ${checkpoint.origin}, not of ${signers.join(', ')}`)
   return checkpoint
 }

@@ -62,29 +62,61 @@ export function parseVerifierKey(text: string): VerifierKey {
   return { name, id, key }
 }
 
-/** @param text ends with a line feed @returns the note @throws NoteError for a text that a note cannot hold */
-export function signNote(text: string, { name, id, key }: SigningKey): string {
+/** @param text keys, separated by commas or line feeds @throws NoteError */
+export const parseVerifierKeys = (text: string): readonly VerifierKey[] =>
+  text.split(/[,\n]/).flatMap((part) => (part.trim() === '' ? [] : [parseVerifierKey(part)]))
+
+/**
+ * @param text ends with a line feed
+ * @param keys which sign it, in this order
+ * @returns the note
+ * @throws NoteError for a text that a note cannot hold
+ */
+export function signNote(text: string, ...keys: readonly SigningKey[]): string {
   requireText(text)
   if (!text.endsWith('\n')) throw new NoteError('The text of a note ends with a line feed')
-  const signature = Buffer.concat([id, sign(null, Buffer.from(text), key)])
-  return `${text}\n— ${name} ${signature.toString('base64')}\n`
+  const lines = keys.map(({ name, id, key }) => {
+    const signature = Buffer.concat([id, sign(null, Buffer.from(text), key)])
+    return `— ${name} ${signature.toString('base64')}\n`
+  })
+  return `${text}\n${lines.join('')}`
 }
 
 /**
- * The text of a note that a key signed. Signatures of other keys are ignored.
- * @throws NoteError when it is no note, the key did not sign it, or its signature is wrong
+ * The text of a note that one of the keys signed. Signatures of other keys are ignored.
+ * @throws NoteError when it is no note, none of the keys signed it, or the signature of one of them is wrong
  */
-export function openNote(note: string, verifier: VerifierKey): string {
+export const openNote = (note: string, ...verifiers: readonly VerifierKey[]): string =>
+  openSignedNote(note, verifiers).text
+
+/** Like `openNote`. @returns also the names of the keys that signed it */
+export function openSignedNote(
+  note: string,
+  verifiers: readonly VerifierKey[],
+): { readonly text: string; readonly signers: readonly string[] } {
   const { text, signatures } = splitNote(note)
-  const found = signatures.find(({ name, id }) => name === verifier.name && id.equals(verifier.id))
-  if (found === undefined) throw new NoteError('The note has no signature of a known key')
-  if (!verify(null, Buffer.from(text), verifier.key, found.signature))
+  const signers = verifiers.flatMap((verifier) => {
+    const found = signatures.find(({ name, id }) => name === verifier.name && id.equals(verifier.id))
+    if (found === undefined) return []
+    if (verify(null, Buffer.from(text), verifier.key, found.signature)) return [found.name]
     throw new NoteError(`The signature of ${found.name} is wrong`)
-  return text
+  })
+  if (signers.length === 0) throw new NoteError('The note has no signature of a known key')
+  return { text, signers }
 }
 
 /** The text of a note whose signatures are not checked. @throws NoteError when it is no note */
 export const noteText = (note: string): string => splitNote(note).text
+
+/** @returns undefined when the key or the note is wrong */
+export function unlessWrong<Result>(open: () => Result): Result | undefined {
+  try {
+    return open()
+  } catch (error) {
+    if (error instanceof NoteError) return undefined
+    throw error
+  }
+}
 
 type Signature = { readonly name: string; readonly id: Buffer; readonly signature: Buffer }
 

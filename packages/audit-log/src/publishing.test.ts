@@ -10,7 +10,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import t, { type Test } from 'tap'
 import { auditProblems } from './config.ts'
 import { newSigningKey } from './note.ts'
-import { createPublish } from './publishing.ts'
+import { createPublish, createReadPublished } from './publishing.ts'
 
 type Received = { readonly request: IncomingMessage; readonly body: string }
 
@@ -39,6 +39,35 @@ t.test('a checkpoint has another file than one of the same size of an earlier tr
   t.equal(contentOf('checkpoint-000000000042'), checkpoint.note)
   t.equal(contentOf('checkpoint-000000000042-2'), 'another')
   t.equal(contentOf('latest'), 'another')
+  await publish({ size: 41, note: 'an older one', isLatest: false }, signal)
+  t.equal(contentOf('checkpoint-000000000041'), 'an older one')
+  t.equal(contentOf('latest'), 'another', 'an older one does not become the latest')
+  await publish({ size: 42, note: 'after a rollback' }, signal)
+  t.equal(contentOf('checkpoint-000000000042'), checkpoint.note, 'what is published is never replaced')
+  t.equal(contentOf('checkpoint-000000000042-3'), 'after a rollback')
+})
+
+t.test('the newest published checkpoint is read where the target shows it', async (t) => {
+  const directory = t.testdir({})
+  const fromDirectory = createReadPublished(String(pathToFileURL(directory)), undefined)
+  t.equal(await fromDirectory(signal), undefined)
+  await createPublish(String(pathToFileURL(directory)), undefined)(checkpoint, signal)
+  t.equal(await fromDirectory(signal), checkpoint.note)
+  const { url, received, answer } = await startTarget(t)
+  const store = `s3://bucket/audit?region=eu-central-1&endpoint=${encodeURIComponent(url)}`
+  for (const [target, path] of [
+    [store, '/bucket/audit/latest'],
+    [`${url}/checkpoints`, '/checkpoints'],
+  ] as const) {
+    const read = createReadPublished(target, credentials)
+    answer.status = 200
+    t.equal(await read(signal), '<Error/>')
+    t.match(received.at(-1)?.request, { method: 'GET', url: path })
+    answer.status = 403
+    t.equal(await read(signal), null, 'a target that only takes checkpoints')
+    answer.status = 500
+    await t.rejects(read(signal), { message: 'The response was 500' })
+  }
 })
 
 t.test('an S3-compatible store gets signed uploads of the checkpoint and of latest', async (t) => {
@@ -93,6 +122,11 @@ t.test('each wrong variable is named, and its value is not shown', (t) => {
   t.same(problems({ AUDIT_SIGNING_KEY: 'hunter2' }), [
     'AUDIT_SIGNING_KEY is not a signing key: A signing key begins with PRIVATE+KEY+',
   ])
+  const { signingKey: other } = newSigningKey('example.com/other')
+  t.match(problems({ AUDIT_SIGNING_KEY: signingKey, AUDIT_PREVIOUS_SIGNING_KEY: other }), [
+    /^AUDIT_PREVIOUS_SIGNING_KEY must have the name of AUDIT_SIGNING_KEY, example\.com\/payments/,
+  ])
+  t.match(problems({ AUDIT_VERIFIER_KEYS: 'hunter2' }), [/^AUDIT_VERIFIER_KEYS has a text that is no verifier key/])
   const ofUrl = (AUDIT_CHECKPOINT_URL: string) =>
     problems({ AUDIT_CHECKPOINT_URL, AUDIT_S3_ACCESS_KEY_ID: 'a', AUDIT_S3_SECRET_ACCESS_KEY: 'b' })
   for (const right of [

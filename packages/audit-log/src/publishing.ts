@@ -1,6 +1,6 @@
 // Puts checkpoints where an insider cannot change them: a directory, an S3-compatible store, or a web hook.
 import { createHash } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isLoopback } from '@paylog/runtime/http/networks'
@@ -10,15 +10,30 @@ import type { StoredCheckpoint } from './treeStore.ts'
 
 /** @throws Error when it did not work, and the checkpoint has to be published again */
 export type Publish = (checkpoint: PublishedCheckpoint, signal: AbortSignal) => Promise<void>
-type PublishedCheckpoint = Pick<StoredCheckpoint, 'size' | 'note'> & Partial<Pick<StoredCheckpoint, 'earlier'>>
+type PublishedCheckpoint = Pick<StoredCheckpoint, 'size' | 'note'> &
+  Partial<Pick<StoredCheckpoint, 'earlier'>> & {
+    /** False when a newer checkpoint is known: `latest` stays as it is. */
+    readonly isLatest?: boolean
+  }
+
+/**
+ * Reads the newest published checkpoint. Undefined when there is none; null when the target does not show any.
+ * @throws Error when the target cannot be reached
+ */
+export type ReadPublished = (signal: AbortSignal) => Promise<string | null | undefined>
 
 export type S3Credentials = { readonly accessKeyId: string; readonly secretAccessKey: string }
 
 const requestTimeoutMs = 10_000
 
 /** Sorts by size. Never the name of an earlier tree's checkpoint, which proves what was. */
-const nameOf = ({ size, earlier = 0 }: PublishedCheckpoint) =>
+const fileNameOf = ({ size, earlier = 0 }: PublishedCheckpoint) =>
   `checkpoint-${String(size).padStart(12, '0')}${earlier === 0 ? '' : `-${earlier + 1}`}`
+
+const namesOf = (checkpoint: PublishedCheckpoint) => [
+  fileNameOf(checkpoint),
+  ...(checkpoint.isLatest === false ? [] : ['latest']),
+]
 
 /** @param url that `publishingProblem` accepts */
 export function createPublish(url: string, credentials: S3Credentials | undefined): Publish {
@@ -27,6 +42,27 @@ export function createPublish(url: string, credentials: S3Credentials | undefine
   if (target.protocol !== 's3:') return toWebHook(url)
   if (credentials === undefined) throw new Error('An S3-compatible store needs credentials')
   return toS3(target, credentials)
+}
+
+/** @param url that `publishingProblem` accepts */
+export function createReadPublished(url: string, credentials: S3Credentials | undefined): ReadPublished {
+  const target = new URL(url)
+  if (target.protocol === 'file:') return async () => readLatestFile(fileURLToPath(target))
+  const request = target.protocol === 's3:' && credentials !== undefined ? createS3(target, credentials) : undefined
+  return async (signal) => {
+    const init = { redirect: 'error', signal: requestSignal(signal) } as const
+    const response = await (request === undefined ? fetch(url, init) : request('latest', init))
+    const body = await response.text()
+    if (response.ok) return body
+    // Most web hooks answer no GET, and credentials that may only write objects read none.
+    if (response.status < 500 && response.status !== 429) return null
+    throw new Error(`The response was ${response.status}`)
+  }
+}
+
+function readLatestFile(directory: string): string | undefined {
+  const file = join(directory, 'latest')
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
 
 /** @returns what is wrong with a URL, as the rest of a sentence */
@@ -54,9 +90,14 @@ function isEndpoint(text: string): boolean {
 function toDirectory(directory: string): Publish {
   return async (checkpoint) => {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    for (const name of [nameOf(checkpoint), 'latest']) replaceFile(join(directory, name), checkpoint.note)
+    // Postgres may know less about earlier trees than the directory: after a rollback, or when somebody has changed it.
+    let { earlier = 0 } = checkpoint
+    while (hasAnother(join(directory, fileNameOf({ ...checkpoint, earlier })), checkpoint.note)) earlier++
+    for (const name of namesOf({ ...checkpoint, earlier })) replaceFile(join(directory, name), checkpoint.note)
   }
 }
+
+const hasAnother = (file: string, note: string) => existsSync(file) && readFileSync(file, 'utf8') !== note
 
 function toWebHook(url: string): Publish {
   return async ({ note }, signal) => {
@@ -65,25 +106,23 @@ function toWebHook(url: string): Publish {
       headers: { 'content-type': 'text/plain; charset=utf-8' },
       body: note,
       redirect: 'error',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
+      signal: requestSignal(signal),
     })
     await requireSuccess(response)
   }
 }
 
+const requestSignal = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)])
+
 /** An object per checkpoint, and `latest`. */
-function toS3({ hostname: bucket, pathname, searchParams }: URL, credentials: S3Credentials): Publish {
-  const region = searchParams.get('region') ?? ''
-  const endpoint = searchParams.get('endpoint')
-  const base = endpoint === null ? `https://${bucket}.s3.${region}.amazonaws.com` : `${trimmed(endpoint)}/${bucket}`
-  // Its own retries have no limit on their duration; a failed checkpoint is published again in any case.
-  const client = new AwsClient({ ...credentials, service: 's3', region, retries: 0 })
+function toS3(target: URL, credentials: S3Credentials): Publish {
+  const request = createS3(target, credentials)
   return async (checkpoint, signal) => {
     const { note } = checkpoint
     const digest = createHash('sha256').update(note)
     const hex = digest.copy().digest('hex')
-    for (const name of [nameOf(checkpoint), 'latest']) {
-      const response = await client.fetch(`${base}${trimmed(pathname)}/${name}`, {
+    for (const name of namesOf(checkpoint)) {
+      const response = await request(name, {
         method: 'PUT',
         headers: {
           'content-type': 'text/plain; charset=utf-8',
@@ -93,11 +132,21 @@ function toS3({ hostname: bucket, pathname, searchParams }: URL, credentials: S3
         },
         body: note,
         redirect: 'error',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
+        signal: requestSignal(signal),
       })
       await requireSuccess(response)
     }
   }
+}
+
+/** @returns a function that sends a signed request for an object of this name */
+function createS3({ hostname: bucket, pathname, searchParams }: URL, credentials: S3Credentials) {
+  const region = searchParams.get('region') ?? ''
+  const endpoint = searchParams.get('endpoint')
+  const base = endpoint === null ? `https://${bucket}.s3.${region}.amazonaws.com` : `${trimmed(endpoint)}/${bucket}`
+  // Its own retries have no limit on their duration; a failed checkpoint is published again in any case.
+  const client = new AwsClient({ ...credentials, service: 's3', region, retries: 0 })
+  return (name: string, init: RequestInit) => client.fetch(`${base}${trimmed(pathname)}/${name}`, init)
 }
 
 const trimmed = (text: string) => text.replace(/\/+$/, '')

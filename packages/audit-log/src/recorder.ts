@@ -1,17 +1,16 @@
 // Keeps the log's tree: appends every event to it, signs checkpoints, and records and publishes them.
-import { setTimeout as sleep } from 'node:timers/promises'
-import { auditCheckpointFold, recordCheckpoint } from '@paylog/domain/auditCheckpoint'
-import { type EventStore, newStream } from '@paylog/event-store/eventStore'
+import type { EventStore } from '@paylog/event-store/eventStore'
 import { LogMismatchError } from '@paylog/event-store/follow/followLog'
-import { auditCheckpointStream } from '@paylog/event-store/streamName'
 import { holdLock } from '@paylog/runtime/postgres/lock'
 import { keepRunning } from '@paylog/runtime/process/keepRunning'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import type { Signing } from './config.ts'
-import { InconsistentTreeError, requireConsistentTree, signCheckpoint } from './signing.ts'
-import { readTree, type StoredCheckpoint, undeliveredCheckpoints } from './treeStore.ts'
-import { createTreeWriter, recordTreeStopped, TreeLostError, type TreeWriter } from './treeWriter.ts'
+import { type Deliver, keepDelivering, type Place, recordInLog } from './delivery.ts'
+import { createMemory, InconsistentTreeError, publishedSource, searchLog, storedSource } from './remembered.ts'
+import { createSigner, signInTime } from './signer.ts'
+import { IncompleteTreeError } from './tiles.ts'
+import { createTreeWriter, recordTreeStopped, type TreeWriter } from './treeWriter.ts'
 
 /** The state of a recorder, for health checks. */
 export type RecorderState = {
@@ -20,7 +19,7 @@ export type RecorderState = {
     /** Another process keeps the tree; this one waits to take over. */
     | 'standing by'
     | 'running'
-    /** Because the log is not that of the tree, or the tree not that of the last checkpoint. */
+    /** Because the log is not that of the tree, or the tree does not extend what was signed. */
     | 'stopped'
   /** Whether the log can be read. */
   isConnected: boolean
@@ -32,21 +31,13 @@ export const startingRecorder = (): RecorderState => ({ role: 'starting', isConn
 const treeLock = 'audit log'
 
 const maxBatch = 500
-/** Checkpoints are signed at least this often, also while the log is read for the first time. */
-const maxUnsignedLeaves = 10_000
 /** Pause before running again after an error. */
 const pauseMs = 1_000
-/** How often the recorder checks whether a checkpoint is due. */
-const signingPollMs = 250
-/** Pause after a checkpoint could not be recorded or published. */
-const deliveryPauseMs = 10_000
-/** How often it looks for checkpoints to deliver. */
-const deliveryPollMs = 1_000
 
 type Options = {
   readonly databaseUrl: string
   readonly pool: Pool
-  readonly store: Pick<EventStore, 'followRaw' | 'handle'>
+  readonly store: Pick<EventStore, 'followRaw' | 'handle' | 'checkpointBefore' | 'readBackwards'>
   /** Undefined without a key: the tree is kept, and nothing is signed. */
   readonly signing: Signing | undefined
   /** Updated in place. */
@@ -61,24 +52,33 @@ type RunningOptions = Options & { readonly state: RecorderState }
  * Holds the tree's lock and keeps the tree until the signal aborts, or waits for the lock as a standby. It survives a lost
  * lock, database or event store.
  *
- * At a log that is not the tree's, and at a tree that is not the last checkpoint's, it stops, and looks every second whether
+ * At a log that is not the tree's, and at a tree that does not extend what was signed, it stops, and looks every second whether
  * that has changed.
  */
 export async function runRecorder(options: Options): Promise<void> {
   const { signal, signing, state = startingRecorder() } = options
   const log = options.log.child({ tree: treeLock })
   if (signing === undefined) log.info('AUDIT_SIGNING_KEY is not set: no checkpoints of the log are signed')
+  else if (signing.stateFile === undefined && signing.readPublished === undefined)
+    log.warn(
+      { action: 'set AUDIT_STATE_FILE or AUDIT_CHECKPOINT_URL' },
+      'nothing outside of Postgres and the log remembers what was signed: who can write to both can have another history signed',
+    )
   await keepRunning(() => holdTree({ ...options, state, log }), {
     signal,
     pauseMs,
     onError: (err) => {
-      if (isFinal(err)) log.fatal({ err, action: 'run "ops audit verify"' }, 'the tree of the log has stopped')
+      if (isFinal(err)) log.fatal({ err, action: stoppedAction }, 'the tree of the log has stopped')
       else log.warn({ err, pauseMs }, 'could not keep the tree of the log, trying again')
     },
   })
 }
 
-const isFinal = (error: unknown) => error instanceof LogMismatchError || error instanceof InconsistentTreeError
+const stoppedAction =
+  'keep a copy of Postgres and of the log, and run "ops audit verify"; docs/audit.md, "After the log was cut or restored"'
+
+const isFinal = (error: unknown) =>
+  error instanceof LogMismatchError || error instanceof InconsistentTreeError || error instanceof IncompleteTreeError
 
 async function holdTree(options: RunningOptions): Promise<void> {
   const { databaseUrl, state, signal, log } = options
@@ -106,37 +106,57 @@ async function recordStop({ pool, state, log }: RunningOptions, error: unknown):
 }
 
 async function keepTree(options: RunningOptions): Promise<void> {
-  const { pool, store, signing, state, log } = options
-  await requireConsistentTree(pool, (await readTree(pool)).size)
+  const { pool, store, signing, signal, log } = options
   const writer = createTreeWriter(pool)
-  const sign = signing === undefined ? async () => {} : createSign(pool, signing, writer, log)
-  const follow = (signal: AbortSignal) =>
-    store.followRaw({
-      name: treeLock,
-      start: () => writer.start(),
-      handle: async (batch) => {
-        await writer.append(batch)
-        if (writer.unsignedLeaves() >= maxUnsignedLeaves) await sign()
-      },
-      maxBatch,
-      connected: (isConnected) => {
-        if (isConnected && state.role !== 'running') log.info('the tree of the log is kept')
-        if (isConnected) state.role = 'running'
-        state.isConnected = isConnected
-      },
-      signal,
-      log,
-    })
-  if (signing === undefined) return await follow(options.signal)
-  const { publish, intervalMs } = signing
+  if (signing === undefined) return await follow(options, writer, { onBatch: async () => {}, signedSize: () => 0 })
+  const sources = [storedSource(pool), await searchLog(store, signing), ...publishedSource(signing, signal, log)]
+  const memory = createMemory(signing, sources)
+  await writer.start()
+  const signer = await createSigner(options, memory, writer)
+  const { publish, verifiers, intervalMs } = signing
   const deliver = (place: Place, work: Deliver) => (signal: AbortSignal) =>
-    keepDelivering({ pool, place, deliver: work, signal, log })
-  await runTogether(options.signal, [
-    follow,
-    (signal) => signInTime({ pool, writer, intervalMs, sign, signal }),
+    keepDelivering({ pool, place, deliver: work, verifiers, signal, log })
+  await runTogether(signal, [
+    (signal) => follow({ ...options, signal }, writer, { onBatch: signer.signLarge, signedSize: memory.newestSize }),
+    (signal) => signInTime({ pool, signer, intervalMs, signal }),
     deliver('recorded_at', (checkpoint) => recordInLog(store, checkpoint)),
-    ...(publish === undefined ? [] : [deliver('published_at', publish)]),
+    ...(publish === undefined
+      ? []
+      : [
+          deliver('published_at', (checkpoint, signal) =>
+            publish({ ...checkpoint, isLatest: checkpoint.size >= memory.newestSize() }, signal),
+          ),
+        ]),
   ])
+}
+
+async function follow(
+  { pool, store, state, signal, log }: RunningOptions,
+  writer: TreeWriter,
+  { onBatch, signedSize }: { readonly onBatch: () => Promise<void>; readonly signedSize: () => number },
+): Promise<void> {
+  await store.followRaw({
+    name: treeLock,
+    start: () => writer.start(),
+    handle: async (batch) => {
+      await writer.append(batch)
+      await onBatch()
+    },
+    maxBatch,
+    connected: (isConnected) => {
+      state.isConnected = isConnected
+      // What has stopped it may show again when the tree is as large as what was signed.
+      const isOver = state.role !== 'stopped' || writer.head().size >= signedSize()
+      if (!isConnected || !isOver || state.role === 'running') return
+      state.role = 'running'
+      log.info('the tree of the log is kept')
+      recordTreeStopped(pool, null).catch((err: unknown) =>
+        log.error({ err }, 'could not store that the tree continues'),
+      )
+    },
+    signal,
+    log,
+  })
 }
 
 /** Runs all until the signal aborts or one fails, which stops the others. @throws the first error */
@@ -155,96 +175,4 @@ async function runTogether(
     ),
   )
   if (failure !== undefined) throw failure.error
-}
-
-/** @returns a function that signs what is new; calls at the same time share its work */
-function createSign(pool: Pool, { key }: Signing, writer: TreeWriter, log: Logger) {
-  let pending: Promise<void> | undefined
-  const signOnce = async () => {
-    const size = writer.size()
-    const result = await signCheckpoint(pool, key)
-    if (result.outcome === 'signed') {
-      log.debug({ size: result.size }, 'signed a checkpoint')
-      writer.forgetUnsigned(result.leaves)
-    } else if (result.outcome === 'behind') {
-      log.warn(result, 'the tree has fewer leaves than the last checkpoint, and nothing is signed until it has more')
-      writer.forgetUnsigned(writer.unsignedLeaves())
-    } else if (result.size < size) throw new TreeLostError('The tree was restarted meanwhile')
-  }
-  return () => {
-    pending ??= signOnce().finally(() => {
-      pending = undefined
-    })
-    return pending
-  }
-}
-
-/**
- * Signs new leaves as soon as the last checkpoint is old enough; the first ones an interval after the start.
- * @throws TreeLostError at the latest after an interval, also when nothing is new
- */
-async function signInTime(options: {
-  readonly pool: Pool
-  readonly writer: TreeWriter
-  readonly intervalMs: number
-  readonly sign: () => Promise<void>
-  readonly signal: AbortSignal
-}): Promise<void> {
-  const { writer, intervalMs, sign, signal } = options
-  const { rows } = await options.pool.query<{ age_ms: number | null }>(
-    'select extract(epoch from now() - max(made_at))::float8 * 1000 as age_ms from audit.checkpoints',
-  )
-  let signedAt = performance.now() - (rows[0]?.age_ms ?? 0)
-  let triedAt = performance.now()
-  while (!signal.aborted) {
-    const isNew = writer.unsignedLeaves() > 0
-    if (performance.now() - (isNew ? signedAt : triedAt) >= intervalMs) {
-      await sign()
-      triedAt = performance.now()
-      if (isNew) signedAt = triedAt
-    }
-    await sleep(signingPollMs, undefined, { signal }).catch(() => undefined)
-  }
-}
-
-type Place = 'recorded_at' | 'published_at'
-type Deliver = (checkpoint: StoredCheckpoint, signal: AbortSignal) => Promise<void>
-
-async function recordInLog(store: Pick<EventStore, 'handle'>, checkpoint: StoredCheckpoint): Promise<void> {
-  const { size, root, note, made_at } = checkpoint
-  const id = `checkpoint-${size}`
-  const event = { size, root_hash: root.toString('base64'), note, occurred_at: made_at.toISOString() }
-  await store.handle({
-    stream: auditCheckpointStream(size),
-    fold: auditCheckpointFold,
-    decide: (recorded) => recordCheckpoint(recorded, event),
-    metadata: { correlationId: id, causationId: id, actor: 'projector' },
-    known: newStream(auditCheckpointFold),
-  })
-}
-
-/** Delivers checkpoints in their order, each until it worked. */
-async function keepDelivering(options: {
-  readonly pool: Pool
-  readonly place: Place
-  readonly deliver: Deliver
-  readonly signal: AbortSignal
-  readonly log: Logger
-}): Promise<void> {
-  const { pool, place, deliver, signal, log } = options
-  const deliverAll = async () => {
-    const checkpoints = await undeliveredCheckpoints(pool, place)
-    for (const checkpoint of checkpoints) {
-      if (signal.aborted) return
-      await deliver(checkpoint, signal)
-      await pool.query(`update audit.checkpoints set ${place} = now() where size = $1`, [checkpoint.size])
-    }
-    if (checkpoints.length === 0) await sleep(deliveryPollMs, undefined, { signal })
-  }
-  await keepRunning(deliverAll, {
-    signal,
-    pauseMs: deliveryPauseMs,
-    onError: (err) =>
-      log.warn({ err, place, pauseMs: deliveryPauseMs }, 'a checkpoint could not be delivered, trying again'),
-  })
 }

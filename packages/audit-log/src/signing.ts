@@ -1,16 +1,12 @@
-// Signs checkpoints of the stored tree: never one that does not extend the last one.
+// Signs checkpoints of the tree: never one that does not extend what is remembered.
 import type { Pool } from 'pg'
 import { checkpointText } from './checkpoint.ts'
-import { type SigningKey, signNote } from './note.ts'
-import { treeRoot } from './tree.ts'
-import { newestCheckpoint, readTree, type StoredCheckpoint, storedHashes } from './treeStore.ts'
+import { signNote } from './note.ts'
+import { type Memory, requireExtension } from './remembered.ts'
+import { newestCheckpoint, readTree } from './treeStore.ts'
+import { TreeLostError, type TreeWriter } from './treeWriter.ts'
 
 type Queryable = Pick<Pool, 'query'>
-
-/** The stored tree does not extend the last signed checkpoint: one of them was changed. */
-export class InconsistentTreeError extends Error {
-  override readonly name = 'InconsistentTreeError'
-}
 
 export type SigningResult =
   /** `leaves`: how many events other than checkpoints are new in it. */
@@ -21,16 +17,32 @@ export type SigningResult =
   | { readonly outcome: 'behind'; readonly size: number; readonly signedSize: number }
 
 /**
- * Signs the tree as it is stored, and stores the checkpoint.
- * @throws InconsistentTreeError when the stored tree does not have the last checkpoint's root at its size
+ * Signs the tree of a writer, remembers the checkpoint, and stores it, in this order: after a crash the tree still extends what
+ * is remembered, and the same checkpoint is signed again.
+ * @throws InconsistentTreeError when the tree does not extend what is remembered; TreeLostError when it was restarted meanwhile
  */
-export async function signCheckpoint(db: Queryable, key: SigningKey): Promise<SigningResult> {
-  const { size, unsignedLeaves: leaves } = await readTree(db)
-  if (leaves === 0) return { outcome: 'nothing new', size }
-  const last = await requireConsistentTree(db, size)
-  if (last !== undefined && size <= last.size) return { outcome: 'behind', size, signedSize: last.size }
-  const root = await treeRoot(size, storedHashes(db))
-  const note = signNote(checkpointText({ origin: key.name, size, root }), key)
+export async function signCheckpoint(
+  db: Queryable,
+  writer: Pick<TreeWriter, 'head' | 'unsignedLeaves'>,
+  memory: Memory,
+): Promise<SigningResult> {
+  const head = writer.head()
+  const leaves = writer.unsignedLeaves()
+  const { size, root } = head
+  if ((await readTree(db)).size < size) throw new TreeLostError('The tree was restarted meanwhile')
+  const recalled = await memory.recall()
+  await requireExtension(db, head, recalled)
+  const { keys } = recalled
+  const [key] = keys
+  const storedSize = (await newestCheckpoint(db))?.size ?? 0
+  const signedSize = Math.max(recalled.checkpoints[0]?.size ?? 0, storedSize)
+  // A new key is introduced at once, so that the former one is needed for one start only.
+  const isIntroduced = keys.length > 1 && size > signedSize
+  if (key === undefined || (leaves === 0 && !isIntroduced)) return { outcome: 'nothing new', size }
+  // What is remembered and not stored was interrupted by a crash.
+  if (size < signedSize || size === storedSize) return { outcome: 'behind', size, signedSize }
+  const note = signNote(checkpointText({ origin: key.name, size, root }), ...keys)
+  memory.remember(note)
   const { rows } = await db.query<{ signed: boolean }>({
     name: 'store checkpoint',
     text: `with signed as (
@@ -38,28 +50,11 @@ export async function signCheckpoint(db: Queryable, key: SigningKey): Promise<Si
         select $1, $2, $3 where not exists (select from audit.checkpoints where size >= $1)
         returning true
       ), counted as (
-        update audit.tree set unsigned_leaves = unsigned_leaves - $4 where exists (select from signed)
+        update audit.tree set unsigned_leaves = greatest(unsigned_leaves - $4, 0) where exists (select from signed)
       )
       select exists (select from signed) as signed`,
     values: [size, root, note, leaves],
   })
   if (rows[0]?.signed !== true) throw new Error('Another process signed a checkpoint meanwhile')
   return { outcome: 'signed', size, leaves }
-}
-
-/**
- * Compares the stored tree with the last checkpoint, unless it has fewer leaves.
- * @returns the last checkpoint
- * @throws InconsistentTreeError
- */
-export async function requireConsistentTree(db: Queryable, size: number): Promise<StoredCheckpoint | undefined> {
-  const last = await newestCheckpoint(db)
-  if (last === undefined || size < last.size) return last
-  const root = await treeRoot(last.size, storedHashes(db))
-  if (!root.equals(last.root))
-    throw new InconsistentTreeError(
-      `The first ${last.size} leaves of the stored tree have the root ${root.toString('base64')}, but the signed ` +
-        `checkpoint of this size has ${last.root.toString('base64')}: the tree or the log was changed`,
-    )
-  return last
 }

@@ -1,6 +1,11 @@
 // Tiles: 256 hashes of one level of the tree side by side (c2sp.org/tlog-tiles), which is how the tree is stored.
 import { completeHash, type HashReader, hashBytes, type TreeNode } from './tree.ts'
 
+/** The stored tree lacks hashes that it must have. */
+export class IncompleteTreeError extends Error {
+  override readonly name = 'IncompleteTreeError'
+}
+
 /** A tile has the hashes of 256 nodes; those of the next level are the roots of full tiles. */
 const tileHeight = 8
 export const tileWidth = 2 ** tileHeight
@@ -68,7 +73,9 @@ export function tileReader(readTiles: (places: readonly TilePlace[]) => Promise<
     return wanted.map(({ tile, first, count }) => {
       const bytes = tiles.get(keyOf(tile))?.subarray(first * hashBytes, (first + count) * hashBytes)
       if (bytes?.length !== count * hashBytes)
-        throw new Error(`The stored tree has no hashes ${first} to ${first + count - 1} in tile ${keyOf(tile)}`)
+        throw new IncompleteTreeError(
+          `The stored tree has no hashes ${first} to ${first + count - 1} in tile ${keyOf(tile)}`,
+        )
       return completeHash(hashesIn(bytes))
     })
   }

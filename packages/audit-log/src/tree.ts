@@ -88,6 +88,15 @@ export type Frontier = {
 /** The root of a tree to which leaves are appended, without storing the tree: one hash per bit of its size. */
 export const createFrontier = (): Frontier => frontierOf([], 0)
 
+/** The tree of the first `size` leaves, from stored hashes. @throws the errors of `read` */
+export async function readFrontier(size: number, read: HashReader): Promise<Frontier> {
+  const nodes = completeSubtrees({ from: 0, to: size })
+  const hashes = nodes.length === 0 ? [] : await read(nodes)
+  const subtrees: (Buffer | undefined)[] = []
+  for (const [at, { level }] of nodes.entries()) subtrees[level] = hashes[at]
+  return frontierOf(subtrees, size)
+}
+
 /** @param subtrees by level: a complete subtree, or nothing */
 function frontierOf(subtrees: (Buffer | undefined)[], leaves: number): Frontier {
   let size = leaves

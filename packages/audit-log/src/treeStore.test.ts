@@ -6,9 +6,10 @@ import { testPool } from '@paylog/testing/testPool'
 import t from 'tap'
 import { parseCheckpoint } from './checkpoint.ts'
 import { leafData, leafHash } from './leaf.ts'
-import { newSigningKey, openNote, parseSigningKey, parseVerifierKey } from './note.ts'
+import { newSigningKey, openNote, parseSigningKey, parseVerifierKey, type SigningKey } from './note.ts'
 import { consistencyProof, inclusionProof, verifyConsistency, verifyInclusion } from './proofs.ts'
-import { InconsistentTreeError, signCheckpoint } from './signing.ts'
+import { createMemory, InconsistentTreeError, storedSource } from './remembered.ts'
+import { signCheckpoint } from './signing.ts'
 import { naiveRoot } from './testing/naiveTree.ts'
 import { treeRoot } from './tree.ts'
 import { coveringCheckpoint, leafIndexes, readCheckpoints, readLeaves, readTree, storedHashes } from './treeStore.ts'
@@ -50,6 +51,13 @@ async function appendAll(events: readonly RawEvent[], batchSizes: readonly numbe
     at += size
   }
   return writer
+}
+
+async function sign(key: SigningKey) {
+  const writer = createTreeWriter(pool)
+  await writer.start()
+  const verifiers = [parseVerifierKey(key.verifierKey)]
+  return await signCheckpoint(pool, writer, createMemory({ key, verifiers }, [storedSource(pool)]))
 }
 
 const rootOf = (events: readonly RawEvent[]) => naiveRoot(events.map(leafData))
@@ -123,15 +131,15 @@ t.test('a writer that another one has overtaken changes nothing', async (t) => {
 t.test('only new events other than checkpoints are signed, and each checkpoint extends the last one', async (t) => {
   const { signingKey, verifierKey } = newSigningKey('example.com/payments')
   const [key, verifier] = [parseSigningKey(signingKey), parseVerifierKey(verifierKey)]
-  t.match(await signCheckpoint(pool, key), { outcome: 'nothing new' })
+  t.match(await sign(key), { outcome: 'nothing new' })
   // The second size is the first one in the order of texts.
   const events = [...eventsFrom(0, 300), ...eventsFrom(300, 2, 'auditCheckpoint-300'), ...eventsFrom(302, 998)]
   await appendAll(events.slice(0, 300), [300])
-  t.same(await signCheckpoint(pool, key), { outcome: 'signed', size: 300, leaves: 300 })
+  t.same(await sign(key), { outcome: 'signed', size: 300, leaves: 300 })
   await appendAll(events.slice(300, 302), [2])
-  t.match(await signCheckpoint(pool, key), { outcome: 'nothing new' })
+  t.match(await sign(key), { outcome: 'nothing new' })
   await appendAll(events.slice(302), [998])
-  t.same(await signCheckpoint(pool, key), { outcome: 'signed', size: 1_300, leaves: 998 })
+  t.same(await sign(key), { outcome: 'signed', size: 1_300, leaves: 998 })
   const checkpoints = await Array.fromAsync(readCheckpoints(pool))
   t.same(
     checkpoints.map(({ note }) => parseCheckpoint(openNote(note, verifier))),
@@ -150,20 +158,20 @@ t.test('nothing is signed when the stored tree no longer has the root of the las
   const key = parseSigningKey(newSigningKey('example.com/payments').signingKey)
   const events = eventsFrom(0, 400)
   await appendAll(events.slice(0, 300), [300])
-  await signCheckpoint(pool, key)
+  await sign(key)
   await appendAll(events.slice(300), [100])
   await pool.query(
     'update audit.tiles set hashes = set_byte(hashes, 7, get_byte(hashes, 7) # 1) where level = 0 and index = 1',
   )
-  await t.rejects(signCheckpoint(pool, key), InconsistentTreeError)
+  await t.rejects(sign(key), InconsistentTreeError)
   await restartTree(pool)
   await appendAll(events.slice(0, 299), [299])
-  t.same(await signCheckpoint(pool, key), { outcome: 'behind', size: 299, signedSize: 300 })
+  t.same(await sign(key), { outcome: 'behind', size: 299, signedSize: 300 })
   await appendAll(events.slice(299), [101])
-  t.match(await signCheckpoint(pool, key), { outcome: 'signed', size: 400 }, 'the rebuilt tree extends it')
+  t.match(await sign(key), { outcome: 'signed', size: 400 }, 'the rebuilt tree extends it')
   await restartTree(pool)
   await appendAll(eventsFrom(0, 500), [500])
-  await t.rejects(signCheckpoint(pool, key), InconsistentTreeError, 'another log')
+  await t.rejects(sign(key), InconsistentTreeError, 'another log')
   t.equal((await Array.fromAsync(readCheckpoints(pool))).length, 2)
 })
 

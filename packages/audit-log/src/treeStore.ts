@@ -1,7 +1,7 @@
 // Reads the stored tree and its checkpoints: the schema `audit`.
 import type { LogCheckpoint } from '@paylog/domain/events'
 import type { Pool } from 'pg'
-import { hashesIn, type TilePlace, tileReader, tileWidth } from './tiles.ts'
+import { hashesIn, IncompleteTreeError, type TilePlace, tileReader, tileWidth } from './tiles.ts'
 import { type HashReader, hashBytes } from './tree.ts'
 
 type Queryable = Pick<Pool, 'query'>
@@ -83,7 +83,7 @@ export async function readTiles(db: Queryable, places: readonly TilePlace[]): Pr
   const found = new Map(rows.map(({ at, ...tile }) => [at, tile]))
   return places.map(({ level, index }, at) => {
     const tile = found.get(at)
-    if (tile === undefined) throw new Error(`The stored tree has no tile ${level}/${index}`)
+    if (tile === undefined) throw new IncompleteTreeError(`The stored tree has no tile ${level}/${index}`)
     return tile
   })
 }

@@ -4,8 +4,9 @@ import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { categoryOf } from '@paylog/event-store/streamName'
 import type { Pool } from 'pg'
 import { leafHash } from './leaf.ts'
-import { createTiles, hashesIn, openTilesOf, type Tile } from './tiles.ts'
-import { positionsAsBytes, positionsIn, readTiles, readTree } from './treeStore.ts'
+import { createTiles, hashesIn, IncompleteTreeError, openTilesOf, type Tile } from './tiles.ts'
+import { createFrontier, readFrontier } from './tree.ts'
+import { positionsAsBytes, positionsIn, readTiles, readTree, storedHashes } from './treeStore.ts'
 
 type Queryable = Pick<Pool, 'query'>
 
@@ -13,6 +14,8 @@ type Queryable = Pick<Pool, 'query'>
 export class TreeLostError extends Error {
   override readonly name = 'TreeLostError'
 }
+
+export type TreeHead = { readonly size: number; readonly root: Buffer }
 
 export type TreeWriter = {
   /** Reads where the tree ends. @returns the position to continue after; undefined for the start of the log */
@@ -22,8 +25,13 @@ export type TreeWriter = {
    * @throws TreeLostError when another process changed the tree; Error when the database fails: call `start` again
    */
   append(batch: { readonly events: readonly RawEvent[]; readonly position: LogCheckpoint }): Promise<void>
-  /** Leaves of the tree, as far as this writer has seen. */
-  size(): number
+  /**
+   * Size and root of the tree as this writer has appended it. What it appended itself is not read from the stored tree again,
+   * so that what is signed follows from the log.
+   */
+  head(): TreeHead
+  /** The last event that was read. */
+  reached(): LogCheckpoint | undefined
   /** Leaves since the last checkpoint that are not checkpoints, as far as this writer has seen. */
   unsignedLeaves(): number
   /** No longer counts these leaves. */
@@ -31,7 +39,7 @@ export type TreeWriter = {
 }
 
 export function createTreeWriter(db: Queryable): TreeWriter {
-  let size = 0
+  let frontier = createFrontier()
   let unsigned = 0
   let reached: LogCheckpoint | undefined
   let tiles = createTiles([])
@@ -39,21 +47,27 @@ export function createTreeWriter(db: Queryable): TreeWriter {
     async start() {
       const tree = await readTree(db)
       tiles = createTiles(await readOpenTiles(db, tree.size))
-      size = tree.size
+      frontier = await readFrontier(tree.size, storedHashes(db))
       unsigned = tree.unsignedLeaves
       reached = tree.position
       return reached
     },
     async append({ events, position }) {
-      for (const event of events) tiles.append(leafHash(event), event.position.commit)
+      const appended = frontier.copy()
+      for (const event of events) {
+        const hash = leafHash(event)
+        tiles.append(hash, event.position.commit)
+        appended.append(hash)
+      }
       const ofOthers = events.filter(({ stream }) => categoryOf(stream) !== 'auditCheckpoint').length
-      const change = { from: reached, to: position, size: size + events.length, unsigned: ofOthers }
+      const change = { from: reached, to: position, size: appended.size(), unsigned: ofOthers }
       await writeTree(db, change, tiles.takeChanged())
-      size = change.size
+      frontier = appended
       unsigned += ofOthers
       reached = position
     },
-    size: () => size,
+    head: () => ({ size: frontier.size(), root: frontier.root() }),
+    reached: () => reached,
     unsignedLeaves: () => unsigned,
     forgetUnsigned(leaves) {
       unsigned = Math.max(unsigned - leaves, 0)
@@ -69,7 +83,9 @@ async function readOpenTiles(db: Queryable, size: number): Promise<readonly Tile
     const { hashes, positions } = stored.get(level) ?? { hashes: Buffer.alloc(0), positions: null }
     const tile = { level, index, hashes: hashesIn(hashes), positions: positions === null ? [] : positionsIn(positions) }
     if (tile.hashes.length !== count)
-      throw new Error(`The stored tree of ${size} leaves has ${tile.hashes.length} hashes in tile ${level}/${index}`)
+      throw new IncompleteTreeError(
+        `The stored tree of ${size} leaves has ${tile.hashes.length} hashes in tile ${level}/${index}`,
+      )
     return tile
   })
 }
@@ -92,7 +108,7 @@ async function writeTree(
     text: `with moved as (
         update audit.tree
         set size = $1, unsigned_leaves = unsigned_leaves + $2, commit_position = $3, prepare_position = $4, event_id = $5,
-          stopped_because = null, updated_at = now()
+          updated_at = now()
         where commit_position is not distinct from $6::bigint and event_id is not distinct from $7::uuid
         returning true
       ), written as (
@@ -120,9 +136,9 @@ async function writeTree(
   if (rows[0]?.moved !== true) throw new TreeLostError('The tree was changed meanwhile')
 }
 
-/** Stores for operators why the recorder stopped. The reason stays until it continues. */
-export async function recordTreeStopped(db: Queryable, reason: string): Promise<void> {
-  await db.query('update audit.tree set stopped_because = $1', [reason])
+/** Stores for operators why the recorder stopped; null when it continues. */
+export async function recordTreeStopped(db: Queryable, reason: string | null): Promise<void> {
+  await db.query('update audit.tree set stopped_because = $1 where stopped_because is distinct from $1', [reason])
 }
 
 /**

@@ -30,7 +30,7 @@ import {
   rawBatch,
   readBatches,
 } from './read/readBatches.ts'
-import type { RawPage } from './read/readPage.ts'
+import { type RawPage, readPagesBackwards } from './read/readPage.ts'
 import {
   isInLog,
   type ReadRange,
@@ -155,6 +155,8 @@ export type EventStore = {
    * not count. `readLog` from there starts with the event at the position, or the first one after it.
    */
   checkpointBefore(position: LogPosition | undefined): Promise<LogCheckpoint | undefined>
+  /** The events of the log in reverse order, the server's too, page by page. @throws DomainError `event_store_unavailable` */
+  readBackwards(): AsyncGenerator<readonly RawEvent[], void>
   /** Whether this is the log of the checkpoint: its event is at its position. */
   has(checkpoint: LogCheckpoint): Promise<boolean>
   /**
@@ -286,7 +288,10 @@ function follows(source: FollowSource, decoder: Decoder): Pick<EventStore, 'foll
 /** Reads without decoding. */
 function rawReads(
   reads: CallContext,
-): Pick<EventStore, 'lag' | 'exportPage' | 'readRawPage' | 'head' | 'headTime' | 'checkpointBefore' | 'has'> {
+): Pick<
+  EventStore,
+  'lag' | 'exportPage' | 'readRawPage' | 'head' | 'headTime' | 'checkpointBefore' | 'readBackwards' | 'has'
+> {
   return {
     lag: (position, prefixes, limits) => measureLag(reads, position, prefixes, limits),
     exportPage: (request) => readExportPage(reads, request),
@@ -294,6 +299,7 @@ function rawReads(
     head: async () => (await readLogEnd(reads))?.position,
     headTime: async () => (await readLogEnd(reads))?.created,
     checkpointBefore: (position) => readCheckpointBefore(reads, position),
+    readBackwards: () => readPagesBackwards(reads),
     has: (checkpoint) => isInLog(reads, checkpoint),
   }
 }

@@ -54,10 +54,12 @@ const withSecond = (changes: Partial<typeof second>): ProofFile => ({
 })
 
 t.test('a proof has the exact bytes of its events, and is accepted', async (t) => {
-  t.same(checkProof(file, verifier), { origin, size: 5, root: await treeRoot(5, tree.read) })
+  t.same(checkProof(file, [verifier]), { origin, size: 5, root: await treeRoot(5, tree.read) })
   t.equal(second.data?.includes('\n'), true)
   t.same(leafFieldsOf(second).metadata, Buffer.of(0xff))
 })
+
+const { data: _, ...withoutData } = second
 
 t.test('the first thing that is wrong with a proof is named', (t) => {
   const otherKey = parseVerifierKey(newSigningKey('other.example').verifierKey)
@@ -67,6 +69,10 @@ t.test('the first thing that is wrong with a proof is named', (t) => {
       /^payment-.*@1 \(Step1\): The proof leads to another root$/,
     ],
     [withSecond({ metadata_base64: '/g==' }), /leads to another root$/],
+    [withSecond({ data_base64: 'e30=' }), /@1 \(Step1\): It has both data and data_base64$/],
+    [withSecond({ metadata: '{}' }), /It has both metadata and metadata_base64$/],
+    [{ ...file, events: [first, withoutData, third] }, /It has neither data nor data_base64$/],
+    [withSecond({ metadata_base64: '/x==' }), /Its metadata is not a text of bytes$/],
     [withSecond({ id: randomUUID() }), /leads to another root$/],
     [withSecond({ type: 'Step9' }), /\(Step9\): The proof leads to another root$/],
     [withSecond({ index: 2 }), /^payment-.*@1/],
@@ -87,8 +93,8 @@ t.test('the first thing that is wrong with a proof is named', (t) => {
     [{ ...file, checkpoint: 'none' }, /^the checkpoint: /],
     [{ ...file, payment: randomUUID() }, /is not an event of the payment$/],
   ]
-  for (const [changed, problem] of wrong) t.match(checkProof(changed, verifier), { problem })
-  t.match(checkProof(file, otherKey), { problem: /^the checkpoint: The note has no signature of a known key$/ })
+  for (const [changed, problem] of wrong) t.match(checkProof(changed, [verifier]), { problem })
+  t.match(checkProof(file, [otherKey]), { problem: /^the checkpoint: The note has no signature of a known key$/ })
   t.end()
 })
 
@@ -102,11 +108,16 @@ t.test('audit check-proof needs the key and the file only, and exits with 3 when
   t.match(proven, { code: 0, stderr: '' })
   t.match(proven.stdout, /^Proven by paylog\.example\/log, which signed the first 5 events of its log/)
   t.match(proven.stdout, / {2}1 +Step1 +2026-11-02T00:00:00\.000Z +3\n/)
+  t.match(proven.stdout, /up to revision 2, leaf 4 of the log\. Later events of it may exist/)
+  const { verifierKey: further } = newSigningKey(origin)
+  t.match(await check('--key', `${further},${verifierKey}`), { code: 0 }, 'with the key of a later time too')
   const json = JSON.parse((await check('--key', join(directory, 'key'), '--json')).stdout)
   t.match(json, {
     valid: true,
     payment,
     checkpoint: { origin, size: 5 },
+    proven_up_to: { revision: '2', index: 4 },
+    later_events_may_exist: true,
     events: [{ type: 'Step0', index: 1 }, {}, {}],
   })
   t.match(await check(), { code: 2, stderr: /--key is missing/ })
@@ -114,6 +125,15 @@ t.test('audit check-proof needs the key and the file only, and exits with 3 when
   writeFileSync(path, JSON.stringify(withSecond({ data: second.data?.replace('word', 'ward') ?? '' })))
   t.match(await check('--key', verifierKey), { code: 3, stderr: /proof\.json proves nothing: payment-.*@1 \(Step1\)/ })
   t.match(JSON.parse((await check('--key', verifierKey, '--json')).stdout), { valid: false })
+  for (const [from, to] of [
+    ['"payment":', '"amount":"100.00","payment":'],
+    ['"proof":', '"note":"refunded","proof":'],
+    ['"stream":', '"stream":"payment-other","stream":'],
+    ['"format":', '"p\\u0061yment":"other","format":'],
+  ] as const) {
+    writeFileSync(path, JSON.stringify(file).replace(from, to))
+    t.match(await check('--key', verifierKey), { code: 3, stderr: /proves nothing: it has / }, `with ${to}`)
+  }
   writeFileSync(path, '{"format":2}')
   t.match(await check('--key', verifierKey), {
     code: 1,

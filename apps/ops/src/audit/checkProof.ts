@@ -10,7 +10,7 @@ import { defineCommand } from '../defineCommand.ts'
 import { readText } from '../files.ts'
 import { visible } from '../payments/showText.ts'
 import { decodedHashes, leafFieldsOf, type ProofFile, type ProvenEvent, parseProofFile } from './proofFile.ts'
-import { requireVerifier, verifierOption } from './verifier.ts'
+import { requireVerifiers, verifierOption } from './verifier.ts'
 
 const exitWrong = 3
 
@@ -21,30 +21,31 @@ export const auditCheckProof = defineCommand({
   json: 'one object: whether the proof is valid, the first problem, and what is proven',
   about: [
     'Checks the signature of the checkpoint, and that the log that it signed has each of the events, with exactly these',
-    'bytes. Neither a server nor Postgres is needed.',
+    'bytes. Neither a server nor Postgres is needed. A proof ends at a revision: later events of the payment may exist.',
     '',
     'Exits with 0 when everything is proven, with 3 when something is wrong, and with 1 when the file cannot be read.',
   ],
   async run({ args: [path], options, environment }) {
-    const verifier = requireVerifier(options.key, environment)
-    const file = readProofFile(path)
-    const checked = checkProof(file, verifier)
+    const verifiers = requireVerifiers(options.key, environment)
+    const file = parseProofFile(readText(path))
+    if ('problem' in file) {
+      if (!file.isForged) throw new OpsError(`${path} ${file.problem}`)
+      const json = { valid: false, problem: file.problem, payment: null }
+      return { json, problem: `${path} ${file.problem}.`, exitCode: exitWrong }
+    }
+    const checked = checkProof(file, verifiers)
     if (!('problem' in checked)) return { json: checkedJson(file, checked), text: checkedText(file, checked) }
     const json = { valid: false, problem: checked.problem, payment: file.payment }
     return { json, problem: `${path} proves nothing: ${checked.problem}.`, exitCode: exitWrong }
   },
 })
 
-/** @throws OpsError for a file that cannot be read or is no proof */
-export function readProofFile(path: string): ProofFile {
-  const file = parseProofFile(readText(path))
-  if ('problem' in file) throw new OpsError(`${path} ${file.problem}`)
-  return file
-}
-
 /** @returns the checkpoint, or the first thing that is wrong */
-export function checkProof(file: ProofFile, verifier: VerifierKey): Checkpoint | { readonly problem: string } {
-  const checkpoint = orProblem('the checkpoint', () => openCheckpoint(file.checkpoint, verifier))
+export function checkProof(
+  file: ProofFile,
+  verifiers: readonly VerifierKey[],
+): Checkpoint | { readonly problem: string } {
+  const checkpoint = orProblem('the checkpoint', () => openCheckpoint(file.checkpoint, ...verifiers))
   if ('problem' in checkpoint) return checkpoint
   if (file.events.length === 0) return { problem: 'it has no events' }
   let previous = -1
@@ -80,6 +81,9 @@ function checkedJson({ payment, events }: ProofFile, { origin, size }: Checkpoin
     problem: null,
     payment,
     checkpoint: { origin, size },
+    proven_up_to: { revision: events.at(-1)?.revision, index: events.at(-1)?.index },
+    /** A proof cannot show that there are none. */
+    later_events_may_exist: true,
     events: events.map((event) => ({
       index: event.index,
       revision: event.revision,
@@ -90,6 +94,7 @@ function checkedJson({ payment, events }: ProofFile, { origin, size }: Checkpoin
 }
 
 function checkedText({ payment, events }: ProofFile, { origin, size }: Checkpoint): string {
+  const last = events.at(-1)
   const rows = events.map((event) =>
     [event.revision, event.type, occurredAt(event) ?? '-', String(event.index)].map(visible),
   )
@@ -98,7 +103,9 @@ function checkedText({ payment, events }: ProofFile, { origin, size }: Checkpoin
     '',
     table(['Revision', 'Event', 'Occurred', 'Leaf'], rows),
     '',
-    'Their contents in the file are the bytes that were recorded. Later events of the payment, if any, are not in the proof.',
+    'Their contents in the file are the bytes that were recorded.',
+    `This proves the payment up to revision ${last?.revision}, leaf ${last?.index} of the log. Later events of it may exist: a proof cannot show`,
+    'that there are none.',
   ].join('\n')
 }
 

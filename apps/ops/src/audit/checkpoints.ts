@@ -22,11 +22,11 @@ export type OpenedCheckpoints = {
  * @param paths files with a signed note, proofs of payments, manifests of exports, or directories of them
  * @throws OpsError for a path that cannot be read
  */
-export function openGivenCheckpoints(paths: readonly string[], verifier: VerifierKey): OpenedCheckpoints {
+export function openGivenCheckpoints(paths: readonly string[], verifiers: readonly VerifierKey[]): OpenedCheckpoints {
   const signed: SignedCheckpoint[] = []
   const invalid: InvalidCheckpoint[] = []
   for (const source of paths.flatMap(filesOf)) {
-    const opened = openSigned(noteIn(readText(source)), source, verifier)
+    const opened = openSigned(noteIn(readText(source)), source, verifiers)
     if ('reason' in opened) invalid.push(opened)
     else signed.push(opened)
   }
@@ -34,9 +34,13 @@ export function openGivenCheckpoints(paths: readonly string[], verifier: Verifie
 }
 
 /** @returns why it is invalid, if it is */
-export function openSigned(note: string, source: string, verifier: VerifierKey): SignedCheckpoint | InvalidCheckpoint {
+export function openSigned(
+  note: string,
+  source: string,
+  verifiers: readonly VerifierKey[],
+): SignedCheckpoint | InvalidCheckpoint {
   try {
-    const { size, root } = openCheckpoint(note, verifier)
+    const { size, root } = openCheckpoint(note, ...verifiers)
     return { size, root, source }
   } catch (error) {
     if (!(error instanceof NoteError)) throw error
@@ -73,16 +77,16 @@ function noteIn(text: string): string {
 export async function* storedCheckpoints(
   pool: Pool,
   options: {
-    readonly verifier: VerifierKey
+    readonly verifiers: readonly VerifierKey[]
     readonly upTo: number
     readonly onInvalid: (found: InvalidCheckpoint) => void
   },
 ): AsyncGenerator<SignedCheckpoint, void> {
-  const { verifier, upTo, onInvalid } = options
+  const { verifiers, upTo, onInvalid } = options
   for await (const { size, root, note } of readCheckpoints(pool)) {
     if (size > upTo) return
     const source = `the stored checkpoint ${size}`
-    const opened = openSigned(note, source, verifier)
+    const opened = openSigned(note, source, verifiers)
     if ('reason' in opened) onInvalid(opened)
     else if (opened.size !== size || !opened.root.equals(root))
       onInvalid({ source, reason: 'its row is not that of its note' })

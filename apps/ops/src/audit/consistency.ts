@@ -10,7 +10,7 @@ import { readText } from '../files.ts'
 import type { Pool } from '../system.ts'
 import { openSigned } from './checkpoints.ts'
 import { type ConsistencyFile, consistencyFileOf, encodedHashes } from './proofFile.ts'
-import { requireVerifier, verifierOption } from './verifier.ts'
+import { requireVerifiers, verifierOption } from './verifier.ts'
 
 const exitDifferent = 3
 
@@ -30,9 +30,9 @@ export const auditConsistency = defineCommand({
   ],
   async run({ args, options, environment, open }) {
     const pool = open.pool()
-    const verifier = () => requireVerifier(options.key, environment)
-    const older = await readState(pool, args[0], verifier)
-    const newer = await readState(pool, args[1], verifier)
+    const verifiers = () => requireVerifiers(options.key, environment)
+    const older = await readState(pool, args[0], verifiers)
+    const newer = await readState(pool, args[1], verifiers)
     if (older.size > newer.size) throw new UsageError(`A (${older.size} events) is larger than B (${newer.size})`)
     const file = await prove(pool, older, newer)
     return { json: file, text: consistencyText(file) }
@@ -57,19 +57,19 @@ async function prove(pool: Pool, older: TreeState, newer: TreeState): Promise<Co
 
 const stateOf = ({ size, root, note }: TreeState) => ({ size, root: root.toString('base64'), checkpoint: note })
 
-async function readState(pool: Pool, given: string, verifier: () => VerifierKey): Promise<TreeState> {
-  if (!/^\d{1,15}$/.test(given) || existsSync(given)) return opened(readText(given), given, verifier)
+async function readState(pool: Pool, given: string, verifiers: () => readonly VerifierKey[]): Promise<TreeState> {
+  if (!/^\d{1,15}$/.test(given) || existsSync(given)) return opened(readText(given), given, verifiers)
   const size = Number(given)
   const { size: stored } = await readTree(pool)
   if (size > stored) throw new OpsError(`The stored tree has ${stored} events, not ${size}.`)
   const checkpoint = await coveringCheckpoint(pool, size)
-  if (checkpoint?.size === size) return opened(checkpoint.note, `the checkpoint of ${size} events`, verifier)
+  if (checkpoint?.size === size) return opened(checkpoint.note, `the checkpoint of ${size} events`, verifiers)
   const root = await treeRoot(size, storedHashes(pool))
   return { size, root, note: null, name: `the tree of ${size} events` }
 }
 
-function opened(note: string, name: string, verifier: () => VerifierKey): TreeState {
-  const checkpoint = openSigned(note, name, verifier())
+function opened(note: string, name: string, verifiers: () => readonly VerifierKey[]): TreeState {
+  const checkpoint = openSigned(note, name, verifiers())
   if ('reason' in checkpoint) throw new OpsError(`${name}: ${checkpoint.reason}`, { exitCode: exitDifferent })
   return { ...checkpoint, note, name }
 }

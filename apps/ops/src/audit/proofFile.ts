@@ -2,16 +2,21 @@
 import type { LeafFields } from '@paylog/audit-log/leaf'
 import { ProofError } from '@paylog/audit-log/proofs'
 import { hashBytes } from '@paylog/audit-log/tree'
-import { type Static, Type } from 'typebox'
+import { type Static, type TProperties, Type } from 'typebox'
 import { Value } from 'typebox/value'
+import { visible } from '../payments/showText.ts'
 
 /** Raised whenever the layout changes. */
 const format = 1
 
 const Hashes = Type.Array(Type.String())
 
+/** What is not verified must not be there: a reader would believe it. */
+const closed = <Properties extends TProperties>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false })
+
 /** An event with the bytes that were recorded: as text if they are UTF-8, otherwise in base64. */
-const ProvenEvent = Type.Object({
+const ProvenEvent = closed({
   /** Of its leaf. */
   index: Type.Integer({ minimum: 0 }),
   stream: Type.String(),
@@ -26,7 +31,7 @@ const ProvenEvent = Type.Object({
 })
 export type ProvenEvent = Static<typeof ProvenEvent>
 
-const ProofFile = Type.Object({
+const ProofFile = closed({
   format: Type.Literal(format),
   /** The id of the payment. */
   payment: Type.String(),
@@ -49,8 +54,11 @@ export type ConsistencyFile = {
 export const proofFileOf = (content: Omit<ProofFile, 'format'>): ProofFile => ({ format, ...content })
 export const consistencyFileOf = (content: Omit<ConsistencyFile, 'format'>): ConsistencyFile => ({ format, ...content })
 
-/** @returns the reason, in words that follow the name of the file, when it is none */
-export function parseProofFile(text: string): ProofFile | { readonly problem: string } {
+/**
+ * @returns the reason, in words that follow the name of the file, when it is none; `isForged` when it is one with members that
+ *   nothing proves
+ */
+export function parseProofFile(text: string): ProofFile | { readonly problem: string; readonly isForged?: true } {
   let content: unknown
   try {
     content = JSON.parse(text)
@@ -59,11 +67,37 @@ export function parseProofFile(text: string): ProofFile | { readonly problem: st
   }
   const given = typeof content === 'object' && content !== null && 'format' in content ? content.format : format
   if (given !== format) return { problem: `has format ${given}, and this program supports format ${format} only` }
+  const repeated = repeatedMember(text)
+  if (repeated !== undefined) return { problem: `proves nothing: it has ${visible(repeated)} twice`, isForged: true }
   if (Value.Check(ProofFile, content)) return content
-  const [first] = Value.Errors(ProofFile, content)
+  const errors = [...Value.Errors(ProofFile, content)]
+  const unknown = errors.flatMap((error) =>
+    error.keyword === 'additionalProperties' ? error.params.additionalProperties : [],
+  )
+  if (unknown.length > 0)
+    return {
+      problem: `proves nothing: it has "${visible(String(unknown[0]))}", which is not a part of a proof`,
+      isForged: true,
+    }
+  const [first] = errors
   return {
     problem: `is not the proof of a payment: ${first?.instancePath || 'the file'} ${first?.message ?? 'is wrong'}`,
   }
+}
+
+/** The first name that an object has twice: of readers, some see the first member, and some the last. @param text valid JSON */
+function repeatedMember(text: string): string | undefined {
+  const open: Set<string>[] = []
+  for (const [token, name] of text.matchAll(/("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"|[{}]/g)) {
+    if (token === '{') open.push(new Set())
+    else if (token === '}') open.pop()
+    else if (name !== undefined) {
+      const key = JSON.parse(name)
+      if (open.at(-1)?.has(key)) return name
+      open.at(-1)?.add(key)
+    }
+  }
+  return undefined
 }
 
 export function provenEvent(event: LeafFields, index: number, proof: readonly Buffer[]): ProvenEvent {
@@ -80,10 +114,11 @@ export function provenEvent(event: LeafFields, index: number, proof: readonly Bu
   }
 }
 
+/** @throws ProofError unless data and metadata are there once each */
 export function leafFieldsOf(event: ProvenEvent): LeafFields {
   const { stream, revision, id, type } = event
-  const data = bytesOf(event.data, event.data_base64)
-  const metadata = bytesOf(event.metadata, event.metadata_base64)
+  const data = bytesOf('data', event.data, event.data_base64)
+  const metadata = bytesOf('metadata', event.metadata, event.metadata_base64)
   return { stream, revision: BigInt(revision), id, type, data, metadata }
 }
 
@@ -108,5 +143,12 @@ function content<Name extends 'data' | 'metadata'>(name: Name, bytes: Uint8Array
   }
 }
 
-const bytesOf = (text: string | undefined, base64: string | undefined): Buffer =>
-  text === undefined ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(text)
+function bytesOf(name: string, text: string | undefined, base64: string | undefined): Buffer {
+  if (text !== undefined && base64 !== undefined) throw new ProofError(`It has both ${name} and ${name}_base64`)
+  if (text === undefined && base64 === undefined) throw new ProofError(`It has neither ${name} nor ${name}_base64`)
+  const bytes = text === undefined ? Buffer.from(base64 ?? '', 'base64') : Buffer.from(text)
+  // Readers differ in what they see in another text of the same bytes.
+  if (text === undefined ? bytes.toString('base64') !== base64 : !text.isWellFormed())
+    throw new ProofError(`Its ${name} is not a text of bytes`)
+  return bytes
+}

@@ -1,7 +1,10 @@
 // A log that was cut stops the tree, and `audit restart` continues it without losing what was signed.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { newSigningKey } from '@paylog/audit-log/note'
+import { pathToFileURL } from 'node:url'
+import { checkpointText } from '@paylog/audit-log/checkpoint'
+import { newSigningKey, parseSigningKey, signNote } from '@paylog/audit-log/note'
+import { readStateFile, writeStateFile } from '@paylog/audit-log/stateFile'
 import { readCheckpoints, readTree } from '@paylog/audit-log/treeStore'
 import { addAddressTo, createLogFixture } from '@paylog/projections/testing/logFixture'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -13,8 +16,11 @@ import { runOps } from '../testing/runOps.ts'
 const harness = await projectionsHarness(t)
 const { pool, store, env, eventStore } = harness
 const { signingKey } = newSigningKey('paylog.test/log')
-const settings = { AUDIT_SIGNING_KEY: signingKey, AUDIT_CHECKPOINT_INTERVAL: '200ms', HEALTH_PORT: '0' }
-const run = (...args: readonly string[]) => runOps(['audit', ...args], { ...env, AUDIT_SIGNING_KEY: signingKey })
+const stateFile = join(t.testdir({}), 'audit-state')
+const remembering = { AUDIT_SIGNING_KEY: signingKey, AUDIT_STATE_FILE: stateFile }
+const AUDIT_CHECKPOINT_URL = pathToFileURL(join(t.testdirName, 'checkpoints')).href
+const settings = { ...remembering, AUDIT_CHECKPOINT_URL, AUDIT_CHECKPOINT_INTERVAL: '200ms', HEALTH_PORT: '0' }
+const run = (...args: readonly string[]) => runOps(['audit', ...args], { ...env, ...remembering })
 const restart = (...flags: readonly string[]) => run('restart', '--reason', 'Restored from last night', ...flags)
 
 /** Records one event only, because a second one may come between a checkpoint and the event of that. */
@@ -76,6 +82,7 @@ t.test('audit restart continues the tree of a log that was cut, and keeps what w
   })
   await waitFor(isReady, { what: 'the projector to be ready' })
   const now = await signed(2)
+  t.match(readStateFile(stateFile), { checkpoint: now.at(-1)?.note, ended_size: ended?.size })
   t.same(
     now.slice(0, right.length).map(({ note }) => note),
     right.map(({ note }) => note),
@@ -84,7 +91,7 @@ t.test('audit restart continues the tree of a log that was cut, and keeps what w
   const verified = await run('verify', '--json')
   t.match(JSON.parse(verified.stdout), {
     valid: true,
-    checkpoints: now.length,
+    checkpoints: now.length + 1,
     earlier_checkpoints: [{ size: ended?.size, root: ended?.root.toString('base64') }],
   })
   t.match(
@@ -97,4 +104,30 @@ t.test('audit restart continues the tree of a log that was cut, and keeps what w
   t.equal(against.code, 3, 'a table of ours excuses nothing that somebody else kept')
   t.match(against.stdout, /^It is one of an earlier tree, which an operator has ended at /m)
   t.match(await restart(), { code: 1 })
+  await restarted.stop()
+})
+
+t.test('audit restart begins again after a rollback of the whole database, and after the key was lost', async (t) => {
+  const remembered = parseSigningKey(signingKey)
+  const note = signNote(checkpointText({ origin: remembered.name, size: 1_000, root: Buffer.alloc(32) }), remembered)
+  writeStateFile(stateFile, { checkpoint: note, ended_size: readStateFile(stateFile)?.ended_size ?? -1 })
+  const rolledBack = await harness.startProjector(settings)
+  const stops = async () => (await readTree(pool)).stoppedBecause ?? false
+  t.match(await waitFor(stops, { what: 'the tree to stop' }), /AUDIT_STATE_FILE .* covers 1000: the log was cut/)
+  t.match(await run('verify'), { code: 3 })
+  t.match(await restart(), { code: 0 })
+  await waitFor(async () => (await stops()) === false, { what: 'the tree to go on' })
+  await rolledBack.stop()
+
+  const { signingKey: newKey } = newSigningKey('paylog.test/log')
+  const lost = await harness.startProjector({ ...settings, AUDIT_SIGNING_KEY: newKey })
+  t.match(await waitFor(stops, { what: 'the tree to stop' }), /was signed by another key than AUDIT_SIGNING_KEY/)
+  const reason = ['--reason', 'The key was lost']
+  t.match(await runOps(['audit', 'restart', ...reason], { ...env, ...remembering, AUDIT_SIGNING_KEY: newKey }), {
+    code: 0,
+  })
+  const verify = async () =>
+    (await runOps(['audit', 'verify'], { ...env, ...remembering, AUDIT_SIGNING_KEY: newKey })).code
+  await waitFor(async () => (await verify()) === 0, { what: 'a checkpoint of the new key' })
+  await lost.stop()
 })

@@ -8,8 +8,11 @@ import { defineCommand } from '../defineCommand.ts'
 import { flag } from '../options.ts'
 import { logProgress } from '../progressLine.ts'
 import type { Pool } from '../system.ts'
+import { openSigned } from './checkpoints.ts'
+import { endRemembered } from './stateFile.ts'
 import { compareTree, type TreeState } from './treeState.ts'
 import { checkpointLines } from './verdict.ts'
+import { readVerifiers } from './verifier.ts'
 
 export const auditRestart = defineCommand({
   summary: 'Build the tree again, after the log was cut, restored or replaced',
@@ -23,12 +26,13 @@ export const auditRestart = defineCommand({
     'match it, and forgets the tree. The projector builds it again from the start of the log, and signs.',
     '',
     'Nothing that was signed is deleted: `audit verify` names the checkpoints that were set aside. Those that match the log stay,',
-    'and the new tree has to extend them.',
+    'and the new tree has to extend them. What the log, AUDIT_CHECKPOINT_URL and AUDIT_STATE_FILE remember of the ended tree does',
+    'not count any more: set AUDIT_STATE_FILE as for the projector.',
     '',
     'Exits with 1 when the tree is in order, and nothing was done.',
   ],
   onInterrupt: 'Interrupted: nothing was changed.',
-  async run({ options, reason, open, progress, signal, audit }) {
+  async run({ options, reason, environment, open, progress, signal, audit }) {
     const isDryRun = options['dry-run']
     if (reason === null && !isDryRun) throw new UsageError('--reason is missing: what happened to the log')
     const log = await open.rawLog(signal)
@@ -36,17 +40,25 @@ export const auditRestart = defineCommand({
     const head = (await readLogEnd(log))?.position.commit ?? 0n
     const onEvent = (position: bigint, events: number) =>
       progress.show(logProgress('Verifying', { events, position, head }))
-    const state = await compareTree({ log, pool, signal, onEvent })
+    const verifiers = readVerifiers(undefined, environment)
+    const isSigned = (note: string) => verifiers.length === 0 || !('reason' in openSigned(note, '', verifiers))
+    const state = await compareTree({ log, pool, isSigned, signal, onEvent })
     if (state.problem === undefined && state.wrong.length === 0)
       throw new OpsError('The tree is in order: tree and checkpoints are those of the log. Nothing was changed.')
-    if (!isDryRun) {
-      signal.throwIfAborted()
-      await audit(restartDeed(state))
-      await restart(pool, state)
-    }
-    return { json: stateJson(state, isDryRun), text: stateText(state, isDryRun) }
+    if (isDryRun) return { json: stateJson(state, true), text: stateText(state, true) }
+    signal.throwIfAborted()
+    await audit(restartDeed(state))
+    // First: while Postgres disagrees, nothing is signed, and the command can be repeated.
+    const hasStateFile = endRemembered(environment, state.newestRight)
+    await restart(pool, state)
+    const text = stateText(state, false)
+    return { json: stateJson(state, false), text: hasStateFile ? text : `${text}\n${withoutStateFile}` }
   },
 })
+
+const withoutStateFile =
+  'AUDIT_STATE_FILE is not set here. If the projector has one, stop it, move the file away, and start it again. A newer\n' +
+  'checkpoint at AUDIT_CHECKPOINT_URL (latest) has to be moved away too.'
 
 const restart = (pool: Pool, { wrong, compared }: TreeState) =>
   inTransaction(pool, async (client) => {

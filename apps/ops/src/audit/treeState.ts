@@ -19,7 +19,10 @@ import type { Pool } from '../system.ts'
 export type TreeState = {
   /** Leaves of the log. */
   readonly events: number
-  /** Why the stored tree is not that of the log, as a sentence without its full stop; undefined when it is. */
+  /**
+   * Why the stored tree is not that of the log, or why the projector signs nothing, as a sentence without its full stop;
+   * undefined when there is no reason.
+   */
   readonly problem: string | undefined
   /** The checkpoints that are not those of the log, by size. */
   readonly wrong: readonly Pick<StoredCheckpoint, 'size' | 'made_at'>[]
@@ -27,25 +30,28 @@ export type TreeState = {
   readonly right: number
   /** The largest size of a checkpoint that was compared. */
   readonly compared: number
+  /** The largest checkpoint that is that of the log. */
+  readonly newestRight: string | null
 }
 
 /**
  * Reads the whole log once.
- * @param options `onEvent` is called for each leaf of the log
+ * @param options `isSigned` says whether a key of ours signed a note; `onEvent` is called for each leaf of the log
  * @throws the errors of the log and of Postgres
  */
 export async function compareTree(options: {
   readonly log: RawClient
   readonly pool: Pool
+  readonly isSigned: (note: string) => boolean
   readonly signal: AbortSignal
   readonly onEvent: (position: bigint, events: number) => void
 }): Promise<TreeState> {
-  const { log, pool, signal, onEvent } = options
+  const { log, pool, isSigned, signal, onEvent } = options
   // Before the log is read, so that the log has at least the events of the tree and of the checkpoints.
   const tree = await readTree(pool)
   const newest = await newestCheckpoint(pool)
   const leaves = compareLeaves(pool, tree)
-  const checkpoints = compareCheckpoints(pool, newest?.size ?? 0)
+  const checkpoints = compareCheckpoints(pool, newest?.size ?? 0, isSigned)
   const frontier = createFrontier()
   for await (const event of readEvents(log)) {
     signal.throwIfAborted()
@@ -57,7 +63,8 @@ export async function compareTree(options: {
     await checkpoints.compare(frontier.size(), () => frontier.root())
     onEvent(event.position.commit, frontier.size())
   }
-  return { events: frontier.size(), problem: await leaves.problem(), ...(await checkpoints.result()) }
+  const problem = (await leaves.problem()) ?? tree.stoppedBecause ?? undefined
+  return { events: frontier.size(), problem, ...(await checkpoints.result()) }
 }
 
 function compareLeaves(pool: Pool, { size, position: last }: StoredTree) {
@@ -96,10 +103,11 @@ function compareLeaves(pool: Pool, { size, position: last }: StoredTree) {
   }
 }
 
-function compareCheckpoints(pool: Pool, compared: number) {
+function compareCheckpoints(pool: Pool, compared: number, isSigned: (note: string) => boolean) {
   const stored = lookAhead(readCheckpoints(pool))
   const wrong: Pick<StoredCheckpoint, 'size' | 'made_at'>[] = []
   let right = 0
+  let newestRight: string | null = null
   const takeUpTo = async (size: number): Promise<StoredCheckpoint | undefined> => {
     const [due] = await stored.peek(1)
     return due !== undefined && due.size <= size ? await stored.take() : undefined
@@ -109,13 +117,15 @@ function compareCheckpoints(pool: Pool, compared: number) {
     /** Call it with each size, in turn. */
     async compare(size: number, root: () => Buffer): Promise<void> {
       for (let due = await takeUpTo(size); due !== undefined; due = await takeUpTo(size)) {
-        if (due.size === size && due.root.equals(root())) right++
-        else setAside(due)
+        if (due.size === size && due.root.equals(root()) && isSigned(due.note)) {
+          right++
+          newestRight = due.note
+        } else setAside(due)
       }
     },
     async result() {
       for (let due = await takeUpTo(compared); due !== undefined; due = await takeUpTo(compared)) setAside(due)
-      return { wrong, right, compared }
+      return { wrong, right, compared, newestRight }
     },
   }
 }

@@ -24,8 +24,13 @@ export type LogVerdict = LogComparison & {
 /** Checkpoints that are listed. The others are counted. */
 const maxListed = 20
 
-export const isValid = ({ difference, treeDamage, treeProblem, invalidCount }: LogVerdict) =>
-  difference === undefined && treeDamage === undefined && treeProblem === undefined && invalidCount === 0
+/** A log that no checkpoint is compared with is not proven. */
+export const isValid = ({ proven, difference, treeDamage, treeProblem, invalidCount }: LogVerdict) =>
+  proven !== undefined &&
+  difference === undefined &&
+  treeDamage === undefined &&
+  treeProblem === undefined &&
+  invalidCount === 0
 
 export function verdictJson(verdict: LogVerdict) {
   const { events, treeSize, checkpoints, proven, difference, missing, treeDamage, invalid, invalidCount } = verdict

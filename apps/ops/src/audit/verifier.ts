@@ -1,6 +1,6 @@
-// The key that verifies checkpoints, from the command line or the environment.
+// The keys that verify checkpoints, from the command line or the environment.
 import { readFileSync } from 'node:fs'
-import { NoteError, parseSigningKey, parseVerifierKey, type VerifierKey } from '@paylog/audit-log/note'
+import { NoteError, parseSigningKey, parseVerifierKeys, type VerifierKey } from '@paylog/audit-log/note'
 import { loadConfig } from '@paylog/config/environment'
 import { text } from '@paylog/config/kinds'
 import { Type } from 'typebox'
@@ -10,22 +10,31 @@ import { text as textOption } from '../options.ts'
 export const verifierOption = {
   key: textOption(
     'KEY',
-    'the verifier key, as `audit key` prints it, or a file that holds it (default AUDIT_VERIFIER_KEY)',
+    'the verifier key, as `audit key` prints it, or a file that holds it; several separated by commas, after a change of\n' +
+      'the signing key (default AUDIT_VERIFIER_KEY and AUDIT_VERIFIER_KEYS)',
   ),
 }
 
-const Config = Type.Object({ AUDIT_VERIFIER_KEY: Type.Optional(text()), AUDIT_SIGNING_KEY: Type.Optional(text()) })
+const Config = Type.Object({
+  AUDIT_VERIFIER_KEY: Type.Optional(text()),
+  AUDIT_VERIFIER_KEYS: Type.Optional(text()),
+  AUDIT_SIGNING_KEY: Type.Optional(text()),
+})
 
 /**
- * @param given of `--key`: a key, or the path of a file
- * @returns undefined when neither the command line nor the environment has a key
- * @throws OpsError, ConfigError when the key cannot be used
+ * @param given of `--key`: keys, or the path of a file
+ * @returns the keys whose signatures count; none when neither the command line nor the environment has one
+ * @throws OpsError, ConfigError when a key cannot be used
  */
-export function readVerifier(given: string | undefined, environment: NodeJS.ProcessEnv): VerifierKey | undefined {
+export function readVerifiers(given: string | undefined, environment: NodeJS.ProcessEnv): readonly VerifierKey[] {
   if (given !== undefined)
-    return parsed('--key', () => parseVerifierKey(looksLikeKey(given) ? given : contentOf(given)))
-  const key = verifierKeyText(environment)
-  return key === undefined ? undefined : parsed('AUDIT_VERIFIER_KEY', () => parseVerifierKey(key))
+    return parsed('--key', () => parseVerifierKeys(looksLikeKey(given) ? given : contentOf(given)))
+  const current = verifierKeyText(environment)
+  const { AUDIT_VERIFIER_KEYS: further = '' } = loadConfig(Config, environment)
+  return [
+    ...parsed('AUDIT_VERIFIER_KEY', () => parseVerifierKeys(current ?? '')),
+    ...parsed('AUDIT_VERIFIER_KEYS', () => parseVerifierKeys(further)),
+  ]
 }
 
 /**
@@ -38,10 +47,10 @@ export function verifierKeyText(environment: NodeJS.ProcessEnv): string | undefi
   return parsed('AUDIT_SIGNING_KEY', () => parseSigningKey(signing).verifierKey)
 }
 
-/** @throws UsageError when there is no key, and the errors of `readVerifier` */
-export function requireVerifier(given: string | undefined, environment: NodeJS.ProcessEnv): VerifierKey {
-  const verifier = readVerifier(given, environment)
-  if (verifier !== undefined) return verifier
+/** @throws UsageError when there is no key, and the errors of `readVerifiers` */
+export function requireVerifiers(given: string | undefined, environment: NodeJS.ProcessEnv): readonly VerifierKey[] {
+  const verifiers = readVerifiers(given, environment)
+  if (verifiers.length > 0) return verifiers
   throw new UsageError('--key is missing: without the verifier key no checkpoint can be trusted')
 }
 

@@ -1,10 +1,12 @@
 // A log whose bytes were changed on disk: `audit verify` names the first position that is wrong.
 import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { newSigningKey, parseVerifierKey } from '@paylog/audit-log/note'
+import { newSigningKey, noteText, parseSigningKey, parseVerifierKey, signNote } from '@paylog/audit-log/note'
+import { writeStateFile } from '@paylog/audit-log/stateFile'
 import t from 'tap'
 import { auditHarness } from '../testing/auditHarness.ts'
+import { runOps } from '../testing/runOps.ts'
 import { storedCheckpoints } from './checkpoints.ts'
 
 const harness = await auditHarness(t)
@@ -153,8 +155,8 @@ t.test(
 t.test('stored checkpoints that are signed while the log is verified are left out', async (t) => {
   const sizes = async (upTo: number) => {
     const found: number[] = []
-    const verifier = parseVerifierKey(harness.verifierKey)
-    for await (const { size } of storedCheckpoints(harness.pool, { verifier, upTo, onInvalid: t.fail }))
+    const verifiers = [parseVerifierKey(harness.verifierKey)]
+    for await (const { size } of storedCheckpoints(harness.pool, { verifiers, upTo, onInvalid: t.fail }))
       found.push(size)
     return found
   }
@@ -165,4 +167,35 @@ t.test('stored checkpoints that are signed while the log is verified are left ou
 t.test('audit verify fails with a sentence when it cannot check', async (t) => {
   t.match(await verify('--against', 'nowhere'), { code: 1, verdict: /^nowhere cannot be read: ENOENT/ })
   t.match(await verify('--key', 'nonsense'), { code: 1, verdict: /neither a verifier key nor a file/ })
+})
+
+t.test('a log that there is nothing to compare with is not proven', async (t) => {
+  await sql('delete from audit.checkpoints')
+  t.match(await verify(), { code: 3, verdict: { valid: false, proven: null, difference: null } })
+  t.match((await run('verify')).stdout, /^Nothing is proven: no checkpoint matches the 26 events of the log\.$/m)
+})
+
+t.test('a rollback of log, tree and checkpoints is shown by the state file of the projector', async (t) => {
+  const note = readFileSync(join(published, 'checkpoint-25'), 'utf8')
+  const file = join(directory, 'state')
+  writeStateFile(file, { checkpoint: note, ended_size: -1 })
+  const withFile = { ...harness.environment, AUDIT_STATE_FILE: file }
+  const proven = await runOps(['audit', 'verify', '--json'], withFile)
+  t.match({ code: proven.code, ...JSON.parse(proven.stdout) }, { code: 0, valid: true, checkpoints: 5 })
+  await sql('delete from event_store.events where position >= $1', [positionOf(20)])
+  await sql('delete from audit.checkpoints where size > 20')
+  await rebuildTree()
+  t.match(await verify(), { code: 0 }, 'Postgres itself has nothing that shows it')
+  const found = await runOps(['audit', 'verify', '--json'], withFile)
+  t.match({ code: found.code, ...JSON.parse(found.stdout) }, { code: 3, difference: { kind: 'truncated', count: 5 } })
+})
+
+t.test('checkpoints of a former and of a new key prove the log with both verifier keys', async (t) => {
+  const { signingKey, verifierKey } = newSigningKey('paylog.test/log')
+  await sql('update audit.checkpoints set note = $1 where size = 24', [
+    signNote(noteText(readFileSync(join(published, 'checkpoint-24'), 'utf8')), parseSigningKey(signingKey)),
+  ])
+  t.match(await verify(), { code: 3, verdict: { invalid_checkpoints: 1 } })
+  const both = { ...harness.environment, AUDIT_VERIFIER_KEYS: verifierKey }
+  t.match(await runOps(['audit', 'verify'], both), { code: 0 })
 })

@@ -18,8 +18,9 @@ import {
 } from './checkpoints.ts'
 import { compareLog, type SignedCheckpoint } from './compareLog.ts'
 import { type LogLeaf, type StoredLeaf, windowLeaves } from './leafDifference.ts'
+import { rememberedFile } from './stateFile.ts'
 import { isValid, type LogVerdict, type MissingEvent, verdictJson, verdictText } from './verdict.ts'
-import { requireVerifier, verifierOption } from './verifier.ts'
+import { requireVerifiers, verifierOption } from './verifier.ts'
 
 const exitDifferent = 3
 /** Invalid checkpoints that are listed. The others are counted. */
@@ -43,19 +44,21 @@ export const auditVerify = defineCommand({
     '',
     'Checkpoints that `audit restart` has set aside are named, and not compared. One that is given with --against is.',
     '',
-    'Who can write to the log and to Postgres can cut both back to an older state. Only a checkpoint from elsewhere shows it.',
+    'Who can write to the log and to Postgres can cut both back to an older state. Only a checkpoint from elsewhere shows it:',
+    'that in AUDIT_STATE_FILE is compared too, where the command can read the file.',
     '',
-    'Exits with 0 when nothing differs, with 3 when something does, and with 1 when it could not be checked.',
+    'Exits with 0 when nothing differs, with 3 when something does or when there is no checkpoint to compare with, and with 1',
+    'when it could not be checked.',
   ],
   onInterrupt: 'Interrupted before the whole log was checked.',
   async run({ options, environment, open, progress, signal }) {
-    const verifier = requireVerifier(options.key, environment)
-    const given = openGivenCheckpoints(options.against, verifier)
+    const verifiers = requireVerifiers(options.key, environment)
+    const given = openGivenCheckpoints([...options.against, ...rememberedFile(environment)], verifiers)
     const log = await open.rawLog(signal)
     const head = (await readLogEnd(log))?.position.commit ?? 0n
     const onEvent = ({ position }: EventName, events: number) =>
       progress.show(logProgress('Verifying', { events, position, head }))
-    const verdict = await verify({ log, pool: open.pool({ max: 3 }), verifier, given, signal, onEvent })
+    const verdict = await verify({ log, pool: open.pool({ max: 3 }), verifiers, given, signal, onEvent })
     return {
       json: verdictJson(verdict),
       text: verdictText(verdict),
@@ -68,20 +71,20 @@ export const auditVerify = defineCommand({
 type Verification = {
   readonly log: RawClient
   readonly pool: Pool
-  readonly verifier: VerifierKey
+  readonly verifiers: readonly VerifierKey[]
   readonly given: OpenedCheckpoints
   readonly signal: AbortSignal
   readonly onEvent: (event: EventName, events: number) => void
 }
 
-async function verify({ log, pool, verifier, given, signal, onEvent }: Verification): Promise<LogVerdict> {
+async function verify({ log, pool, verifiers, given, signal, onEvent }: Verification): Promise<LogVerdict> {
   // Before the log is read, so that the log has at least the events of the tree and of the checkpoints.
   const { size: treeSize } = await readTree(pool)
   const newest = await newestCheckpoint(pool)
   const invalid: InvalidCheckpoint[] = [...given.invalid]
   let treeProblem: string | undefined
   const onInvalid = (found: InvalidCheckpoint) => void invalid.push(found)
-  const stored = storedCheckpoints(pool, { verifier, upTo: newest?.size ?? 0, onInvalid })
+  const stored = storedCheckpoints(pool, { verifiers, upTo: newest?.size ?? 0, onInvalid })
   const sources = {
     log: leavesOf(log, signal),
     stored: storedLeaves(pool, treeSize, (problem) => {

@@ -26,11 +26,11 @@ export type ExportProver = {
   conclude(): ExportProof
 }
 
-export function createProver({ checkpoint, filters }: Manifest, verifier: VerifierKey | undefined): ExportProver {
+export function createProver({ checkpoint, filters }: Manifest, verifiers: readonly VerifierKey[]): ExportProver {
   if (checkpoint === null) return unproven('its manifest names no checkpoint')
-  if (verifier === undefined)
+  if (verifiers.length === 0)
     return unproven('the checkpoint in its manifest was not checked, because --key is missing')
-  const opened = openOrProblem(checkpoint, verifier)
+  const opened = openOrProblem(checkpoint, verifiers)
   if (typeof opened === 'string') return wrong(opened)
   if (checkpoint.consistency !== null) return lineProver(opened, checkpoint.consistency)
   const isFiltered = Object.values(filters).some((filter) => filter !== null)
@@ -40,9 +40,9 @@ export function createProver({ checkpoint, filters }: Manifest, verifier: Verifi
   return unproven(limit, opened)
 }
 
-function openOrProblem({ note }: ManifestCheckpoint, verifier: VerifierKey): Checkpoint | string {
+function openOrProblem({ note }: ManifestCheckpoint, verifiers: readonly VerifierKey[]): Checkpoint | string {
   try {
-    return openCheckpoint(note, verifier)
+    return openCheckpoint(note, ...verifiers)
   } catch (error) {
     if (error instanceof NoteError) return error.message
     throw error

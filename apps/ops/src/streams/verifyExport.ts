@@ -4,7 +4,7 @@ import { compareExport, summaryFindings } from '@paylog/event-store/export/compa
 import { readExport } from '@paylog/event-store/export/exportedLines'
 import { readExportPage } from '@paylog/event-store/export/exportPage'
 import type { Manifest } from '@paylog/event-store/export/manifest'
-import { readVerifier, verifierOption } from '../audit/verifier.ts'
+import { readVerifiers, verifierOption } from '../audit/verifier.ts'
 import { OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { flag } from '../options.ts'
@@ -47,7 +47,7 @@ export const streamsVerifyExport = defineCommand({
   onInterrupt: 'Interrupted before the whole export was checked.',
   async run({ args: [path], options, environment, open, progress, signal }) {
     const manifest = readManifestOf(path)
-    const prover = createProver(manifest, readVerifier(options.key, environment))
+    const prover = createProver(manifest, readVerifiers(options.key, environment))
     const verification = { path, manifest, prover, progress, signal }
     const verdict = options.offline
       ? await verifyOffline(verification)

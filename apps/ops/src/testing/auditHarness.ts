@@ -2,7 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLeaf } from '@paylog/audit-log/leaf'
-import { newSigningKey, parseSigningKey } from '@paylog/audit-log/note'
+import { newSigningKey, parseSigningKey, parseVerifierKey } from '@paylog/audit-log/note'
+import { createMemory, storedSource } from '@paylog/audit-log/remembered'
 import { signCheckpoint } from '@paylog/audit-log/signing'
 import { readCheckpoints, readTree } from '@paylog/audit-log/treeStore'
 import { createTreeWriter, restartTree } from '@paylog/audit-log/treeWriter'
@@ -19,17 +20,19 @@ export async function auditHarness(t: Test) {
   const { store, raw, pool, directory, sql, environment: logOnly } = exports
   const { signingKey, verifierKey } = newSigningKey(origin)
   const key = parseSigningKey(signingKey)
+  const memory = createMemory({ key, verifiers: [parseVerifierKey(verifierKey)] }, [storedSource(pool)])
   const environment = { ...logOnly, DATABASE_URL: store.databaseUrl, AUDIT_SIGNING_KEY: signingKey }
   const run = (...args: readonly string[]) => runOps(['audit', ...args], environment)
 
   /** Adds what is new in the log to the tree. */
-  async function grow(): Promise<void> {
+  async function grow() {
     const writer = createTreeWriter(pool)
     const after = await writer.start()
     for await (const { events } of readPages(raw, { after })) {
       const position = events.at(-1)?.position
       if (position !== undefined) await writer.append({ events: events.filter(isLeaf), position })
     }
+    return writer
   }
   return {
     ...exports,
@@ -40,8 +43,7 @@ export async function auditHarness(t: Test) {
     grow,
     /** Adds what is new in the log to the tree, and signs it. @returns the size */
     async sign(): Promise<number> {
-      await grow()
-      await signCheckpoint(pool, key)
+      await signCheckpoint(pool, await grow(), memory)
       return (await readTree(pool)).size
     },
     /** Builds the tree from the log as it is now, as an insider would who hides a change. */

@@ -27,8 +27,10 @@ export type RecorderHarness = {
   reaches(size: number): Promise<void>
   /** Waits until the tree has every event of the log. Fails unless its root is that of the events. @returns its size */
   agrees(t: Test): Promise<number>
-  /** Signs with the harness's key. @param target AUDIT_CHECKPOINT_URL */
-  signing(intervalMs: number, target?: string): Signing
+  /** Signs with the harness's key. @param target AUDIT_CHECKPOINT_URL @param variables further ones */
+  signing(intervalMs: number, target?: string, variables?: Readonly<Record<string, string>>): Signing
+  readonly signingKey: string
+  readonly verifierKey: string
   readonly verifier: VerifierKey
 }
 
@@ -47,11 +49,14 @@ export async function recorderHarness(t: Test): Promise<RecorderHarness> {
     store,
     pool,
     verifier: parseVerifierKey(verifierKey),
-    signing(intervalMs, target) {
+    signingKey,
+    verifierKey,
+    signing(intervalMs, target, variables) {
       const read = readSigning({
         AUDIT_SIGNING_KEY: signingKey,
         AUDIT_CHECKPOINT_INTERVAL: intervalMs,
         ...(target !== undefined && { AUDIT_CHECKPOINT_URL: target }),
+        ...variables,
       })
       if (read === undefined) throw new Error('The key is missing')
       return read

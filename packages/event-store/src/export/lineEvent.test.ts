@@ -77,6 +77,9 @@ t.test('a line that no export has is no event', (t) => {
     line.replace('"data"', '"date"'),
     line.replace(',"metadata":{}', ''),
     `${line.slice(0, -1)},"more":1}`,
+    line.replace('"data":{}', '"data":{},"data_base64":"e30="'),
+    line.replace('"data":{}', '"data_base64":"e31="'),
+    line.replace('"data":{}', '"data_base64":["e30="]'),
   ]
   for (const text of changes) t.equal(eventOfLine(Buffer.from(text)), undefined, text)
   t.end()

@@ -38,7 +38,10 @@ function contentAt(text: string, from: number, name: string): Content | undefine
     const at = from + start.length
     const end = endOfValue(text, at)
     const value = text.slice(at, end)
-    return { bytes: isBase64 ? Buffer.from(value.slice(1, -1), 'base64') : Buffer.from(value), end }
+    if (!isBase64) return { bytes: Buffer.from(value), end }
+    const bytes = Buffer.from(value.slice(1, -1), 'base64')
+    // Readers differ in what they see in another text of the same bytes.
+    return value === `"${bytes.toString('base64')}"` ? { bytes, end } : undefined
   }
   return undefined
 }
