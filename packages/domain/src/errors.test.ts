@@ -25,6 +25,7 @@ t.test('the error codes and their statuses are exactly those of the contract [7-
     ...{ body_too_large: 413, unsupported_media_type: 415, amount_inconsistent: 422, card_number_rejected: 422 },
     ...{
       provider_not_enabled: 422,
+      currency_mismatch: 422,
       currency_not_supported: 422,
       reference_not_found: 422,
       recorded_payment_id: 422,

@@ -101,7 +101,7 @@ t.test('load with `until` returns the state after the first event of that type',
 
 t.test('an event that does not fit its schema is not recorded', async (t) => {
   const stream = freshStream()
-  const wrong = { ...seen(1), data: { ...seen(1).data, guest_email: 'no e-mail' } }
+  const wrong = { ...seen(1), data: { ...seen(1).data, occurred_at: 'yesterday' } }
   await t.rejects(
     store.handle({ stream, fold: countFold, decide: () => [wrong], metadata }),
     /GuestTokenSeen cannot be recorded/,

@@ -11,7 +11,7 @@ import { createDecisionEncoding } from './append/decisionEncoding.ts'
 import { type Codec, domainCodec, type Recorded } from './codec/codec.ts'
 import type { DataKeys } from './codec/dataKeys.ts'
 import { createDecoder, type Decoder, requireReadable } from './codec/decoder.ts'
-import { type OwnerKeys, ownersOf } from './codec/partKeys.ts'
+import { areErased, type OwnerKeys, ownersOf } from './codec/partKeys.ts'
 import type { CallContext } from './connection/calls.ts'
 import { connect, createReplaceableConnection, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
 import { unreadableLogError } from './connection/errors.ts'
@@ -217,8 +217,7 @@ export function createEventStore(options: {
     const last = events.at(-1)
     // A stream only holds events of its category, and the codec has validated each of them.
     const state = events.reduce((folded, event) => fold.evolve(folded, event as Event & Recorded), fold.initialState)
-    const owners = ownersOf(codec, events)
-    return { state, revision: last?.revision ?? 'no_stream', position: last?.position, owners }
+    return { state, revision: last?.revision ?? 'no_stream', position: last?.position, owners: ownersOf(codec, events) }
   }
 
   return {
@@ -266,11 +265,7 @@ export function createEventStore(options: {
 function keyCalls(keys: DataKeys): Pick<EventStore, 'destroyKeys' | 'areErased' | 'hash'> {
   return {
     destroyKeys: (ids) => keys.destroy(ids),
-    async areErased(owners) {
-      const ids = Object.values(owners)
-      await keys.load(ids)
-      return ids.some((id) => keys.known(id) === null)
-    },
+    areErased: (owners) => areErased(owners, keys),
     hash: (text) => keys.hash(text).toString('hex'),
   }
 }

@@ -57,6 +57,13 @@ export function ownersOf(codec: Pick<Codec, 'isOwner'>, events: readonly Recorde
   return owners
 }
 
+/** @throws DomainError `service_unavailable` */
+export async function areErased(owners: OwnerKeys, keys: Pick<DataKeys, 'load' | 'known'>): Promise<boolean> {
+  const ids = Object.values(owners)
+  await keys.load(ids)
+  return ids.some((id) => keys.known(id) === null)
+}
+
 const ownerKeys = (subject: string | undefined, guest: string | undefined): OwnerKeys => ({
   ...(subject !== undefined && { subject }),
   ...(guest !== undefined && { guest }),
