@@ -7,6 +7,7 @@ export const categories = [
   'product',
   'defaultChoice',
   'providerEvent',
+  'providerFact',
   'providerCustomer',
   'setupIntent',
   'guestToken',
@@ -43,9 +44,12 @@ export const defaultChoiceStream = (listId: string) => streamName('defaultChoice
 export const providerEventStream = (provider: string, eventId: string) =>
   streamName('providerEvent', `${provider}:${encoded(eventId)}`)
 
-/** @param objectId the provider's. Cannot be the name of a notification's stream, because an encoded event id has no colon. */
+/**
+ * Apart from the notifications, whose readers of 1.0.0 would stop at its event.
+ * @param objectId the provider's
+ */
 export const sharedFactStream = (provider: string, kind: string, objectId: string) =>
-  streamName('providerEvent', `${provider}:${kind}:${encoded(objectId)}`)
+  streamName('providerFact', `${provider}:${kind}:${encoded(objectId)}`)
 
 /** @param userId our user, whom the provider's customer object represents */
 export const providerCustomerStream = (provider: string, userId: string) =>
