@@ -14,7 +14,7 @@ const lookalike = 'canary.g1.\u212aelvin@example.com'
 const long = `${canary('ada', 'long')}${'x'.repeat(300)}`
 const secret = canary('ada', 'secret')
 
-/** Bodies with an error at every place where a careless message would quote the value. */
+/** Bodies with an error at every place where a careless message would quote the value. The name of an unknown field is shown. */
 const badBodies: readonly (object | string)[] = [
   `{"alias":"${secret}"`,
   `{"alias":"${secret}","alias":"${secret}"}`,
@@ -23,7 +23,7 @@ const badBodies: readonly (object | string)[] = [
   `{"alias":"${secret}\u0000"}`,
   `{"alias":"\\u0000${secret}"}`,
   `{"__proto__":{"${secret}":1}}`,
-  { [secret]: secret },
+  { unknown: secret },
   { alias: long },
   { alias: { [secret]: secret } },
   { ...addressBody('ada'), country: secret },
@@ -33,7 +33,7 @@ const badBodies: readonly (object | string)[] = [
   { ...methodBody('ada'), payment_method_token: 'cred.provider.token' },
   { ...methodBody('ada'), provider_id: secret },
   { ...methodBody('ada'), billing_address_id: secret },
-  { ...methodBody('ada'), billing_details: { email: secret, [secret]: secret } },
+  { ...methodBody('ada'), billing_details: { email: secret, unknown: secret } },
   { ...paymentBody('ada'), currency: secret },
   { ...paymentBody('ada'), metadata: { [long]: long } },
   { ...paymentBody('ada'), payment_method_id: secret },
