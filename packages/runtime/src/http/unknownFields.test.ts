@@ -47,6 +47,7 @@ t.test(
       [{ total_cent: 1 }, 'total_cent', 'total_cents'],
       [{ total: 1 }, 'total', 'total_cents'],
       [{ metadatas: {} }, 'metadatas', 'metadata'],
+      [{ itmes: [] }, 'itmes', 'items'],
       [{ is_admin: true }, 'is_admin'],
       [{ constructor: 1 }, 'constructor'],
       [{ '': 1 }, ''],

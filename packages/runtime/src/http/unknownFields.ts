@@ -136,15 +136,20 @@ const wordsOf = (name: string) =>
 /** At most two edits, and at most one in three characters. */
 const isNear = (a: string, b: string) => editDistance(a, b) <= Math.min(2, Math.floor(b.length / 3))
 
-/** How many characters have to be added, removed or replaced (Levenshtein). */
+/** How many characters have to be added, removed, replaced or swapped with the next one (optimal string alignment). */
 function editDistance(a: string, b: string): number {
-  let distances = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [row, character] of [...a].entries()) {
+  const [from, to] = [[...a], [...b]]
+  let before: number[] = []
+  let distances = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [row, character] of from.entries()) {
     const next = [row + 1]
-    for (const [column, other] of [...b].entries()) {
+    for (const [column, other] of to.entries()) {
       const [left = 0, above = 0, diagonal = 0] = [next[column], distances[column + 1], distances[column]]
-      next.push(Math.min(left + 1, above + 1, diagonal + (character === other ? 0 : 1)))
+      const isSwapped = row > 0 && character === to[column - 1] && other === from[row - 1]
+      const swapped = isSwapped ? (before[column - 1] ?? 0) + 1 : Number.POSITIVE_INFINITY
+      next.push(Math.min(left + 1, above + 1, diagonal + (character === other ? 0 : 1), swapped))
     }
+    before = distances
     distances = next
   }
   return distances.at(-1) ?? 0
