@@ -31,7 +31,7 @@ test('scripts in the fields of a payment are shown as text, in the list, on its 
   const csv = await (await downloading).createReadStream().then((stream) => stream.toArray())
   const text = Buffer.concat(csv).toString()
   t.match(text, id)
-  t.notMatch(text, /(^|[,;])"?=HYPERLINK/m, 'no cell is a formula, whatever the program splits at')
+  t.notMatch(text, /(^|[,;])"?=HYPERLINK/m, 'no cell is a formula, at whichever separator the program splits')
   t.equal(text.codePointAt(0), 0xfeff, 'it begins with a byte order mark')
   t.match(text, 'moc.live[U+202E]')
   await page.getByRole('link', { name: 'onerror' }).click()

@@ -35,7 +35,7 @@ function isOwnEmail({ actor }: FastifyRequest, text: unknown): text is string {
 }
 
 /**
- * Two hooks of a route whose bodies have an e-mail: the one that the caller's credential states is valid in whatever form, because
+ * Two hooks of a route whose bodies have an e-mail: the e-mail that the caller's credential states is always valid, because
  * the identity backend accepted it. `hide` comes last before the validation, `restore` first after it.
  */
 export function ownEmailHooks() {

@@ -19,7 +19,7 @@ export const LongText = Type.String({ maxLength: maxLongTextLength })
 /** What people type as an e-mail. Their own one is taken as their credential states it: `StatedEmail`. */
 export const Email = Type.String({ format: 'email', maxLength: maxTextLength })
 /**
- * An e-mail as the identity backend or a provider states it, in whatever form they accept: not blank, and without the control
+ * An e-mail as the identity backend or a provider states it, in any form: not blank, and without the control
  * characters and unpaired surrogates that Postgres cannot store.
  */
 export const StatedEmail = Type.String({

@@ -1,4 +1,4 @@
-// Tells a full disk of Postgres from other failures.
+// Distinguishes a full disk of Postgres from other failures.
 import pg from 'pg'
 import type { WriterSession } from './writerSession.ts'
 

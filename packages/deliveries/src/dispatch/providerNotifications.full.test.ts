@@ -190,7 +190,7 @@ t.test('Stripe: webhooks of the end of a subscription of another system', async 
 
 const end = ['subscription.cancelled', 'membership.cancelled']
 
-t.test('Stripe: the end of a subscription is told once, in whichever order its events come', async (t) => {
+t.test('Stripe: the end of a subscription is sent once, in any order of its events', async (t) => {
   const eventOf = (what: string, id: string, status: string, previous: object = {}) =>
     fakeStripe.signed(fakeStripe.event(`customer.subscription.${what}`, subscriptionBody({ id, status }), { previous }))
   const expired = eventOf('updated', 'sub_E1', 'incomplete_expired', { status: 'incomplete' })

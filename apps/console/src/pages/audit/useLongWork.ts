@@ -19,7 +19,7 @@ export function useLongWork<Progress, Result>() {
   const running = useRef<AbortController>(undefined)
   useEffect(() => () => running.current?.abort(), [])
   async function start(work: (run: Run<Progress>) => Promise<Result>): Promise<void> {
-    // A second click in the same frame would start a second export, with an entry in the audit trail of its own.
+    // A second click in the same frame would start a second export, with another entry in the audit trail.
     if (running.current?.signal.aborted === false) return
     const abort = new AbortController()
     running.current = abort
