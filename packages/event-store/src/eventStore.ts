@@ -11,7 +11,7 @@ import { createDecisionEncoding } from './append/decisionEncoding.ts'
 import { type Codec, domainCodec, type Recorded } from './codec/codec.ts'
 import type { DataKeys } from './codec/dataKeys.ts'
 import { createDecoder, type Decoder, requireReadable } from './codec/decoder.ts'
-import { type OwnerKeys, ownersOf } from './codec/partKeys.ts'
+import { keyOfStream, type OwnerKeys, ownersOf } from './codec/partKeys.ts'
 import type { CallContext } from './connection/calls.ts'
 import { connect, createReplaceableConnection, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
 import { unreadableLogError } from './connection/errors.ts'
@@ -146,6 +146,8 @@ export type EventStore = {
   destroyKeys(ids: readonly string[]): Promise<void>
   /** Whether a key of these owners was destroyed: one of them was erased. @throws DomainError `service_unavailable` */
   areErased(owners: OwnerKeys): Promise<boolean>
+  /** The id of the key of a stream that belongs to nobody; made if there is none. @throws DomainError `service_unavailable` */
+  keyOf(stream: StreamName): Promise<string | undefined>
   /** The last event in the log, of any stream. */
   head(): Promise<LogCheckpoint | undefined>
   /** When it was recorded, by the event store's clock. */
@@ -263,7 +265,7 @@ export function createEventStore(options: {
   }
 }
 
-function keyCalls(keys: DataKeys): Pick<EventStore, 'destroyKeys' | 'areErased' | 'hash'> {
+function keyCalls(keys: DataKeys): Pick<EventStore, 'destroyKeys' | 'areErased' | 'keyOf' | 'hash'> {
   return {
     destroyKeys: (ids) => keys.destroy(ids),
     async areErased(owners) {
@@ -271,6 +273,7 @@ function keyCalls(keys: DataKeys): Pick<EventStore, 'destroyKeys' | 'areErased' 
       await keys.load(ids)
       return ids.some((id) => keys.known(id) === null)
     },
+    keyOf: async (stream) => (await keys.named([keyOfStream(stream)]))[0]?.id,
     hash: (text) => keys.hash(text).toString('hex'),
   }
 }
