@@ -16,6 +16,7 @@ export const categories = [
   'auditTrail',
   'auditCheckpoint',
   'clock',
+  'sharedFact',
 ] as const
 type Category = (typeof categories)[number]
 
@@ -43,9 +44,9 @@ export const defaultChoiceStream = (listId: string) => streamName('defaultChoice
 export const providerEventStream = (provider: string, eventId: string) =>
   streamName('providerEvent', `${provider}:${encoded(eventId)}`)
 
-/** @param objectId the provider's. Cannot be the name of a notification's stream, because an encoded event id has no colon. */
+/** @param objectId the provider's. A category that version 1.0.0 does not read: it would stop at an event that it does not know. */
 export const sharedFactStream = (provider: string, kind: string, objectId: string) =>
-  streamName('providerEvent', `${provider}:${kind}:${encoded(objectId)}`)
+  streamName('sharedFact', `${provider}:${kind}:${encoded(objectId)}`)
 
 /** @param userId our user, whom the provider's customer object represents */
 export const providerCustomerStream = (provider: string, userId: string) =>
