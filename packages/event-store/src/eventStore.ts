@@ -11,7 +11,7 @@ import { createDecisionEncoding } from './append/decisionEncoding.ts'
 import { type Codec, domainCodec, type Recorded } from './codec/codec.ts'
 import type { DataKeys } from './codec/dataKeys.ts'
 import { createDecoder, type Decoder, requireReadable } from './codec/decoder.ts'
-import { areErased, type OwnerKeys, ownersOf } from './codec/partKeys.ts'
+import { keyCalls, type OwnerKeys, ownersOf } from './codec/partKeys.ts'
 import type { CallContext } from './connection/calls.ts'
 import { connect, createReplaceableConnection, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
 import { unreadableLogError } from './connection/errors.ts'
@@ -146,6 +146,8 @@ export type EventStore = {
   destroyKeys(ids: readonly string[]): Promise<void>
   /** Whether a key of these owners was destroyed: one of them was erased. @throws DomainError `service_unavailable` */
   areErased(owners: OwnerKeys): Promise<boolean>
+  /** The id of the key of a stream that belongs to nobody; made if there is none. @throws DomainError `service_unavailable` */
+  keyOf(stream: StreamName): Promise<string | undefined>
   /** The last event in the log, of any stream. */
   head(): Promise<LogCheckpoint | undefined>
   /** When it was recorded, by the event store's clock. */
@@ -259,14 +261,6 @@ export function createEventStore(options: {
       closed.abort(new Error('The event store was closed'))
       await Promise.all([appends.connection.close(), reads.connection.close()])
     },
-  }
-}
-
-function keyCalls(keys: DataKeys): Pick<EventStore, 'destroyKeys' | 'areErased' | 'hash'> {
-  return {
-    destroyKeys: (ids) => keys.destroy(ids),
-    areErased: (owners) => areErased(owners, keys),
-    hash: (text) => keys.hash(text).toString('hex'),
   }
 }
 

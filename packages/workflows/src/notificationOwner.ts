@@ -7,7 +7,6 @@ import { paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { payerOf } from '@paylog/domain/payments/fold'
 import { type Subject, subjectNamed } from '@paylog/domain/personalData'
 import { customerDeletionFold } from '@paylog/domain/providerCustomer'
-import type { Recorded } from '@paylog/event-store/codec/codec'
 import { keyOfStream, type OwnerKeys } from '@paylog/event-store/codec/partKeys'
 import { newStream } from '@paylog/event-store/eventStore'
 import {
@@ -68,16 +67,21 @@ export async function ownerOfCustomer(
   }
 }
 
-/** Erases the body of a stored notification, if its payment turns out to be that of somebody who was erased. */
+/**
+ * Erases the body of a stored notification, if its payment is that of somebody who was erased. Call it when the notification is
+ * applied: without its body it cannot be.
+ */
 export async function eraseBodyOfErased(
   { store, now }: Workflow,
-  received: Recorded,
+  stream: StreamName,
   payment: OwnPayment,
   metadata: EventMetadata,
 ): Promise<void> {
-  const [own, ...others] = received.sealed.body ?? []
-  // With the key of the day alone it is from before notifications had keys of their own.
-  if (own === undefined || others.length === 0 || !(await store.areErased(payment.owners ?? {}))) return
+  if (!(await store.areErased(payment.owners ?? {}))) return
+  const [received] = await store.readStream(stream)
+  const own = received?.sealed.body?.[0]
+  // The key of a person who was not erased opens more than this body, and the key of a day the bodies of others.
+  if (own === undefined || own !== (await store.keyOf(stream))) return
   const erasure_id = randomUUIDv7()
   const data = { erasure_id, occurred_at: now().toISOString(), key_ids: [own] }
   await store.handle({

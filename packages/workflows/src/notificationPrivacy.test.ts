@@ -151,3 +151,55 @@ t.test(
     t.match(log, [{ type: 'SubjectErased', data: { key_ids: [String] } }])
   },
 )
+
+/** The workflow, in which nothing can be recorded in a stream. */
+function withoutStream(stream: string): Workflow {
+  const handle: typeof store.handle = (command) =>
+    command.stream === stream ? Promise.reject(new Error('down')) : store.handle(command)
+  return { ...workflow, store: { ...store, handle } }
+}
+
+t.test("an erased payer's stored notification that cannot be applied at first keeps its facts", async (t) => {
+  known = {}
+  const { stream, erase, about } = await paymentOf(guest)
+  await erase()
+  isUnreachable = true
+  const { inbox } = await send(about)
+  isUnreachable = false
+  await t.rejects(applyStoredNotification(withoutStream(stream), inbox), { message: 'down' })
+  await applyStoredNotification(workflow, inbox)
+  t.match((await store.readStream(stream)).at(-1), { type: 'PaymentSucceeded', data: { received_cents: 2599 } })
+  t.match(await store.readStream(inbox), [{ data: { body: null } }, { type: 'ProviderEventApplied' }])
+})
+
+t.test("an erased payer's stored notification that is sent again loses its body", async (t) => {
+  known = {}
+  const { erase, about } = await paymentOf(guest)
+  await erase()
+  const repeated = { ...about, provider_event_id: 'evt_again' }
+  isUnreachable = true
+  await send(repeated)
+  isUnreachable = false
+  const { inbox } = await send(repeated)
+  t.match(await store.readStream(inbox), [{ data: { body: null } }, { type: 'ProviderEventApplied' }])
+})
+
+t.test(
+  'an erased payer who pays again keeps the key that a stored notification of the first payment has',
+  async (t) => {
+    known = {}
+    const { stream, erase, about } = await paymentOf(guest)
+    await erase()
+    const again = await paymentOf(guest)
+    const [initiated] = await store.readStream(again.stream)
+    isUnreachable = true
+    const { inbox } = await send({ ...about, report: null })
+    isUnreachable = false
+    known = { report: about.report }
+    const [received] = await store.readStream(inbox)
+    await applyStoredNotification(workflow, inbox)
+    t.match((await store.readStream(stream)).at(-1), { type: 'PaymentSucceeded' })
+    t.equal(received?.sealed.body?.[0], initiated?.sealed.personal?.[0])
+    t.match(await store.readStream(again.stream), [{ data: { guest_email: email } }])
+  },
+)

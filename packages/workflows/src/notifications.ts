@@ -133,9 +133,7 @@ export async function applyStoredNotification(workflow: Workflow, stream: Stream
   // One without a time of its own keeps the time at which it was received.
   const notification = { ...provider.readNotification(body), occurred_at: first.data.provider_time }
   const received = { provider, notification, body, metadata }
-  const found = await find(workflow, received)
-  if (found.payment) await eraseBodyOfErased(workflow, first, found.payment, metadata)
-  await settle(workflow, received, stored, found)
+  await settle(workflow, received, stored, await find(workflow, received))
   return true
 }
 
@@ -204,6 +202,7 @@ async function settle(workflow: Workflow, received: Received, stored: Stored, fo
     subject: owner.subject,
     owners: owner.owners,
   })
+  if (payment) await eraseBodyOfErased(workflow, streamOf(received), payment, metadata)
 }
 
 async function findPayment(

@@ -89,7 +89,7 @@ delete from webhooks.deliveries where id in (
 /** Whether there is something that is kept long enough by the clock of the database. */
 async function isSomethingOld(pool: Pool, keepMs: number): Promise<boolean> {
   const { rows } = await pool.query<{ found: boolean }>(
-    `select exists (${oldSql.replace(/order by.*/, '')}) or exists (${oldTestsSql}) as found`,
+    `select exists (${oldSql}) or exists (${oldTestsSql}) as found`,
     [keepMs],
   )
   return rows[0]?.found === true

@@ -57,12 +57,17 @@ export function ownersOf(codec: Pick<Codec, 'isOwner'>, events: readonly Recorde
   return owners
 }
 
-/** @throws DomainError `service_unavailable` */
-export async function areErased(owners: OwnerKeys, keys: Pick<DataKeys, 'load' | 'known'>): Promise<boolean> {
-  const ids = Object.values(owners)
-  await keys.load(ids)
-  return ids.some((id) => keys.known(id) === null)
-}
+/** The calls of the event store that need nothing but the keys. */
+export const keyCalls = (keys: DataKeys) => ({
+  destroyKeys: (ids: readonly string[]) => keys.destroy(ids),
+  async areErased(owners: OwnerKeys) {
+    const ids = Object.values(owners)
+    await keys.load(ids)
+    return ids.some((id) => keys.known(id) === null)
+  },
+  keyOf: async (stream: string) => (await keys.named([keyOfStream(stream)]))[0]?.id,
+  hash: (text: string) => keys.hash(text).toString('hex'),
+})
 
 const ownerKeys = (subject: string | undefined, guest: string | undefined): OwnerKeys => ({
   ...(subject !== undefined && { subject }),

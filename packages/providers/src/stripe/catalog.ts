@@ -32,10 +32,8 @@ export function createCatalog(api: StripeApi): ProductCatalog {
 }
 
 /** @throws ProviderError `currency` */
-function unitAmountOf({ price: { amount_cents, currency } }: CatalogProduct): number {
-  const amount = sentAmount(amount_cents, currency)
-  return amount
-}
+const unitAmountOf = ({ price: { amount_cents, currency } }: CatalogProduct): number =>
+  sentAmount(amount_cents, currency)
 
 async function putProductOnly(api: StripeApi, { product, known }: PutProduct): Promise<ProviderProduct> {
   const { id, isNew } = await upsertProduct(api, product, known)

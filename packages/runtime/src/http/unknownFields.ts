@@ -70,7 +70,7 @@ function closedPart(keyword: string, part: unknown): unknown {
 const maxFields = 20
 const maxShownLength = 64
 /** How a response names what a client sent: its name may be as long as the body, or a card number. */
-export const shownName = (name: string) => (hasCardNumber(name) ? '(a card number)' : name.slice(0, maxShownLength))
+const shownName = (name: string) => (hasCardNumber(name) ? '(a card number)' : name.slice(0, maxShownLength))
 
 /** @returns the first fields that the schema does not know, at any depth, with what was probably meant */
 export function unknownFields(schema: TSchema, input: unknown, path: readonly string[] = []): UnknownField[] {
@@ -109,7 +109,7 @@ const namesOf = ({ properties }: ObjectSchema) =>
   Object.keys(properties).filter((name) => !isSentBack(properties[name]))
 
 /** @param known the names that could have been meant */
-export function unknownHere(name: string, known: readonly string[]): string {
+function unknownHere(name: string, known: readonly string[]): string {
   const meant = nearestName(name.slice(0, maxShownLength), known)
   return meant === undefined ? 'is unknown here' : `is unknown here; did you mean \`${meant}\`?`
 }

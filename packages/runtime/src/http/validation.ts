@@ -6,7 +6,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import { Settings } from 'typebox/system'
-import { isChanging, shownName, unknownFields, unknownHere, withoutUnchangeable } from './unknownFields.ts'
+import { isChanging, unknownFields, withoutUnchangeable } from './unknownFields.ts'
 
 /**
  * Rejects requests that a proxy in front could interpret differently, or that expect unsupported features (RFC 9112).
@@ -107,12 +107,8 @@ function bodyValidator<Schema extends TSchema>(
 /** The query parameters that hold a credential of any route (interface, section 5). */
 const credentialParameters: ReadonlySet<string> = new Set(['session_id', 'token'])
 
-function unknownParameters(schema: TSchema, input: unknown): FieldProblem[] {
-  const known = Type.IsObject(schema) ? Object.keys(schema.properties) : []
-  return Object.keys(Object(input))
-    .filter((name) => !known.includes(name) && !credentialParameters.has(name))
-    .map((name) => ({ field: shownName(name), message: unknownHere(name, known) }))
-}
+const unknownParameters = (schema: TSchema, input: unknown): readonly FieldProblem[] =>
+  unknownFields(schema, input).filter(({ field }) => !credentialParameters.has(field))
 
 function textDecoder(schema: TSchema, httpPart: string | undefined): (input: unknown) => unknown {
   if (!Type.IsObject(schema)) return (input) => input

@@ -9,10 +9,10 @@ import { createRefresh } from './refreshPayment.ts'
 import { refundPayment } from './refundPayment.ts'
 
 const { provider, fake } = createFakeProvider(t)
-const { workflow, time, open, notify, typesOf, advance: later } = await workflowHarness(t, provider)
+const { workflow, store, keys, time, open, notify, typesOf, advance: later } = await workflowHarness(t, provider)
 
-async function paidPayment() {
-  const { payment_id } = await open()
+async function paidPayment(options: Parameters<typeof open>[0] = {}) {
+  const { payment_id } = await open(options)
   const intent = fake.onlyOf(payment_id)
   fake.charge(intent)
   await reconcilePayment(workflow, payment_id, metadata)
@@ -87,6 +87,22 @@ t.test('a repeated request with the same key makes one refund, and another amoun
   const other = refund(payment_id, { ...key, request_fingerprint: 'other', amount_cents: 600 })
   await t.rejects(other, { code: 'idempotency_key_reused' })
 })
+
+t.test(
+  "a repeated refund of an erased payer's payment is the same refund, and another amount is rejected",
+  async (t) => {
+    const { payment_id, intent } = await paidPayment({ payer: { id: null, type: 'guest', email: 'kim@example.com' } })
+    const [initiated] = await store.readStream(paymentStream(payment_id))
+    await keys.destroy([initiated?.sealed.personal?.[0] ?? ''])
+    const same = { refund_id: randomUUIDv7(), request_fingerprint: 'a' }
+    for (const amount_cents of [500, 500, undefined]) {
+      const repeated = await refund(payment_id, { ...same, ...(amount_cents && { amount_cents }) })
+      t.match(repeated.refund, { status: 'succeeded', amount_cents: 500 })
+    }
+    await t.rejects(refund(payment_id, { ...same, amount_cents: 501 }), { code: 'idempotency_key_reused' })
+    t.equal(intent.refunds.length, 1)
+  },
+)
 
 t.test('a refund whose response was lost is finished once, by the request or by the reconciler', async (t) => {
   for (const done of [true, false])

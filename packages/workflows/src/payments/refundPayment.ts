@@ -43,7 +43,7 @@ export async function refundPayment(workflow: Workflow, request: RefundPayment):
   if (!refundOf(existingPayment(known.state), refund_id)) await checkRefund(workflow, command, known.state)
   const begin = (state: PaymentState, occurred_at: string) => {
     const earlier = refundOf(existingPayment(state), refund_id)
-    if (earlier) requireSameRequest(earlier, command.request_fingerprint)
+    if (earlier) requireSameRefund(earlier, command)
     const events = requestRefund({ ...command, occurred_at }, state)
     requireCallable(workflow, existingPayment(state), events)
     return events
@@ -53,6 +53,20 @@ export async function refundPayment(workflow: Workflow, request: RefundPayment):
   if (refund.call.outcome === 'open') throw keyInFlight({ payment_id })
   if (refund.call.outcome !== 'done') throw callError(refund.call, { payment_id, refund_id })
   return { ...loaded, refund, replayed: !madeCall }
+}
+
+/**
+ * Once the payer is erased, the fingerprint is not recorded, or cannot be read any more: then the amount has to be the same. An error
+ * for the same request would lead its caller to make another refund.
+ * @throws DomainError `idempotency_key_reused`
+ */
+function requireSameRefund(
+  earlier: RefundState,
+  { request_fingerprint, amount_cents }: Pick<RequestRefund, 'request_fingerprint' | 'amount_cents'>,
+): void {
+  const isErased = earlier.request_fingerprint === null && request_fingerprint !== null
+  const isSame = isErased && [undefined, earlier.amount_cents].includes(amount_cents)
+  if (!isSame) requireSameRequest(earlier, request_fingerprint)
 }
 
 /** Checks at the provider what it would reject, so that no refund is recorded that cannot be made. */
