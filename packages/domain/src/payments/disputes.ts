@@ -6,7 +6,13 @@ import { newAttention } from './attention.ts'
 import { DisputeStatus, type PaymentEvent } from './events.ts'
 import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, reportFacts } from './evidence.ts'
 import { existingPayment, type PaymentState } from './payment.ts'
-import { isInOtherCurrency, ReportedInOtherCurrency, type ReportedMoney, recordedAmount } from './reportedMoney.ts'
+import {
+  correctsAmount,
+  isInOtherCurrency,
+  ReportedInOtherCurrency,
+  type ReportedMoney,
+  recordedAmount,
+} from './reportedMoney.ts'
 
 /** A dispute in API responses. */
 export const DisputeResource = Type.Object(
@@ -47,10 +53,14 @@ export function recordDispute(command: RecordDispute, state: PaymentState): Paym
   if (isAppliedBefore(command, payment)) return []
   if (isForeignIntent(command, payment))
     return [ignoredReport(command, payment, { reported_status: 'disputed', reason: 'foreign_intent' })]
-  const { provider_dispute_id, status, provider_status, reason, evidence_due_by } = command
+  const { provider_dispute_id, reason, evidence_due_by } = command
   const dispute_id = derivedId(payment.provider_id, 'dispute', provider_dispute_id ?? payment.payment_id)
   const known = payment.disputes.find((dispute) => dispute.dispute_id === dispute_id)
-  if (known && (known.provider_status === provider_status || (known.status !== 'open' && status === 'open'))) return []
+  const isStale =
+    known?.provider_status === command.provider_status || (known?.status !== 'open' && command.status === 'open')
+  const stale = isStale ? known : undefined
+  if (stale && !correctsAmount(command, payment, stale)) return []
+  const { status, provider_status } = stale ?? command
   const is_new_status = known?.status !== status
   const about = { dispute_id, provider_dispute_id, status, is_new_status, provider_status, reason, evidence_due_by }
   const { amount_cents: disputed_cents, ...reported } = recordedAmount(command, payment, known)

@@ -42,9 +42,9 @@ function contentFields({ type, data }: NonStatusEvent): readonly (string | numbe
     case 'ProviderEventIgnored':
       return [data.provider_payment_id, data.reported_status, data.reason]
     case 'RefundRecorded':
-      return [data.refund_id, data.provider_refund_id, data.status]
+      return [data.refund_id, data.provider_refund_id, data.status, data.refund_cents]
     case 'PaymentDisputeRecorded':
-      return [data.dispute_id, data.provider_status]
+      return [data.dispute_id, data.provider_status, data.disputed_cents]
   }
 }
 

@@ -9,7 +9,13 @@ import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, r
 import { type RefundState, receivedOf, restOfCharges, sumOf } from './money.ts'
 import { existingPayment, factsOf, type Payment, type PaymentState } from './payment.ts'
 import { hasEnded } from './providerCall.ts'
-import { isInOtherCurrency, ReportedInOtherCurrency, type ReportedMoney, recordedAmount } from './reportedMoney.ts'
+import {
+  correctsAmount,
+  isInOtherCurrency,
+  ReportedInOtherCurrency,
+  type ReportedMoney,
+  recordedAmount,
+} from './reportedMoney.ts'
 
 /** A refund in API responses. */
 export const RefundResource = Type.Object(
@@ -100,7 +106,8 @@ export function recordRefund(command: RecordRefund, state: PaymentState): Paymen
     return [ignoredReport(command, payment, { reported_status: 'refunded', reason: 'foreign_intent' })]
   const known = reportedRefund(command, payment)
   const isKnownCall = known && hasEnded(known.call) && known.provider_refund_id !== null
-  if (isKnownCall && progress[command.status] <= progress[known.status]) return []
+  const isNew = !known || progress[command.status] > progress[known.status] || correctsAmount(command, payment, known)
+  if (isKnownCall && !isNew) return []
   const { amount_cents: refund_cents, ...reported } = recordedAmount(command, payment, known)
   // That our call was rejected says less than the provider's books.
   const isLate = known && known.call.rejection === null && progress[known.status] > progress[command.status]

@@ -166,6 +166,47 @@ t.test('an amount in another currency is kept as it was reported, and asks for a
   matchList(t, requested, [{ type: 'RefundRequested', data: { refund_cents: 2599 } }])
 })
 
+t.test('a later report in the payment’s currency corrects the amount, also when nothing else is new', async (t) => {
+  const usd = { amount_cents: 5600, currency: 'usd' }
+  const history = eventsAfter('succeeded')
+  const inEuro = { amount_cents: 500, currency: 'eur', provider_event_id: 'evt_corrected' }
+  const corrected = { reported_amount_cents: null, reported_currency: null }
+  const refunded = given(t, paymentFold, history)
+    .when(refunds(usd))
+    .then([{ type: 'RefundRecorded' }])
+  const refund = { refund_cents: 500, status: 'succeeded', was_succeeded: true, ...corrected }
+  for (const status of ['succeeded', 'pending'] as const) {
+    const state = given(t, paymentFold, [...history, ...refunds(usd)(fold(history))])
+      .when(refunds({ ...inEuro, status }))
+      .then([{ type: 'RefundRecorded', data: refund }])
+    t.equal(refundedOf(existingPayment(state)), 500)
+    t.same(refunds({ ...inEuro, provider_event_id: 'evt_again' })(state), [], 'nothing is new')
+  }
+  t.same(refunds({ ...usd, provider_event_id: 'evt_usd_again' })(refunded), [], 'the other currency is known')
+  const disputed = [...history, ...disputes(usd)(fold(history))]
+  given(t, paymentFold, disputed)
+    .when(disputes(inEuro))
+    .then([{ type: 'PaymentDisputeRecorded', data: { disputed_cents: 500, is_new_status: false, ...corrected } }])
+})
+
+t.test('a refund that we requested keeps its amount when it is reported in another currency', async (t) => {
+  const command = {
+    occurred_at: at(95),
+    refund_id: otherRefund,
+    amount_cents: 400,
+    reason: 'other',
+    note: null,
+  } as const
+  const history = eventsAfter('succeeded')
+  const requested = [...history, ...requestRefund({ ...command, request_fingerprint: null }, fold(history))]
+  const usd = { refund_id: otherRefund, amount_cents: 440, currency: 'usd' }
+  const reported = { reported_amount_cents: 440, reported_currency: 'USD', attention: 'reported_in_other_currency' }
+  const state = given(t, paymentFold, requested)
+    .when(refunds(usd))
+    .then([{ type: 'RefundRecorded', data: { refund_cents: 400, ...reported } }])
+  t.equal(refundedOf(existingPayment(state)), 400)
+})
+
 t.test('a report without a currency means the payment’s currency', async (t) => {
   const [event] = refunds({ currency: null })(fold(eventsAfter('succeeded')))
   t.match(event, { data: { refund_cents: 500, reported_amount_cents: null, reported_currency: null } })

@@ -5,7 +5,7 @@ import { Nullable } from '../fields.ts'
 /** An amount in minor units. The currency, in any case, is null where the report names none: then it is the payment's. */
 export type ReportedMoney = { readonly amount_cents: number | null; readonly currency: string | null }
 
-/** An amount in the payment's currency; null if it is not known, or was reported in another currency, which is kept. */
+/** An amount in the payment's currency, null if it is not known; and what was reported in another currency. */
 export type RecordedAmount = {
   readonly amount_cents: number | null
   readonly reported_amount_cents: number | null
@@ -16,7 +16,8 @@ export type RecordedAmount = {
 export const ReportedInOtherCurrency = {
   reported_amount_cents: Nullable(
     Type.Integer({
-      description: 'What the provider reported, if it was in another currency; amount_cents is then null',
+      description:
+        'What the provider reported, if it was in another currency; amount_cents is then what we know, or null',
     }),
   ),
   reported_currency: Nullable(Type.String()),
@@ -28,13 +29,20 @@ export function isInOtherCurrency({ currency }: Pick<ReportedMoney, 'currency'>,
   return currency !== null && currency.toUpperCase() !== payment.currency
 }
 
+/** Whether a report has an amount in the payment's currency of what so far has none there: another report was wrong. */
+export const correctsAmount = (
+  report: ReportedMoney,
+  payment: InCurrency,
+  known: Pick<RecordedAmount, 'amount_cents'>,
+): boolean => known.amount_cents === null && report.amount_cents !== null && !isInOtherCurrency(report, payment)
+
 export const inPaymentCurrency = (amount_cents: number | null): RecordedAmount => ({
   amount_cents,
   reported_amount_cents: null,
   reported_currency: null,
 })
 
-/** @param known what counts when the report has no amount */
+/** @param known what counts when the report has no amount in the payment's currency, as for a refund that we requested */
 export function recordedAmount(
   report: ReportedMoney,
   payment: InCurrency,
@@ -43,7 +51,7 @@ export function recordedAmount(
   const { amount_cents, currency } = report
   if (isInOtherCurrency(report, payment))
     return {
-      amount_cents: null,
+      amount_cents: known.amount_cents,
       reported_amount_cents: amount_cents,
       reported_currency: currency?.toUpperCase() ?? null,
     }

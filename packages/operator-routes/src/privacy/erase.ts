@@ -81,9 +81,9 @@ export type Person = {
 }
 
 /**
- * What there is of a person, which an erasure would remove. Reads the whole log. Of an e-mail there may be nothing: which ones
- * were erased is not kept.
- * @throws DomainError `not_found` when nothing is known of a user or a payment; `event_store_unavailable`; errors of Postgres; the
+ * What there is of a person, which an erasure would remove. Reads the whole log. Of an e-mail or a payment there may be nothing:
+ * what was erased is not kept.
+ * @throws DomainError `not_found` when nothing is known of a user, or a payment does not exist; `event_store_unavailable`; errors of Postgres; the
  *   reason of the signal
  */
 export async function findPerson(
@@ -95,12 +95,13 @@ export async function findPerson(
   if ('payment' in subject) await requireAnonymous(store, subject.payment, named)
   const userId = 'user' in subject ? subject.user : undefined
   const isNothing = named.length === 0 && userId === undefined
-  if (isNothing && !('email' in subject)) throw nothingKnown()
+  const mayBeErased = !('user' in subject)
+  if (isNothing && !mayBeErased) throw nothingKnown()
   const onScan = (scan: ScanProgress) => onProgress('reading the log', scan)
   const traces = isNothing
     ? noTraces
     : await findTraces(store, { keyIds: named, userId }, { signal, onProgress: onScan })
-  if (named.length + traces.streams.length === 0 && !('email' in subject)) throw nothingKnown()
+  if (named.length + traces.streams.length === 0 && !mayBeErased) throw nothingKnown()
   const keyIds = [...new Set([...named, ...(await keys.present(ownKeyNames(traces)))])]
   return { subject, keyIds, traces, findings: await findingsOf({ store, pool }, keyIds, traces) }
 }
