@@ -2,11 +2,11 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { EventData } from '@eventstore/db-client'
 import type { DomainEvent, EventMetadata, Fold } from '@paylog/domain/events'
-import type { Subject } from '@paylog/domain/personalData'
+import { type SealedPart, type Subject, sealedParts } from '@paylog/domain/personalData'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { Codec } from '../codec/codec.ts'
 import type { DataKeys } from '../codec/dataKeys.ts'
-import { createEncoding, type OwnerKeys } from '../codec/partKeys.ts'
+import { keysForParts, type OwnerKeys, ownerKeys } from '../codec/partKeys.ts'
 import type { StreamName } from '../streamName.ts'
 
 type Decision<State, Event extends DomainEvent> = {
@@ -32,7 +32,6 @@ export type NewEvents<State, Event> = {
  *   who were erased; it throws DomainError `service_unavailable`
  */
 export function createDecisionEncoding(codec: Codec, keys: DataKeys) {
-  const encoding = createEncoding(codec, keys)
   return async <State, Event extends RecordedDomainEvent>({
     stream,
     fold,
@@ -42,18 +41,25 @@ export function createDecisionEncoding(codec: Codec, keys: DataKeys) {
   }: Decision<State, Event>): Promise<NewEvents<State, Event>> => {
     const decidedState = decided.reduce(fold.evolve, before.state)
     const subject = named.subject ?? fold.subjectOf?.(decidedState) ?? null
-    const place = { stream, subject, owners: named.owners ?? before.owners ?? {} }
-    const { events, encode, owners } = await encoding(decided, place)
+    const isNew = decided.some(({ type }) => codec.isOwner(type))
+    const known = isNew ? {} : (named.owners ?? before.owners ?? {})
+    const parts = new Set(decided.flatMap(codec.partsOf))
+    const found = await keysForParts(keys, parts, { stream, subject, owners: known })
+    const keysOf = (part: SealedPart) => found.get(part) ?? []
+    const lost = sealedParts.filter((part) => found.get(part) === null)
+    const events = lost.length === 0 ? decided : decided.map((event) => codec.withoutParts(event, lost))
     const firstEventId = randomUUIDv7()
     return {
-      state: events === decided ? decidedState : events.reduce(fold.evolve, before.state),
-      owners,
+      state: lost.length === 0 ? decidedState : events.reduce(fold.evolve, before.state),
+      owners: isNew ? ownerKeys(found.get('personal')?.[0]?.id, found.get('guest')?.[1]?.id) : known,
       events,
       firstEventId,
       encoded(metadata) {
         const following = { ...metadata, causationId: firstEventId }
         return events.map((event, index) =>
-          index === 0 ? encode(event, firstEventId, metadata) : encode(event, randomUUIDv7(), following),
+          index === 0
+            ? codec.encode(event, firstEventId, metadata, { stream, keysOf })
+            : codec.encode(event, randomUUIDv7(), following, { stream, keysOf }),
         )
       },
     }

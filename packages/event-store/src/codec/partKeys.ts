@@ -1,48 +1,13 @@
 // The keys of the parts of an event: which names they have, by whose data it is and by the day.
 
-import type { EventData } from '@eventstore/db-client'
-import type { EventMetadata } from '@paylog/domain/events'
-import { type SealedPart, type Subject, sealedParts } from '@paylog/domain/personalData'
-import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
+import type { SealedPart, Subject } from '@paylog/domain/personalData'
 import type { Codec, Recorded } from './codec.ts'
 import type { DataKey, DataKeys } from './dataKeys.ts'
 
-type Encode = (event: RecordedDomainEvent, id: string, metadata: EventMetadata) => EventData
 type Keys = Pick<DataKeys, 'named' | 'seen' | 'load' | 'known'>
 
 /** The ids of the keys of those whose data a stream holds; see `OwnerEvent`. */
 export type OwnerKeys = { readonly subject?: string; readonly guest?: string }
-
-/** What is recorded of some events, and how. */
-export type Encoding<Event> = {
-  /** Without the data of those whose keys are destroyed. */
-  readonly events: readonly Event[]
-  readonly encode: Encode
-  /** Of the stream with these events. */
-  readonly owners: OwnerKeys
-}
-
-/** @returns a function that makes the keys available which some events of a stream need */
-export function createEncoding(codec: Pick<Codec, 'encode' | 'partsOf' | 'isOwner' | 'withoutParts'>, keys: Keys) {
-  return async <Event extends RecordedDomainEvent>(
-    events: readonly Event[],
-    place: Place,
-  ): Promise<Encoding<Event>> => {
-    const isNew = events.some(({ type }) => codec.isOwner(type))
-    const found = await keysForParts(
-      keys,
-      new Set(events.flatMap(codec.partsOf)),
-      isNew ? { ...place, owners: {} } : place,
-    )
-    const lost = sealedParts.filter((part) => found.get(part) === null)
-    const keysOf = (part: SealedPart) => found.get(part) ?? []
-    return {
-      events: lost.length === 0 ? events : events.map((event) => codec.withoutParts(event, lost)),
-      encode: (event, id, metadata) => codec.encode(event, id, metadata, { stream: place.stream, keysOf }),
-      owners: isNew ? ownerKeys(found.get('personal')?.[0]?.id, found.get('guest')?.[1]?.id) : place.owners,
-    }
-  }
-}
 
 /** The keys of those whose data is in a stream: those of its last owner event, or of what is sealed first after it. */
 export function ownersOf(codec: Pick<Codec, 'isOwner'>, events: readonly Recorded[]): OwnerKeys {
@@ -69,7 +34,7 @@ export const keyCalls = (keys: DataKeys) => ({
   hash: (text: string) => keys.hash(text).toString('hex'),
 })
 
-const ownerKeys = (subject: string | undefined, guest: string | undefined): OwnerKeys => ({
+export const ownerKeys = (subject: string | undefined, guest: string | undefined): OwnerKeys => ({
   ...(subject !== undefined && { subject }),
   ...(guest !== undefined && { guest }),
 })
@@ -85,7 +50,7 @@ type KeyRef = { readonly name: string } | { readonly id: string }
  * @returns null for a part of which a key was destroyed
  * @throws DomainError `service_unavailable`
  */
-async function keysForParts(
+export async function keysForParts(
   keys: Keys,
   parts: ReadonlySet<SealedPart>,
   place: Place,
