@@ -15,7 +15,8 @@ const tapProgram = join(root, 'node_modules', 'tap', 'dist', 'esm', 'run.mjs')
 // For two cores: each file is a process that mostly waits for others. Many files of the full lane use all cores alone.
 const quickJobs = 4
 const fullJobs = 3
-const fileTimeoutSeconds = 120
+// A limit for files that hang. The slowest take a minute on two idle cores, and machines are at times several times slower.
+const fileTimeoutSeconds = 300
 const slowestShown = 10
 // Without coverage tap still records every module of every test file, which takes a quarter of a second each. Its
 // runner sets this variable, so each test process overrides it before tap's hooks load.

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { testMasterKey } from './dataKeys.ts'
 import { moduleLoading } from './testEnvironment.ts'
 
-const readyTimeoutMs = 30_000
+const readyTimeoutMs = 60_000
 const stopTimeoutMs = 15_000
 /** Tests and benchmarks send more requests from one address than the default limits allow. */
 export const withoutLimits = {
