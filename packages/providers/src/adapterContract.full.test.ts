@@ -94,7 +94,7 @@ for (const { name, start, effect, isRepeatable, readsFirst } of operations) {
   })
 
   t.test(`${name}: a call that is throttled until its time is over is unavailable, and not done`, async (t) => {
-    const { act, faults, effects } = await start(t, 1_000)
+    const { act, faults, effects } = await start(t, 2_000)
     faults.always({ ...throttled, retryAfter: '60' })
     const ms = await timed(() => t.rejects(act(), unavailable))
     t.ok(ms >= 600, `only after its time is over, not after ${ms} ms`)
