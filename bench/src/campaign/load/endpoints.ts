@@ -19,6 +19,12 @@ export async function startEndpoints(stack: AsyncDisposableStack, random: Random
   const checkpoints: string[] = []
   const secrets = new Map(endpoints.map(({ name }) => [name, randomBytes(32)]))
   const server = createServer((request, response) => {
+    // The projector asks for the newest checkpoint when it starts.
+    if (request.method === 'GET') {
+      const newest = checkpoints.at(-1)
+      response.writeHead(newest === undefined ? 404 : 200).end(newest)
+      return
+    }
     text(request).then(
       (body) => {
         const endpoint = endpoints.find(({ name }) => request.url === `/${name}`)
