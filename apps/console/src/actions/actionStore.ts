@@ -1,5 +1,6 @@
 // The actions of this tab: what was sent, with which key, and what came of it. It lives outside the pages, so that a second
 // click finds the first one without waiting for a render, and a dialog that is opened again finds the request of the last one.
+import { pause } from '../api/pause.ts'
 import { effectOf } from './effect.ts'
 import { randomKey } from './randomKey.ts'
 
@@ -135,21 +136,6 @@ function failed(before: ActionState, error: unknown, effect: RepeatEffect, mayRe
   // A session that has expired, for example, needs a person first.
   if (isUnknown) return { ...before, error, isUnknown, isRunning: meaning === 'unknown' && mayRepeat }
   return { ...idle, error, isDoubtful: before.isUnknown && effect === 'each time' }
-}
-
-/** Ends early when the signal aborts. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        resolve()
-      },
-      { once: true },
-    )
-  })
 }
 
 /** Keeps the attempts whose result nobody has seen. */

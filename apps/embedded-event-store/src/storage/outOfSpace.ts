@@ -9,7 +9,7 @@ export const saysNoSpace = (error: unknown) => error instanceof pg.DatabaseError
 
 /**
  * Whether a statement failed because Postgres has no space, and wrote nothing. A session that still answers has rolled it back;
- * a Postgres that crashed because of the full disk has ended it. The severity in the error cannot tell, because it is translated.
+ * a Postgres that crashed because of the full disk has ended it. The severity in the error does not show it: it is translated.
  */
 export async function isOutOfSpace(session: WriterSession, error: unknown): Promise<boolean> {
   if (!saysNoSpace(error)) return false

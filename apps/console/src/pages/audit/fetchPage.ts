@@ -1,9 +1,11 @@
 // Requests pages of the log, and waits while the API is busy or the session has expired.
+
 import { PaylogError } from '@paylog/client/errors'
 import type { ExportPageRequest, FetchPage } from '@paylog/event-store/export/exportPages'
 import { api } from '../../api/api.ts'
 import { isTemporary, isUnauthenticated } from '../../api/apiErrors.ts'
 import type { EventsQuery } from '../../api/apiTypes.ts'
+import { pause } from '../../api/pause.ts'
 import { reasonHeader } from '../../parts/reason.tsx'
 import { currentSession } from '../../session/session.ts'
 
@@ -30,6 +32,7 @@ export const pageFetcher =
         }
         if (!isTemporary(error) || retries >= maxRetries) throw error
         await pause(retryAfterMs(error), signal)
+        signal.throwIfAborted()
       }
     }
   }
@@ -41,26 +44,13 @@ function queryOf({ filters, limit, ...place }: ExportPageRequest): EventsQuery {
 
 /** A dialog asks for another session meanwhile. */
 async function signedInAgain(signal: AbortSignal): Promise<void> {
-  while (currentSession().isExpired) await pause(signInPollMs, signal)
+  while (currentSession().isExpired) {
+    await pause(signInPollMs, signal)
+    signal.throwIfAborted()
+  }
 }
 
 function retryAfterMs(error: unknown): number {
   const seconds = error instanceof PaylogError ? Number(error.headers.get('retry-after') ?? Number.NaN) : Number.NaN
   return Number.isNaN(seconds) ? pauseMs : Math.min(seconds, 60) * 1_000
-}
-
-/** @throws the reason of the signal when it is aborted first */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        resolve()
-      },
-      { once: true },
-    )
-  })
-  signal.throwIfAborted()
 }
