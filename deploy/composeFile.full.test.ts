@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { auditVariables } from '@paylog/audit-log/config'
@@ -237,10 +237,12 @@ t.test(
 
 const skip = noOpenssl !== undefined && `NOT TESTED: ${noOpenssl}, no secrets are created`
 t.test('makeSecrets.sh creates random secrets once, in a directory closed to others', { skip }, async (t) => {
-  const directory = join(t.testdir({}), 'secrets')
-  const make = () => run('deploy/makeSecrets.sh', [directory], { cwd: root })
+  const TMPDIR = t.testdir({})
+  const directory = join(TMPDIR, 'secrets')
+  const make = () => run('deploy/makeSecrets.sh', [directory], { cwd: root, env: { ...process.env, TMPDIR } })
   const read = (name: string) => readFileSync(join(directory, name), 'utf8')
   await make()
+  t.same(readdirSync(TMPDIR), ['secrets'], 'no file that another user could not replace')
   t.match(read('query_password'), /^[0-9a-f]{48}$/)
   t.not(read('query_password'), read('database_password'))
   t.equal(read('database_url'), `postgres://paylog:${read('database_password')}@postgres:5432/paylog`)

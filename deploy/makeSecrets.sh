@@ -41,8 +41,8 @@ makeCertificate() {
     openssl rsa -in "$work/pkcs8" -out "$work/key" 2>/dev/null
   printf '%s\n' subjectAltName=DNS:eventstore,DNS:localhost,IP:127.0.0.1 extendedKeyUsage=serverAuth,clientAuth \
     keyUsage=critical,digitalSignature,keyEncipherment basicConstraints=critical,CA:FALSE >"$work/extensions"
-  openssl x509 -req -in "$work/request" -CA "$work/ca" -CAkey "$work/ca.key" -CAcreateserial -days 3650 \
-    -extfile "$work/extensions" -out "$work/certificate" 2>/dev/null
+  openssl x509 -req -in "$work/request" -CA "$work/ca" -CAkey "$work/ca.key" -CAserial "$work/serial" -CAcreateserial \
+    -days 3650 -extfile "$work/extensions" -out "$work/certificate" 2>/dev/null
   for name in ca certificate key; do keep "eventstore_$name" <"$work/$name"; done
   rm -r "$work"
 }

@@ -20,13 +20,13 @@ echo "\${image%:*}@sha256:$(printf %s "$image" | od -An -tx1 | tr -d ' \\n')"
 `
 
 function pinning(t: Test, env = '') {
-  const directory = t.testdir({ docker, env })
+  const directory = t.testdir({ docker, env, 'a clone': t.fixture('symlink', root) })
   chmodSync(join(directory, 'docker'), 0o755)
   const file = join(directory, 'env')
   writeFileSync(file, env)
-  const options = { cwd: root, env: { PATH: `${directory}:${process.env.PATH}`, PAYLOG_ENV_FILE: file } }
+  const options = { env: { PATH: `${directory}:${process.env.PATH}`, PAYLOG_ENV_FILE: file } }
   return {
-    pin: (...args: string[]) => run('deploy/pinImages.sh', args, options),
+    pin: (...args: string[]) => run(join(directory, 'a clone', 'deploy', 'pinImages.sh'), args, options),
     lines: () => readFileSync(file, 'utf8').trimEnd().split('\n'),
   }
 }

@@ -36,7 +36,7 @@ type Options = {
 const run = promisify(execFile)
 export const ownRoot = fileURLToPath(new URL('../../../../', import.meta.url))
 const rolePassword = 'made-up'
-const clock = new URL('clock.ts', import.meta.url).pathname
+const clock = new URL('clock.ts', import.meta.url)
 
 /** Creates the tables and starts all apps, twice, so that later starts find a compile cache. */
 export async function startApps(stack: AsyncDisposableStack, options: Options): Promise<Apps> {
@@ -53,7 +53,7 @@ export async function startApps(stack: AsyncDisposableStack, options: Options): 
     // A busy machine is not a fault of the system.
     SHED_EVENT_LOOP_DELAY: '0',
     ...env,
-    NODE_OPTIONS: [moduleLoading.NODE_OPTIONS, env.NODE_OPTIONS, `--import=${clock}`].filter(Boolean).join(' '),
+    NODE_OPTIONS: [moduleLoading.NODE_OPTIONS, env.NODE_OPTIONS, `--import=${clock.href}`].filter(Boolean).join(' '),
   }
   await createTables(postgres, common)
   const isOther = (name: AppName) => name === 'event-store' && eventStore !== undefined
@@ -126,7 +126,7 @@ async function createTables(postgres: CampaignPostgres, env: Readonly<Record<str
 }
 
 const otherStore = (command: string, port: number, directory: string) =>
-  command.replaceAll('{port}', String(port)).replaceAll('{directory}', directory).split(/\s+/)
+  command.split(/\s+/).map((word) => word.replaceAll('{port}', String(port)).replaceAll('{directory}', directory))
 
 const inherited = () => Object.fromEntries(Object.entries(process.env).filter(isSet))
 const isSet = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
