@@ -149,7 +149,8 @@ function stand(election: Election): void {
   const isFirst = leaderless.every((view) => (view.resignedTerm - own.resignedTerm || view.port - own.port) > 0)
   if (leaderlessMs < timing.electionMs || !isFirst || !isMajority(1 + leaderless.length, peers)) return
   const terms = [own, ...leaderless].flatMap(({ term, vote }) => [term, vote.term])
-  election.own = { ...own, vote: { term: Math.max(...terms) + 1, for: own.port } }
+  // The clock, because nodes forget the terms when all of them restart.
+  election.own = { ...own, vote: { term: Math.max(Date.now(), ...terms.map((term) => term + 1)), for: own.port } }
   waitForVotes(election)
 }
 
