@@ -125,6 +125,7 @@ function passWritesOn(call: Call, upstream: ClientDuplexStream<Message, Message>
       return
     }
     waiting.length = 0
+    call.pause()
     upstream.unpipe(call)
     upstream.cancel()
     call.emit('error', end)
