@@ -36,8 +36,6 @@ const steadyMs = 1_000
 const suspicionMs = 15_000
 /** When a majority has said who leads, the others are awaited for this long. */
 const othersMs = 250
-/** An election takes 1 to 7 s. */
-const longElectionMs = 10_000
 
 /** @param options `closing` ends the watch; `outages` are over when a leader was elected */
 export function watchLeader(
@@ -179,26 +177,27 @@ function readGossip(client: EventStoreDBClient, timeoutMs: number): Promise<Clus
 function createOffice({ log, outages }: Pick<Parameters<typeof watchLeader>[1], 'log' | 'outages'>) {
   let current: (Lead & { readonly term: AbortController }) | undefined
   let next = Promise.withResolvers<Lead>()
-  let previous: { readonly leader: Endpoint; readonly since: number; isReported: boolean } | undefined
+  let before: Endpoint | undefined
+  /** When most of the nodes last named the present or former leader. */
+  let confirmedAt = performance.now()
 
   function end(): void {
     if (current === undefined) return
-    previous = { leader: current.endpoint, since: performance.now(), isReported: false }
+    before = current.endpoint
     current.term.abort(new Error(`${current.endpoint} leads the event store no longer`))
     current = undefined
   }
 
-  function begin(endpoint: Endpoint): void {
+  function begin(leader: Endpoint): void {
     end()
     const term = new AbortController()
-    current = { endpoint, term, ended: term.signal }
+    current = { endpoint: leader, term, ended: term.signal }
     next.resolve(current)
     next = Promise.withResolvers()
-    if (previous === undefined) return
-    const seconds_without = Math.round(performance.now() - previous.since) / 1_000
-    const detail = { leader: endpoint, before: previous.leader, seconds_without, failed_calls: outages.end() }
-    log?.warn(detail, 'the event store has elected its leader')
-    previous = undefined
+    const failed_calls = outages.end()
+    if (before === undefined || (before === leader && failed_calls === 0)) return
+    const seconds_without = Math.round(performance.now() - confirmedAt) / 1_000
+    log?.warn({ leader, before, seconds_without, failed_calls }, 'the event store has elected its leader')
   }
 
   return {
@@ -213,10 +212,7 @@ function createOffice({ log, outages }: Pick<Parameters<typeof watchLeader>[1], 
         favourite !== undefined && (current === undefined || votesFor(favourite) > votesFor(current.endpoint))
       if (isBetter) begin(favourite)
       else if (hasLeft || votesFor(undefined) >= majorityOf(asked)) end()
-      if (current !== undefined || previous === undefined || previous.isReported) return
-      if (performance.now() - previous.since < longElectionMs) return
-      previous.isReported = true
-      log?.error({ before: previous.leader }, 'the event store has no leader: most of its nodes are down or apart')
+      if (current !== undefined && votesFor(current.endpoint) >= majorityOf(asked)) confirmedAt = performance.now()
     },
   }
 }
