@@ -43,6 +43,20 @@ export type Client = {
   intrude(owner: Owner, request: AnyRequest): Promise<void>
   /** Operations and reads under way. */
   busy(): number
+  /** The replies since the last call. */
+  takeReplies(): Reply[]
+}
+
+/** A write that was accepted, or a request that the system could not serve. */
+export type Reply = {
+  readonly request: string
+  /** By `performance.now()`. */
+  readonly sentAt: number
+  readonly receivedAt: number
+  /** `null`: none arrived in all the time that a client waits. */
+  readonly status: number | null
+  readonly code: string | null
+  readonly has_retry_after: boolean
 }
 
 type AnyRequest = Omit<Request, 'method'> & { readonly method: string }
@@ -70,29 +84,53 @@ function createTransport({ urls, random, over }: ClientOptions) {
     }
   }
 
+  let replies: Reply[] = []
+  async function timed(request: string, isPatient: boolean, send: () => Promise<Response>): Promise<Response> {
+    const sentAt = performance.now()
+    const reply = (status: number | null, code: string | null, has_retry_after: boolean) =>
+      void replies.push({ request, sentAt, receivedAt: performance.now(), status, code, has_retry_after })
+    try {
+      const response = await send()
+      const { status, text, headers } = response
+      const isWritten = status < 300 && headers.has('x-event-position') && !request.startsWith('GET')
+      if (isWritten || status === 503) reply(status, bodyOf(text).error?.code ?? null, headers.has('retry-after'))
+      return response
+    } catch (error) {
+      if (isPatient && lossOf(error) === 'client lost patience') reply(null, null, false)
+      throw error
+    }
+  }
+
   return {
     sightings,
+    takeReplies() {
+      const taken = replies
+      replies = []
+      return taken
+    },
     async send(owner: Owner, { method, path, body }: AnyRequest, options: SendOptions = {}): Promise<Response> {
       const { headers, timeoutMs = requestTimeoutMs } = options
       const isQuery = method === 'GET' && !path.startsWith('/admin/payments/')
       const origin = isQuery ? urls.query : urls.command[random.between(0, urls.command.length - 1)]
       const contentType = body !== undefined && { 'content-type': 'application/json' }
-      const response = await fetch(`${origin}${path}`, {
-        method,
-        headers: { ...contentType, ...credentials[owner], ...headers },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal: AbortSignal.any([over, AbortSignal.timeout(timeoutMs)]),
+      return timed(`${method} ${path}`, timeoutMs === requestTimeoutMs, async () => {
+        const response = await fetch(`${origin}${path}`, {
+          method,
+          headers: { ...contentType, ...credentials[owner], ...headers },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+          signal: AbortSignal.any([over, AbortSignal.timeout(timeoutMs)]),
+        })
+        const text = await response.text()
+        if (owner !== 'administrator') sight(owner, `${method} ${path}`, text)
+        return { status: response.status, text, headers: response.headers }
       })
-      const text = await response.text()
-      if (owner !== 'administrator') sight(owner, `${method} ${path}`, text)
-      return { status: response.status, text, headers: response.headers }
     },
   }
 }
 
 export function createClient(options: ClientOptions): Client {
   const { random, hasToEnd } = options
-  const { send, sightings } = createTransport(options)
+  const { send, sightings, takeReplies } = createTransport(options)
   const operations: Operation[] = []
   const reads: ReadAfterWrite[] = []
   const intrusions: Intrusion[] = []
@@ -171,6 +209,7 @@ export function createClient(options: ClientOptions): Client {
           intrusions.push({ owner, request: `${request.method} ${request.path}`, status: response.status })
       }),
     busy: () => busy,
+    takeReplies,
   }
 }
 

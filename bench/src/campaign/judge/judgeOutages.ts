@@ -1,0 +1,37 @@
+// The judge's rules for one round of faults: how long the event store may seem to be away, and what its clients may say about it.
+import type { Outage, Unavailable, Violation } from './observations.ts'
+
+/** What is promised, and half a second for a machine that the load keeps busy. */
+const slowestMs = 5_000 + 500
+const firstWriteMs = 2_000
+
+export type RoundSeen = {
+  /** The faults of the round. */
+  readonly story: string
+  readonly unavailable: readonly Unavailable[]
+  /** Lines of logs which say that the log was cut, restored or replaced. */
+  readonly alarms: readonly string[]
+  readonly outage: Outage | undefined
+}
+
+/**
+ * Other faults of a round also delay answers, so durations are judged when a fault of the event store's nodes was alone.
+ * @param isStrict a late first write is a violation, too: a slow machine may cause it
+ */
+export function judgeRound({ story, unavailable, alarms, outage }: RoundSeen, isStrict: boolean): Violation[] {
+  const found: Violation[] = []
+  const violate = (rule: string, text: string) => void found.push({ rule, story: `${text}, in ${story}` })
+  for (const line of alarms) violate('false alarm', line)
+  const ours = unavailable.filter(({ code }) => code === 'event_store_unavailable')
+  for (const { request, has_retry_after } of ours) if (!has_retry_after) violate('503 without Retry-After', request)
+  if (!outage?.is_alone) return found
+  for (const { request, status, code, ms } of unavailable)
+    if (ms > slowestMs && (status === null || code === 'event_store_unavailable'))
+      violate('slow 503', `${request}: ${status === null ? 'no answer' : '503'} after ${seconds(ms)}`)
+  const { write_ms } = outage
+  if (isStrict && (write_ms === null || write_ms > firstWriteMs))
+    violate('write late after an election', write_ms === null ? 'none accepted' : `accepted after ${seconds(write_ms)}`)
+  return found
+}
+
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
