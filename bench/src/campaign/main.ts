@@ -24,7 +24,7 @@ const usage = `Usage: npm run campaign -- [OPTIONS]
   --next DIRECTORY       another checkout of this repository, for the rolling upgrades; default: the same build
   --event-store URL      another event store than the embedded one: its connection string, with one host or a cluster's
   --node COMMAND         starts a node of it, once for each host, in their order; {directory} is replaced by one for its data.
-                         The command must become the node's process: a script ends with exec
+                         A script must end with exec, so that it becomes the node
   --strict               a write that is accepted later than 2 s after an election is a violation`
 
 const options = readOptions()

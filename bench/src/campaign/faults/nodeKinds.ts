@@ -78,6 +78,8 @@ async function untilElected({ nodes, strike }: Blow): Promise<EventStoreNode | u
 
 const nameOf = ({ process }: EventStoreNode) => process.name
 
+/** Others notice it after about five seconds. */
+const stoppedMs = [2_000, 10_000] as const
 /** For how long a killed node stays away. */
 const awayMsOf = (random: Random) => (random.isIn(0.6) ? 0 : random.between(500, 6_000))
 const away = (ms: number) => (ms === 0 ? '' : `, started again after ${seconds(ms)}`)
@@ -95,7 +97,7 @@ function killLeader(random: Random): ReturnType<NodeFault> {
 }
 
 function stopLeader(random: Random): ReturnType<NodeFault> {
-  const ms = random.between(3_000, 15_000)
+  const ms = random.between(...stoppedMs)
   return {
     story: `SIGSTOP the leader for ${seconds(ms)}`,
     happen: ({ leader, tell }) => stop([leader], ms, tell),
@@ -164,7 +166,7 @@ function killFollower(random: Random): ReturnType<NodeFault> {
 }
 
 function stopFollower(random: Random): ReturnType<NodeFault> {
-  const [first, ms] = [random.isIn(0.5), random.between(3_000, 15_000)]
+  const [first, ms] = [random.isIn(0.5), random.between(...stoppedMs)]
   return {
     story: `SIGSTOP a follower for ${seconds(ms)}`,
     happen: ({ followers, tell }) => stop(followers.slice(first ? 0 : -1).slice(0, 1), ms, tell),
@@ -174,7 +176,7 @@ function stopFollower(random: Random): ReturnType<NodeFault> {
 function takeMajority(random: Random): ReturnType<NodeFault> {
   const how = random.pick(['SIGKILL', 'SIGSTOP'] as const)
   const withLeader = random.isIn(0.5)
-  const ms = random.between(3_000, 12_000)
+  const ms = random.between(...stoppedMs)
   return {
     story: `${how} ${withLeader ? 'the leader and all followers but one' : 'all followers'} for ${seconds(ms)}`,
     async happen({ leader, followers, strike, tell }) {

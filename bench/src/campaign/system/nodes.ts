@@ -8,7 +8,7 @@ import { type SupervisedProcess, superviseProcess } from './supervisedProcess.ts
 export type EventStoreOptions = {
   /** `esdb://…`, with a host for each of the commands, in their order. */
   readonly connectionString: string
-  /** Each starts a node, and must become that node's process; `{directory}` is replaced by a directory for its data. */
+  /** For a shell. Each becomes a node's process; `{directory}` is replaced by a directory for its data. */
   readonly commands: readonly string[]
 }
 
@@ -28,6 +28,8 @@ export type EventStoreNodes = {
 }
 
 const pollMs = 100
+/** A node that has to cut what was not replicated starts three times. */
+const readyTimeoutMs = 180_000
 const wholeTimeoutMs = 120_000
 
 /** @param stack ends everything @param options `directory` for their data @returns when a majority names a leader */
@@ -41,10 +43,11 @@ export async function superviseNodes(
     const name = commands.length === 1 ? 'event-store' : `event-store-${index + 1}`
     const data = join(directory, name)
     await mkdir(data)
-    const words = (commands[index] ?? '').replaceAll('{directory}', data).split(/\s+/)
+    const words = ['/bin/sh', '-c', `exec ${commands[index]?.replaceAll('{directory}', `'${data}'`)}`]
     const process = superviseProcess(stack, name, {
       command: { words, directory, env: inherited() },
       logFile: join(logs, `${name}.log`),
+      readyTimeoutMs,
       isReady: () =>
         calls.gossip().then(
           () => true,

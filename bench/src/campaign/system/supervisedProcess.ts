@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /** After an end that the campaign did not cause; a killed process starts again at once. */
 const restartPauseMs = 250
-const readyTimeoutMs = 60_000
+const usualReadyTimeoutMs = 60_000
 const pollMs = 20
 
 export type Command = {
@@ -43,9 +43,14 @@ export type SupervisedProcess = {
 export function superviseProcess(
   stack: AsyncDisposableStack,
   name: string,
-  options: { readonly command: Command; readonly logFile: string; readonly isReady?: () => Promise<boolean> },
+  options: {
+    readonly command: Command
+    readonly logFile: string
+    readonly isReady?: () => Promise<boolean>
+    readonly readyTimeoutMs?: number
+  },
 ): SupervisedProcess {
-  const { logFile, isReady } = options
+  const { logFile, isReady, readyTimeoutMs = usualReadyTimeoutMs } = options
   const output = openSync(logFile, 'a')
   let { command } = options
   let child: ChildProcess | undefined
