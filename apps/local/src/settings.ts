@@ -4,6 +4,7 @@ import { commandVariables } from '@paylog/command-routes/config'
 import { ConfigError, loadConfig, readVariableFiles, variableOfFile } from '@paylog/config/environment'
 import { bool, port, text, url } from '@paylog/config/kinds'
 import { deliveryVariables, privateRanges } from '@paylog/deliveries/variables'
+import { connectionString } from '@paylog/event-store/connection/connectionString'
 import { operatorVariables } from '@paylog/operator-routes/config'
 import { masterKeyVariables } from '@paylog/privacy/masterKeys'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
@@ -33,7 +34,7 @@ const localVariables = {
   HEALTH_PORT: Type.Optional(port()),
   DATA_DIR: text(defaultDataDirectory),
   DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),
-  EVENTSTORE_URL: Type.Optional(url(['esdb', 'esdb+discover'])),
+  EVENTSTORE_URL: Type.Optional(connectionString()),
   PII_MASTER_KEY: Type.Optional(masterKeyVariables.PII_MASTER_KEY),
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
   AUTH_URL: Type.Optional(url(['http', 'https'])),

@@ -2,7 +2,8 @@
 import { auditVariables, readSigning } from '@paylog/audit-log/config'
 import { runRecorder, startingRecorder } from '@paylog/audit-log/recorder'
 import { loadConfig } from '@paylog/config/environment'
-import { port, text, url } from '@paylog/config/kinds'
+import { port, text } from '@paylog/config/kinds'
+import { connectionString } from '@paylog/event-store/connection/connectionString'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { dataKeyVariables, startDataKeys } from '@paylog/privacy/startDataKeys'
 import { projections } from '@paylog/projections/registry'
@@ -20,7 +21,7 @@ const ProjectorConfig = Type.Object({
   HOST: text('127.0.0.1'),
   HEALTH_PORT: Type.Optional(port()),
   ...dataKeyVariables,
-  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
+  EVENTSTORE_URL: connectionString(),
   ...auditVariables,
 })
 
@@ -34,7 +35,7 @@ runApp({ app: 'projector', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycl
   const pool = createPool({ databaseUrl, applicationName: 'projector', max: maxConnections, log })
   lifecycle.add('postgres', () => pool.end())
   const keys = await startDataKeys(config, { log, lifecycle })
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, log })
   lifecycle.add('event store', () => store.close())
   const signal = lifecycle.stopping
   const metrics = createMetrics()

@@ -46,7 +46,7 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   const deliveries = createDeliveries(pool, worker)
   const observe = createWorkflowMetrics(metrics)
   const keys = await startDataKeys(config, { log, lifecycle })
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, observe: observe.append })
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, observe: observe.append, log })
   lifecycle.add('event store', () => store.close())
 
   const providers = await enabledProviders(config, observe.providerCall)

@@ -1,9 +1,9 @@
 // The minimal service on the same event store: a Fastify route that validates the session over HTTP and appends two events.
 import { randomUUID } from 'node:crypto'
-import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
+import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import { loadConfig } from '@paylog/config/environment'
 import { port, url } from '@paylog/config/kinds'
-import { connect } from '@paylog/event-store/connection/connection'
+import { connectionString } from '@paylog/event-store/connection/connectionString'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import Fastify from 'fastify'
 import { type Static, Type } from 'typebox'
@@ -19,7 +19,7 @@ const OrderBody = Type.Object({
 
 const BareAppendsConfig = Type.Object({
   PORT: port(),
-  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
+  EVENTSTORE_URL: connectionString(),
   AUTH_URL: url(['http', 'https']),
 })
 
@@ -59,8 +59,8 @@ const details = {
 
 runApp('bare-appends', async ({ lifecycle }) => {
   const config = loadConfig(BareAppendsConfig)
-  const { client, close } = connect(config.EVENTSTORE_URL)
-  lifecycle.add('event store', close)
+  const client = EventStoreDBClient.connectionString(config.EVENTSTORE_URL)
+  lifecycle.add('event store', () => client.dispose())
   const identity = new Pool(config.AUTH_URL, { connections: maxConnections })
   lifecycle.add('identity', () => identity.close())
 

@@ -72,7 +72,7 @@ export async function wireCommandApi(
   const observe = createWorkflowMetrics(metrics)
   const providers = await enabledProviders(config, observe.providerCall)
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, observe: observe.append })
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, observe: observe.append, log })
   lifecycle.add('event store', () => store.close())
   health.check('event_store', async () => {
     const head = await store.head()

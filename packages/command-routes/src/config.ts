@@ -1,5 +1,6 @@
 // Environment variables of the write API.
-import { ageMs, bool, durationMs, isOrigin, listOf, oneOf, url } from '@paylog/config/kinds'
+import { ageMs, bool, durationMs, isOrigin, listOf, oneOf } from '@paylog/config/kinds'
+import { connectionString } from '@paylog/event-store/connection/connectionString'
 import { identityVariables } from '@paylog/identity/identity'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
 import { loadWithEndpoints, type WithEndpoints, withoutSigningSecrets } from '@paylog/webhooks/endpoints/endpoints'
@@ -8,7 +9,7 @@ import { type StaticDecode, type TObject, Type } from 'typebox'
 
 /** Without the variables of the webhook endpoints, which have no fixed list. */
 export const commandVariables = {
-  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
+  EVENTSTORE_URL: connectionString(),
   ...dataKeyVariables,
   ...identityVariables,
   GUEST_TOKEN_HISTORY_FALLBACK: bool(true),

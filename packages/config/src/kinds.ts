@@ -30,6 +30,11 @@ export function text(defaultValue?: string) {
   return variable(defaultValue, (value) => value)
 }
 
+/** What a reader returns. It throws BadVariable for a mistake. */
+export function readBy<Value>(read: (text: string) => Value, defaultValue?: string) {
+  return variable(defaultValue, read)
+}
+
 /** What a parser returns; undefined is a mistake. `expected` follows "must be" in the message. */
 export function parsed<Value>(parse: (text: string) => Value | undefined, expected: string, defaultValue?: string) {
   return variable(defaultValue, (text) => {

@@ -1,5 +1,6 @@
 // The variables that configure webhook deliveries. Those of the endpoints are decoded elsewhere: their list is open.
 import { ageMs, commaList, listOf, oneOf, text, url } from '@paylog/config/kinds'
+import { connectionString } from '@paylog/event-store/connection/connectionString'
 import { isRange } from '@paylog/runtime/http/networks'
 import { Type } from 'typebox'
 
@@ -8,7 +9,7 @@ export const privateRanges = (byDefault: string[]) => listOf(isRange, 'ranges su
 
 export const deliveryVariables = {
   DATABASE_URL: url(['postgres', 'postgresql']),
-  EVENTSTORE_URL: url(['esdb', 'esdb+discover']),
+  EVENTSTORE_URL: connectionString(),
   REDIS_URL: Type.Optional(url(['redis', 'rediss'])),
   PROJECT_ID: text('default'),
   /** The projects that payers without a session may name. */

@@ -13,8 +13,9 @@ import type { DataKeys } from './codec/dataKeys.ts'
 import { createDecoder, type Decoder, requireReadable } from './codec/decoder.ts'
 import { keyCalls, type OwnerKeys, ownersOf } from './codec/partKeys.ts'
 import type { CallContext } from './connection/calls.ts'
-import { connect, createReplaceableConnection, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
+import { createConnections, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
 import { unreadableLogError } from './connection/errors.ts'
+import type { StoreLog } from './connection/outages.ts'
 import { readExportPage } from './export/exportPage.ts'
 import type { ExportPage, ExportPageRequest } from './export/exportPages.ts'
 import { type FollowerOptions, type FollowOptions, type FollowSource, followLog } from './follow/followLog.ts'
@@ -179,6 +180,7 @@ const maxConflictPauseMs = 100
  * @param options.connectionString `esdb://…`; credentials belong here, because per-call ones select a slower call
  * @param options.keys of the sealed parts of events
  * @param options.observe called with the outcome of each append
+ * @param options.log gets a line for each outage and election
  * @param options.codec replaces the codec of this program version, in tests
  */
 export function createEventStore(options: {
@@ -187,33 +189,36 @@ export function createEventStore(options: {
   readonly timing?: Partial<EventStoreTiming>
   readonly codec?: Codec
   readonly observe?: (end: AppendOutcome) => void
+  readonly log?: StoreLog
 }): EventStore {
-  const { connectionString, keys, codec = domainCodec, observe } = options
+  const { connectionString, keys, codec = domainCodec, observe, log } = options
   const timing = { ...defaultTiming, ...options.timing }
   const closed = new AbortController()
   const closing = closed.signal
-  const connectFor = (callTimeoutMs: number) => createReplaceableConnection(connectionString, callTimeoutMs)
-  const appends = { connection: connectFor(timing.appendTimeoutMs), timing, closing }
+  const { open, replaceable, outages } = createConnections({ connectionString, closing, log })
+  const appends = { connection: replaceable(timing.appendTimeoutMs), timing, closing, outages }
   const reads: CallContext & Decoder = {
-    connection: connectFor(timing.readTimeoutMs),
+    connection: replaceable(timing.readTimeoutMs),
+    outages,
     timeoutMs: timing.readTimeoutMs,
     retryTimeoutMs: () => timing.readRetryTimeoutMs,
     closing,
     failure: unreadableLogError,
     ...createDecoder(codec, keys),
   }
-  const newEvents = createNewEvents({ connect: () => connect(connectionString), closing })
+  const newEvents = createNewEvents({ open, closing })
   const following = { context: reads, newEvents, sharedEnds: sharedLogEnds(reads), pollMs: timing.pollMs }
   const encoding = createDecisionEncoding(codec, keys)
-  const readStream = async (stream: StreamName, range: ReadRange = {}) =>
-    requireReadable(await reads.decode(await readStreamEvents(reads, stream, range)))
+  const readStream = async (stream: StreamName, range: ReadRange = {}, until = Number.POSITIVE_INFINITY) =>
+    requireReadable(await reads.decode(await readStreamEvents({ ...reads, until }, stream, range)))
 
   async function load<State, Event extends RecordedDomainEvent>(
     stream: StreamName,
     fold: Fold<State, Event>,
     until?: RecordedDomainEvent['type'],
+    giveUpAt?: number,
   ): Promise<LoadedState<State>> {
-    const whole = await readStream(stream)
+    const whole = await readStream(stream, {}, giveUpAt)
     const end = whole.findIndex(({ type }) => type === until)
     const events = end < 0 ? whole : whole.slice(0, end + 1)
     const last = events.at(-1)
@@ -224,22 +229,24 @@ export function createEventStore(options: {
 
   return {
     get client() {
-      return reads.connection.current()
+      return reads.connection.client
     },
     ...follows(following, reads),
-    load,
+    load: (stream, fold, until) => load(stream, fold, until),
     async handle({ stream, fold, decide, metadata, known, subject, owners }) {
       const giveUpAt = performance.now() + conflictRetryTimeoutMs
       for (let decision = 1; performance.now() < giveUpAt; decision++) {
         const isAssumed = decision === 1 && known !== undefined
-        const loaded = isAssumed ? known : await load(stream, fold)
+        // An outage may begin between the two calls, and must not cost the caller the time of both.
+        const until = performance.now() + timing.appendRetryTimeoutMs
+        const loaded = isAssumed ? known : await load(stream, fold, undefined, until)
         const decided = decide(loaded.state, loaded.revision)
         if (decided.length === 0 && isAssumed) continue
         if (decided.length === 0) return { ...loaded, events: decided, firstEventId: undefined }
         const { encoded, ...recorded } = await encoding({ stream, fold, before: loaded, decided, subject, owners })
         const appending = { category: categoryOf(stream), events: decided.length, metadata, observe }
         const result = await withAppendSpan(appending, (traced) =>
-          appendWithRetries(appends, { stream, expected: loaded.revision, events: encoded(traced) }),
+          appendWithRetries({ ...appends, until }, { stream, expected: loaded.revision, events: encoded(traced) }),
         )
         if (result === 'conflict') {
           if (decision > 1) await sleep(Math.random() * Math.min(2 ** decision, maxConflictPauseMs))
@@ -250,7 +257,7 @@ export function createEventStore(options: {
       }
       throw new DomainError('concurrent_modification', 'Too many concurrent changes; try again')
     },
-    readStream,
+    readStream: (stream, range) => readStream(stream, range),
     async *readLog(range) {
       for await (const { events } of readBatches(reads, range)) yield* events
     },

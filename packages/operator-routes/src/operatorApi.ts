@@ -80,7 +80,9 @@ export function wireOperatorApi(
     log,
   })
   lifecycle.add('postgres', () => pool.end())
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
+  // In `api`, the store of the command API reports what happens to the event store.
+  const reports = app === 'api' ? {} : { log }
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, ...reports })
   lifecycle.add('event store', () => store.close())
   const identity = configuredIdentity(config)
   lifecycle.add('identity', () => identity.close())

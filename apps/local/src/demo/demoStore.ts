@@ -1,12 +1,12 @@
 // The log of the demo's system.
 import { loadConfig } from '@paylog/config/environment'
-import { url } from '@paylog/config/kinds'
+import { connectionString } from '@paylog/event-store/connection/connectionString'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { dataKeyVariables, startDataKeys } from '@paylog/privacy/startDataKeys'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { Type } from 'typebox'
 
-const LogConfig = Type.Object({ EVENTSTORE_URL: url(['esdb', 'esdb+discover']), ...dataKeyVariables })
+const LogConfig = Type.Object({ EVENTSTORE_URL: connectionString(), ...dataKeyVariables })
 
 /** @param onStop called with each step that stops what was started, in the order of the start @throws ConfigError */
 export async function openDemoStore(
@@ -20,7 +20,7 @@ export async function openDemoStore(
     stopping: new AbortController().signal,
   }
   const keys = await startDataKeys(config, { log, lifecycle })
-  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys })
+  const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, log })
   onStop(() => store.close())
   return store
 }

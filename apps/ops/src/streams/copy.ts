@@ -1,7 +1,8 @@
 // `streams copy`: copies the log to another event store, compares both, and moves the checkpoints.
 import { restartTree } from '@paylog/audit-log/treeWriter'
+import { BadVariable } from '@paylog/config/kinds'
 import type { LogCheckpoint } from '@paylog/domain/events'
-import { withoutCredentials } from '@paylog/event-store/connection/connectionString'
+import { parseConnectionString, withoutCredentials } from '@paylog/event-store/connection/connectionString'
 import { type CopyProgress, type CopyResult, copyLog } from '@paylog/event-store/copy-log/copyLog'
 import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import { NIL } from 'uuid'
@@ -11,23 +12,30 @@ import { required, value } from '../options.ts'
 import { logProgress } from '../progressLine.ts'
 import type { Pool } from '../system.ts'
 
-const address = (scheme: string, expected: RegExp, help: string) =>
-  value('URL', help, (text, name) => {
-    if (!expected.test(text)) throw new UsageError(`${name} must begin with ${scheme}`)
-    return text
-  })
-const eventStore = (help: string) => required(address('esdb://', /^esdb(\+discover)?:\/\/./, help))
+const eventStore = (help: string) =>
+  required(
+    value('URL', help, (text, name) => {
+      try {
+        parseConnectionString(text)
+        return text
+      } catch (error) {
+        throw error instanceof BadVariable ? new UsageError(`${name} ${error.message}`) : error
+      }
+    }),
+  )
+
+const checkpointsHelp =
+  'the database with the checkpoints of projector and worker, which move to the positions of the copy'
 
 export const streamsCopy = defineCommand({
   summary: 'Copy the log to another event store, compare both, and move the checkpoints of projector and worker',
   options: {
     from: eventStore('the event store with the log'),
     to: eventStore('the target: empty, or with the beginning of the same log'),
-    checkpoints: address(
-      'postgres://',
-      /^postgres(ql)?:\/\//,
-      'the database with the checkpoints of projector and worker, which move to the positions of the copy',
-    ),
+    checkpoints: value('URL', checkpointsHelp, (text, name) => {
+      if (!/^postgres(ql)?:\/\//.test(text)) throw new UsageError(`${name} must begin with postgres://`)
+      return text
+    }),
   },
   json: 'one object: the counts, the last positions, and the moved checkpoints',
   about: [

@@ -99,7 +99,7 @@ export async function rawEvents(store: EventStore): Promise<RawEvent[]> {
     },
     maxBatch: 1_000,
     signal: done.signal,
-    log: { warn: () => undefined },
+    log: { warn: () => undefined, debug: () => undefined },
   })
   return events
 }

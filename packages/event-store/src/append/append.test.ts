@@ -4,7 +4,7 @@ import { type EventData, jsonEvent } from '@eventstore/db-client'
 import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { NIL, v4 as uuid } from 'uuid'
-import { createReplaceableConnection, defaultTiming } from '../connection/connection.ts'
+import { createConnections, defaultTiming } from '../connection/connection.ts'
 import { appendFirst, connectEventStore } from '../testing/eventStoreHarness.ts'
 import {
   assertOneAppend,
@@ -160,8 +160,9 @@ t.test('an empty append, an invalid stream name and an invalid event id are neve
 })
 
 function sender(t: Test, server: FakeEventStore) {
-  const connection = createReplaceableConnection(server.connectionString, 1_000)
+  const closing = new AbortController().signal
+  const connection = createConnections({ connectionString: server.connectionString, closing }).replaceable(1_000)
   t.teardown(() => connection.close())
-  const context = { connection, timing: defaultTiming, closing: new AbortController().signal }
+  const context = { connection, timing: defaultTiming, closing }
   return (stream: string, events: EventData[]) => appendWithRetries(context, { stream, expected: 'no_stream', events })
 }

@@ -1,13 +1,20 @@
 // Appends events, repeating each append until its outcome is certain: the event ids make a repeated append harmless.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type AppendResult, type EventData, NO_STREAM } from '@eventstore/db-client'
 import { type Span, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import { NIL, validate } from 'uuid'
-import type { ConnectionContext } from '../connection/connection.ts'
-import { appendFailure, mayBeStuck, rejectedByStoreError, unconfirmedError, withTimeout } from '../connection/errors.ts'
+import { pause } from '../connection/calls.ts'
+import type { Connection, ConnectionContext } from '../connection/connection.ts'
+import {
+  appendFailure,
+  leaderlessError,
+  mayBeStuck,
+  rejectedByStoreError,
+  unconfirmedError,
+  withTimeout,
+} from '../connection/errors.ts'
 import type { StreamName } from '../streamName.ts'
 
 const tracer = trace.getTracer('paylog')
@@ -77,6 +84,8 @@ export type Append = {
 
 const firstPauseMs = 25
 const maxPauseMs = 1_000
+/** The last attempt has a chance, too. */
+const shortestMs = 100
 /**
  * The client sends this as a time of day by our clock, and a server whose clock is further ahead rejects every append.
  * So it is long; the timeouts of the server and of this module apply first.
@@ -103,16 +112,26 @@ export async function appendWithRetries(
 ): Promise<AppendResult | 'conflict'> {
   assertAppendable(append)
   if (bytesOf(append.events) > maxAppendBytes) throw tooLargeError()
-  const { connection, timing, closing } = context
+  const { connection, timing, closing, outages, until = Number.POSITIVE_INFINITY } = context
   const { stream, events } = append
   const expectedRevision = append.expected === 'no_stream' ? NO_STREAM : append.expected
-  const giveUpAt = performance.now() + timing.appendRetryTimeoutMs
-  let isFirst = true
+  const giveUpAt = Math.min(performance.now() + timing.appendRetryTimeoutMs, until)
+  const leftMs = () => Math.max(giveUpAt - performance.now(), shortestMs)
+  let sent = 0
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
-    const client = connection.current()
+    let open: Connection | undefined
     try {
-      const appending = client.appendToStream(stream, events, { expectedRevision, deadline: deadlineMs })
-      const result = await withTimeout(appending, timing.appendTimeoutMs, `Append to ${stream}`, closing)
+      open = await connection.current(leftMs())
+      sent++
+      const appending = open.client.appendToStream(stream, events, { expectedRevision, deadline: deadlineMs })
+      const timeoutMs = Math.min(timing.appendTimeoutMs, leftMs())
+      const result = await withTimeout(
+        appending,
+        timeoutMs,
+        `Append to ${stream}`,
+        AbortSignal.any([closing, open.ended]),
+      )
+      outages?.succeeded()
       // With throwOnAppendFailure=false the client returns failures, with an invented stream revision.
       return result.success ? result : 'conflict'
     } catch (error) {
@@ -120,12 +139,16 @@ export async function appendWithRetries(
       if (failure === 'conflict') return 'conflict'
       // The server's limit is below ours.
       if (failure === 'too_large') throw tooLargeError(error)
-      // An earlier attempt may have been written, or may still be.
-      if (failure === 'rejected') throw isFirst ? rejectedByStoreError(error) : unconfirmedError(error)
-      if (closing.aborted || performance.now() + pauseMs > giveUpAt) throw unconfirmedError(error)
-      isFirst = false
-      if (mayBeStuck(error)) connection.replace(client)
-      await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})
+      const isOver = closing.aborted || performance.now() + pauseMs > giveUpAt
+      if (failure === 'rejected' || isOver) {
+        if (!closing.aborted) outages?.failed(error)
+        if (sent === 0) throw leaderlessError(error)
+        // An earlier attempt may have been written, or may still be.
+        throw sent === 1 && failure === 'rejected' ? rejectedByStoreError(error) : unconfirmedError(error)
+      }
+      if (open !== undefined && mayBeStuck(error)) connection.replace(open)
+      else connection.suspect()
+      await pause(pauseMs, closing, open?.ended)
     }
   }
 }

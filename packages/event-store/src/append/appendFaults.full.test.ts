@@ -6,7 +6,7 @@ import { freePort } from '@paylog/testing/processes'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { connect, defaultTiming } from '../connection/connection.ts'
+import { createConnections, defaultTiming } from '../connection/connection.ts'
 import {
   appendFirst,
   connectEventStore,
@@ -172,11 +172,10 @@ t.test('an append stream that breaks is reopened on the same connection', async 
     append: (call, request, nth) =>
       nth === 1 ? call.emit('error', grpcError(status.UNAVAILABLE)) : call.write(successReply(request, 0)),
   })
-  const { client, close } = connect(server.connectionString)
-  t.teardown(close)
-  const replace = () => t.fail('the connection was replaced')
-  const connection = { current: () => client, replace, close }
   const { signal: closing } = new AbortController()
+  const connection = createConnections({ connectionString: server.connectionString, closing }).replaceable(1_000)
+  t.teardown(() => connection.close())
+  connection.replace = () => t.fail('the connection was replaced')
   const events = [jsonEvent({ type: 'T', data: {} })]
   await appendWithRetries(
     { connection, timing: defaultTiming, closing },

@@ -1,8 +1,10 @@
 // gRPC calls over the client's connection and credentials, without its JSON parsing: events keep their exact bytes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import { clientMethod, createReplaceableConnection, type ReplaceableConnection } from './connection.ts'
-import { isPermanentError, ResponseTimeoutError } from './errors.ts'
+import { clientMethod } from './client.ts'
+import { type Connection, createConnections, type ReplaceableConnection } from './connection.ts'
+import { isPermanentError, ResponseTimeoutError, withTimeout } from './errors.ts'
+import type { Outages } from './outages.ts'
 
 /** Parameters of the last overload of the generated stub, which has all of them. */
 type ReadParameters = Parameters<StreamsClient['read']>
@@ -19,16 +21,22 @@ export type CallContext = {
   readonly closing: AbortSignal
   /** The error that the caller gets in the end. */
   readonly failure: (error: unknown) => Error
+  /** When the call has to be over, by `performance.now()`, if that is earlier than its own limit. */
+  readonly until?: number
+  readonly outages?: Outages
 }
 
-export type Attempt<T> = (stub: StreamsClient, args: CallArguments) => Promise<T>
+/** @param firstMs limit of the wait for the first message, in ms */
+export type Attempt<T> = (stub: StreamsClient, args: CallArguments, firstMs: number) => Promise<T>
 
 const firstPauseMs = 25
 const maxPauseMs = 1_000
+/** The last attempt of a call has a chance, too. */
+const shortestMs = 100
 const responded = new WeakSet<ReplaceableConnection>()
 
 /**
- * Makes a call to the leader and repeats it while its outcome is unknown.
+ * Makes a call to the leader and repeats it while its outcome is unknown, also at the next leader.
  * @param attempt must be safe to repeat
  * @param deadlineMs limit of one attempt; reads have a limit for each message instead
  * @throws the context's `failure`, when the server rejects the call or the retries are over
@@ -38,39 +46,54 @@ export async function call<T>(
   attempt: Attempt<T>,
   deadlineMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
-  const { connection, closing, failure } = context
-  const giveUpAt = performance.now() + context.retryTimeoutMs(responded.has(connection))
+  const { connection, closing, failure, outages, until = Number.POSITIVE_INFINITY } = context
+  const begun = performance.now()
+  const retryUntil = Math.min(begun + context.retryTimeoutMs(responded.has(connection)), until)
+  const endBy = Math.max(retryUntil, Math.min(begun + context.timeoutMs, until))
+  const leftMs = () => Math.max(endBy - performance.now(), shortestMs)
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
-    const client = connection.current()
+    let open: Connection | undefined
     try {
-      const result = await callOnce(client, attempt, deadlineMs)
+      open = await connection.current(leftMs())
+      const result = await callOnce(open, attempt, { deadlineMs, firstMs: leftMs() })
       responded.add(connection)
+      outages?.succeeded()
       return result
     } catch (error) {
-      if (error instanceof ResponseTimeoutError) connection.replace(client)
       const isFinal = error instanceof LogUnusableError || isPermanentError(error)
-      if (closing.aborted || isFinal || performance.now() + pauseMs > giveUpAt) throw failure(error)
-      await sleep(pauseMs, undefined, { signal: closing }).catch(() => {})
+      if (closing.aborted) throw failure(error)
+      if (isFinal || performance.now() + pauseMs > retryUntil) {
+        outages?.failed(error)
+        throw failure(error)
+      }
+      if (error instanceof ResponseTimeoutError && open !== undefined) connection.replace(open)
+      else connection.suspect()
+      await pause(pauseMs, closing, open?.ended)
     }
   }
 }
 
-/** One attempt. On failures in `execute`, the client replaces its channel or follows the cluster's leader. */
+/** The wait before a repetition. After an election it is over. */
+export async function pause(ms: number, ...signals: (AbortSignal | undefined)[]): Promise<void> {
+  const signal = AbortSignal.any(signals.filter((each) => each !== undefined))
+  await sleep(ms, undefined, { signal }).catch(() => {})
+}
+
+/**
+ * One attempt. On failures in `execute`, the client replaces its channel or follows the leader that a node names.
+ * @throws the reason of the connection's end, when its node leads no longer
+ */
 export async function callOnce<T>(
-  client: ReturnType<ReplaceableConnection['current']>,
+  { client, ended }: Connection,
   attempt: Attempt<T>,
-  deadlineMs = Number.POSITIVE_INFINITY,
+  { deadlineMs = Number.POSITIVE_INFINITY, firstMs = Number.POSITIVE_INFINITY } = {},
 ): Promise<T> {
   const callArguments = clientMethod(client, 'callArguments')
-  return await clientMethod(client, 'execute')(grpcStubs.StreamsClient, 'calls', (stub: StreamsClient) =>
-    attempt(
-      stub,
-      callArguments(
-        { requiresLeader: true },
-        { deadline: deadlineMs === Number.POSITIVE_INFINITY ? deadlineMs : Date.now() + deadlineMs },
-      ),
-    ),
+  const deadline = deadlineMs === Number.POSITIVE_INFINITY ? deadlineMs : Date.now() + deadlineMs
+  const calling = clientMethod(client, 'execute')(grpcStubs.StreamsClient, 'calls', (stub: StreamsClient) =>
+    attempt(stub, callArguments({ requiresLeader: true }, { deadline }), firstMs),
   )
+  return await withTimeout(calling, Number.POSITIVE_INFINITY, 'Call', ended)
 }
 
 /** Longer than any message of a healthy server takes. */
@@ -105,7 +128,8 @@ export function createRawClient({
   readonly connectionString: string
 }): RawClient {
   const closed = new AbortController()
-  const connection = createReplaceableConnection(connectionString, messageTimeoutMs)
+  const { replaceable } = createConnections({ connectionString, closing: closed.signal })
+  const connection = replaceable(messageTimeoutMs)
   return {
     name,
     connection,

@@ -1,10 +1,11 @@
 // Connections to the event store: each purpose has its own, and one that stops responding is replaced.
 import { setImmediate } from 'node:timers/promises'
-import { EventStoreDBClient } from '@eventstore/db-client'
-import type { Metadata } from '@grpc/grpc-js'
-import { patchBatchAppend, patchConnect } from './clientPatches.ts'
-import { assertSupportedOptions, splitPlainCredentials } from './connectionString.ts'
+import type { EventStoreDBClient } from '@eventstore/db-client'
+import { clientMethod, openClient } from './client.ts'
+import { parseConnectionString } from './connectionString.ts'
 import { withTimeout } from './errors.ts'
+import { type Lead, type LeaderWatch, watchLeader } from './leader.ts'
+import { type Outages, reportOutages, type StoreLog } from './outages.ts'
 
 /** All in milliseconds. */
 export type EventStoreTiming = {
@@ -20,9 +21,10 @@ export type EventStoreTiming = {
   readonly pollMs: number
 }
 
+/** A command has an answer after 5 s, also while the event store is down or elects a leader. */
 export const defaultTiming: EventStoreTiming = {
-  appendTimeoutMs: 6_000,
-  appendRetryTimeoutMs: 15_000,
+  appendTimeoutMs: 3_000,
+  appendRetryTimeoutMs: 5_000,
   readTimeoutMs: 3_000,
   readRetryTimeoutMs: 5_000,
   pollMs: 5_000,
@@ -30,16 +32,34 @@ export const defaultTiming: EventStoreTiming = {
 
 export type Connection = {
   readonly client: EventStoreDBClient
+  /** Aborts when the node leads no longer. */
+  readonly ended: AbortSignal
   /** Cancels open calls and closes the connection, within a second. */
   close(): Promise<void>
 }
 
 /** A connection for short calls. */
 export type ReplaceableConnection = {
-  current(): EventStoreDBClient
-  /** Makes `current` return a new connection, unless this client has been replaced before. */
-  replace(unresponsive: EventStoreDBClient): void
+  /** The connection to the leader. @throws ResponseTimeoutError when no leader is known within `waitMs` */
+  current(waitMs: number): Promise<Connection>
+  /** The client of the current connection. @throws Error when no leader is known yet */
+  readonly client: EventStoreDBClient
+  /** Makes `current` return a new connection, unless this one has been replaced before. */
+  replace(unresponsive: Connection): void
+  /** Makes `current` return a new connection. */
+  renew(): void
+  /** A call failed: there may be an election. */
+  suspect(): void
   close(): Promise<void>
+}
+
+/** The connections of a process to one event store. */
+export type Connections = {
+  /** A new connection to the leader. @throws ResponseTimeoutError when no leader is known within `waitMs` */
+  open(waitMs: number): Promise<Connection>
+  /** @param callTimeoutMs how long a replaced connection stays open, so that slow calls can still finish on it */
+  replaceable(callTimeoutMs: number): ReplaceableConnection
+  readonly outages: Outages
 }
 
 /** Connection, timeouts and cancellation of appends. */
@@ -48,26 +68,42 @@ export type ConnectionContext = {
   readonly timing: EventStoreTiming
   /** Aborts when the store is closed. */
   readonly closing: AbortSignal
+  /** When an append has to be over, by `performance.now()`, if that is earlier than its own limit. */
+  readonly until?: number
+  readonly outages?: Outages
 }
 
 const closeTimeoutMs = 1_000
-const defaultKeepAliveTimeoutMs = 10_000
-const maxUniqueTimeouts = 1_000
-let openedCount = 0
+
+/** In a cluster, an election may be over before that. */
+const quietMs = 10_000
 
 /**
- * Creates a client with its own TCP connection, which opens with the first call.
- * @throws Error for an option that the client does not support, and for credentials that would be sent in plain text
+ * Connects to the node that leads, now and after an election.
+ * @param options `closing` ends the search for a leader; the connections are closed one by one
+ * @throws BadVariable for a connection string that cannot be used
  */
-export function connect(connectionString: string): Connection {
-  patchBatchAppend()
-  patchConnect()
-  assertSupportedOptions(connectionString)
-  const { address, authorization } = splitPlainCredentials(connectionString)
-  const client = EventStoreDBClient.connectionString(withUniqueTimeout(address))
-  if (authorization !== undefined) authorizeCalls(client, authorization)
+export function createConnections(options: {
+  readonly connectionString: string
+  readonly closing: AbortSignal
+  readonly log?: StoreLog | undefined
+}): Connections {
+  const { closing, log } = options
+  const address = parseConnectionString(options.connectionString)
+  const outages = reportOutages(log, address.isCluster ? quietMs : 0)
+  const leader = watchLeader(address, { log, outages, closing })
+  const connect = ({ endpoint, ended }: Lead) => connectionOf(openClient(address, endpoint), ended)
+  return {
+    open: async (waitMs) => connect(await leader.lead(waitMs)),
+    replaceable: (callTimeoutMs) => createReplaceable(leader, connect, callTimeoutMs),
+    outages,
+  }
+}
+
+function connectionOf(client: EventStoreDBClient, ended: AbortSignal): Connection {
   return {
     client,
+    ended,
     async close() {
       // Cancels at once. The returned promise may never settle, because a call with unread messages does not finish.
       void client.dispose()
@@ -76,57 +112,51 @@ export function connect(connectionString: string): Connection {
   }
 }
 
-/**
- * @param callTimeoutMs how long a replaced connection stays open, so that slow calls can still finish on it
- */
-export function createReplaceableConnection(connectionString: string, callTimeoutMs: number): ReplaceableConnection {
-  let connection = connect(connectionString)
+function createReplaceable(
+  leader: LeaderWatch,
+  connect: (lead: Lead) => Connection,
+  callTimeoutMs: number,
+): ReplaceableConnection {
+  let connection: Connection | undefined
   const replaced = new Set<Connection>()
+
+  function retire(old: Connection): void {
+    connection = undefined
+    replaced.add(old)
+    const close = () => {
+      replaced.delete(old)
+      void old.close()
+    }
+    setTimeout(close, callTimeoutMs).unref()
+  }
+
+  function connectionTo(lead: Lead): Connection {
+    if (connection !== undefined && connection.ended !== lead.ended) retire(connection)
+    connection ??= connect(lead)
+    return connection
+  }
+
   return {
-    current: () => connection.client,
+    current: async (waitMs) => connectionTo(await leader.lead(waitMs)),
+    get client() {
+      const lead = leader.known()
+      if (lead === undefined) throw new Error('No leader of the event store is known yet')
+      return connectionTo(lead).client
+    },
+    suspect: leader.suspect,
+    renew() {
+      leader.suspect()
+      if (connection !== undefined) retire(connection)
+    },
     replace(unresponsive) {
-      if (connection.client !== unresponsive) return
-      const old = connection
-      connection = connect(connectionString)
-      replaced.add(old)
-      const close = () => {
-        replaced.delete(old)
-        void old.close()
-      }
-      setTimeout(close, callTimeoutMs).unref()
+      leader.suspect()
+      if (connection === unresponsive) retire(unresponsive)
     },
     async close() {
-      await Promise.all([connection, ...replaced].map((open) => open.close()))
+      const open = connection === undefined ? [...replaced] : [connection, ...replaced]
+      await Promise.all(open.map((each) => each.close()))
     },
   }
-}
-
-/**
- * Makes the connection's options unique, because gRPC channels with equal options share a TCP connection: a new client
- * would get the dead connection of the old one, and a server silently ignores calls beyond about a hundred per connection.
- */
-function withUniqueTimeout(connectionString: string): string {
-  const given = /[?&]keep[-_]?alive[-_]?timeout=(\d+)/i.exec(connectionString)
-  const timeoutMs = Number(given?.[1] ?? defaultKeepAliveTimeoutMs) + (openedCount++ % maxUniqueTimeouts)
-  // The client uses the last of several equal keys.
-  return `${connectionString}${connectionString.includes('?') ? '&' : '?'}keepAliveTimeout=${timeoutMs}`
-}
-
-/** Every call gets its metadata from `callArguments`, the long-lived append stream included. */
-function authorizeCalls(client: EventStoreDBClient, authorization: string): void {
-  const callArguments = clientMethod(client, 'callArguments')
-  Reflect.set(client, 'callArguments', (...options: unknown[]) => {
-    const [metadata, ...rest]: [Metadata, ...unknown[]] = callArguments(...options)
-    metadata.set('authorization', authorization)
-    return [metadata, ...rest]
-  })
-}
-
-/** A method of the client that is private in its types only. */
-export function clientMethod(client: EventStoreDBClient, name: 'execute' | 'callArguments' | 'getChannel') {
-  const found: unknown = Reflect.get(client, name)
-  if (typeof found !== 'function') throw new Error(`This version of @eventstore/db-client has no ${name}`)
-  return found
 }
 
 /**

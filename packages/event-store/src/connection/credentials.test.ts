@@ -7,7 +7,6 @@ import { readEvents } from '../read/readPage.ts'
 import { append, appendFirst, connectEventStore } from '../testing/eventStoreHarness.ts'
 import { followerHarness } from '../testing/followerHarness.ts'
 import { createRawClient } from './calls.ts'
-import { connect } from './connection.ts'
 
 const password = 'pass:w/rd%'
 const { connectionString } = await startEventStore(t, { EVENTSTORE_CREDENTIALS: `paylog:${password}` })
@@ -49,17 +48,4 @@ t.test('wrong or missing credentials are rejected at once, and nothing is record
     await raw.close()
   }
   t.same(await connectEventStore(t, { connectionString: authorized }).readStream('guestToken-b'), [])
-})
-
-t.test('credentials are never sent to another machine without TLS', async (t) => {
-  const elsewhere = ['store.example.com', '192.0.2.1', '127.0.0.1.example.com', '127.0.0.1,192.0.2.1', '0.0.0.0']
-  for (const host of elsewhere) {
-    const message = `The event store's credentials would be sent without encryption to ${host}: use tls=true, or leave them out`
-    t.throws(() => connect(`esdb://paylog:secret@${host}?tls=false`), { message })
-    t.throws(() => connect(`esdb://paylog:secret@${host}/?tls=true& TLS = false `), { message })
-    await connect(`esdb://paylog:secret@${host}?tls=true`).close()
-    await connect(`esdb://${host}?tls=false`).close()
-  }
-  t.throws(() => connect('esdb+discover://paylog:secret@localhost?tls=false'), { message: /without encryption/ })
-  for (const host of ['localhost:1', '127.8.9.1']) await connect(`esdb://paylog:secret@${host}?tls=false`).close()
 })

@@ -60,7 +60,7 @@ function codeOf(error: unknown): number | undefined {
 }
 
 /**
- * Waits for work with a timeout. The outcome of work that ends later is ignored.
+ * Waits for work, at most for `timeoutMs`, which may be infinite. The outcome of work that ends later is ignored.
  * @throws ResponseTimeoutError after `timeoutMs`, the signal's reason when it aborts, and the errors of the work
  */
 export function withTimeout<T>(work: Promise<T>, timeoutMs: number, what: string, signal?: AbortSignal): Promise<T> {
@@ -74,7 +74,8 @@ export function withTimeout<T>(work: Promise<T>, timeoutMs: number, what: string
       reject(error)
     }
     const abort = () => fail(signal?.reason)
-    const timer = setTimeout(() => fail(new ResponseTimeoutError(what, timeoutMs)), timeoutMs)
+    const isLimited = timeoutMs !== Number.POSITIVE_INFINITY
+    const timer = isLimited ? setTimeout(() => fail(new ResponseTimeoutError(what, timeoutMs)), timeoutMs) : undefined
     signal?.addEventListener('abort', abort)
     if (signal?.aborted) abort()
     work.then((result) => {
@@ -91,5 +92,7 @@ const unavailable = (message: string) => (cause: unknown) =>
 export const unconfirmedError = unavailable('The event store did not confirm this; it may or may not be recorded')
 /** For an append that the store rejected. */
 export const rejectedByStoreError = unavailable('The event store rejected this; nothing was recorded')
+/** For an append that was not sent, because no node leads. */
+export const leaderlessError = unavailable('The event store has no leader at the moment; nothing was recorded')
 /** For a failed read. */
 export const unreadableLogError = unavailable('The event store cannot be read at the moment')

@@ -4,8 +4,9 @@ import type { EventStoreDBClient } from '@eventstore/db-client'
 import usersGrpc, { type UsersClient } from '@eventstore/db-client/generated/users_grpc_pb.js'
 import users from '@eventstore/db-client/generated/users_pb.js'
 import { type CallOptions, Metadata } from '@grpc/grpc-js'
-import { clientMethod, connect } from './connection.ts'
-import { type Credentials, credentialsOf } from './connectionString.ts'
+import { clientMethod } from './client.ts'
+import { createConnections } from './connection.ts'
+import { type Credentials, parseConnectionString } from './connectionString.ts'
 
 const pauseMs = 1_000
 
@@ -20,22 +21,27 @@ export async function allowLogUser(options: {
   readonly userUrl: string
   readonly retryTimeoutMs: number
 }): Promise<string> {
-  const credentials = credentialsOf(options.userUrl)
+  const { credentials } = parseConnectionString(options.userUrl)
   if (credentials === undefined) throw new Error("The user's connection string has no credentials")
-  const connection = connect(options.adminUrl)
+  const closed = new AbortController()
+  const { replaceable } = createConnections({ connectionString: options.adminUrl, closing: closed.signal })
+  const connection = replaceable(pauseMs)
   const giveUpAt = performance.now() + options.retryTimeoutMs
   try {
     for (;;) {
       try {
-        await createUser(connection.client, credentials)
-        await connection.client.setStreamMetadata('$all', { acl: { readRoles: ['$admins', credentials.user] } })
+        const { client } = await connection.current(options.retryTimeoutMs)
+        await createUser(client, credentials)
+        await client.setStreamMetadata('$all', { acl: { readRoles: ['$admins', credentials.user] } })
         return credentials.user
       } catch (error) {
         if (performance.now() + pauseMs > giveUpAt) throw error
+        connection.suspect()
         await sleep(pauseMs)
       }
     }
   } finally {
+    closed.abort(new Error('The command has ended'))
     await connection.close()
   }
 }

@@ -6,7 +6,7 @@ import { freePort } from '@paylog/testing/processes'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { connect } from '../connection/connection.ts'
+import { createConnections } from '../connection/connection.ts'
 import { append, connectEventStore, withoutKeepalive } from '../testing/eventStoreHarness.ts'
 import { callsPerConnection, grpcError, type ReadCall, startFakeEventStore } from '../testing/fakeEventStore.ts'
 import { followerHarness } from '../testing/followerHarness.ts'
@@ -141,10 +141,8 @@ t.test('a stopped follower closes the connection of its subscription', async (t)
 t.test('a subscription that several followers replace at the same time leaves no connection open', async (t) => {
   const { connectionString } = await startFakeEventStore(t, { log: numbered(10) })
   await waitFor(() => sockets() === 0, { what: 'the connections of other tests to close' })
-  const newEvents = createNewEvents({
-    connect: () => connect(connectionString),
-    closing: new AbortController().signal,
-  })
+  const closing = new AbortController().signal
+  const newEvents = createNewEvents({ open: createConnections({ connectionString, closing }).open, closing })
   const remove = newEvents.add({ filter: 'own', onEvent: () => {}, onConnection: () => {} })
   await waitFor(() => newEvents.isConfirmed(), { what: 'the subscription' })
   for (let follower = 0; follower < 3; follower++) newEvents.replace()

@@ -213,7 +213,7 @@ t.test("a raw follower gets past and live events of all streams but the server's
     },
     maxBatch: 2,
     signal: stop.signal,
-    log: { warn: (detail) => t.fail(JSON.stringify(detail)) },
+    log: { warn: (detail) => t.fail(JSON.stringify(detail)), debug: () => undefined },
   })
   await waitFor(async () => seen.length === 4, { timeoutMs: 10_000, what: 'past events' })
   await append(`${prefix}c`, 2)

@@ -1,5 +1,6 @@
 // Follows the log from a checkpoint: reads page after page, and from its end on takes new events from a subscription.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DomainError } from '@paylog/domain/errors'
 import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
 import { type Recorded, UnreadableEventError } from '../codec/codec.ts'
 import type { NeededParts } from '../codec/decoder.ts'
@@ -11,7 +12,10 @@ import type { LogFilter } from '../read/requests.ts'
 import type { NewEvents } from './newEvents.ts'
 
 /** The part of a logger that a follower needs. */
-export type FollowerLog = { warn(detail: object, message: string): void }
+export type FollowerLog = {
+  warn(detail: object, message: string): void
+  debug(detail: object, message: string): void
+}
 
 /** What a follower needs of the event store. */
 export type FollowSource = {
@@ -57,13 +61,15 @@ export class LogMismatchError extends Error {
 
 const firstPauseMs = 100
 const maxPauseMs = 5_000
+/** A node of a cluster that was stopped may call itself the leader for up to 2 s after it continues, and its log ends early. */
+const secondLookMs = 3_000
 
 /**
  * Runs until the signal aborts or the store is closed. After a failed read or a handler error it starts again from `start()`,
  * after a pause that grows to 5 s.
  *
  * The log is compared with the checkpoint at the start, after every interruption of the connection, and whenever the
- * follower looks at the end of the log.
+ * follower looks at the end of the log. Only what it finds twice, on two connections, counts as another log.
  * @throws LogMismatchError; UnreadableEventError when the log holds an event that the codec cannot read: skipping it would
  *   corrupt state
  */
@@ -75,8 +81,10 @@ export async function followLog<Event>(
   const { name, connected, log } = options
   const signal = AbortSignal.any([options.signal, source.context.closing])
   let pauseMs = firstPauseMs
+  let isSecondLook = false
   const progressed = () => {
     pauseMs = firstPauseMs
+    isSecondLook = false
   }
   while (!signal.aborted) {
     try {
@@ -84,8 +92,19 @@ export async function followLog<Event>(
     } catch (error) {
       connected?.(false)
       if (signal.aborted) return
-      if (error instanceof UnreadableEventError || error instanceof LogMismatchError) throw error
-      log.warn({ err: error, subscription: name, pauseMs }, 'interrupted, resuming from the last checkpoint')
+      if (error instanceof UnreadableEventError) throw error
+      if (error instanceof LogMismatchError) {
+        if (isSecondLook) throw error
+        isSecondLook = true
+        source.context.connection.renew()
+        log.warn({ subscription: name, reason: error.message }, 'the log seems to be another one; looking again')
+        await sleep(secondLookMs, undefined, { signal }).catch(() => {})
+        continue
+      }
+      // An outage of the event store is reported once, for all followers.
+      const isOutage = error instanceof DomainError && error.code === 'event_store_unavailable'
+      const level = isOutage ? 'debug' : 'warn'
+      log[level]({ err: error, subscription: name, pauseMs }, 'interrupted, resuming from the last checkpoint')
       await sleep(pauseMs, undefined, { signal }).catch(() => {})
       pauseMs = Math.min(pauseMs * 2, maxPauseMs)
     }

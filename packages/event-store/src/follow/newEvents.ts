@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { callOnce } from '../connection/calls.ts'
-import type { Connection } from '../connection/connection.ts'
+import type { Connection, Connections } from '../connection/connection.ts'
 import { type RawEvent, streamOf, toRawEvent } from '../read/rawEvent.ts'
 import { type LogFilter, newEvents, passes } from '../read/requests.ts'
 
@@ -29,12 +29,15 @@ export type NewEventsFollower = {
 const firstPauseMs = 100
 const maxPauseMs = 5_000
 
-/** @param options `connect` opens a connection for the subscription alone; `closing` aborts when the store is closed */
+/** Longer than an election takes. */
+const connectTimeoutMs = 15_000
+
+/** @param options `open` connects the subscription alone to the leader; `closing` aborts when the store is closed */
 export function createNewEvents(options: {
-  readonly connect: () => Connection
+  readonly open: Connections['open']
   readonly closing: AbortSignal
 }): NewEvents {
-  const { connect, closing } = options
+  const { open: connect, closing } = options
   const followers = new Set<NewEventsFollower>()
   let open: AbortController | undefined
   let isConfirmed = false
@@ -59,10 +62,10 @@ export function createNewEvents(options: {
 
   async function keepOpen(signal: AbortSignal): Promise<void> {
     for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
-      const connection = connect()
+      const connection = await connect(connectTimeoutMs).catch(() => undefined)
       const begun = performance.now()
-      await subscribe(connection, deliver, signal).catch(() => {})
-      void connection.close()
+      if (connection !== undefined) await subscribe(connection, deliver, signal).catch(() => {})
+      void connection?.close()
       if (performance.now() - begun > maxPauseMs) pauseMs = firstPauseMs
       if (signal.aborted) return
       announceConnection(false)
@@ -96,10 +99,10 @@ export function createNewEvents(options: {
   }
 }
 
-/** Runs until the server ends the call, the connection is lost, or the signal aborts. */
-function subscribe({ client }: Connection, onMessage: (reply: ReadResp) => void, signal: AbortSignal): Promise<void> {
+/** Runs until the server ends the call, the connection is lost, its node leads no longer, or the signal aborts. */
+function subscribe(connection: Connection, onMessage: (reply: ReadResp) => void, signal: AbortSignal): Promise<void> {
   return callOnce(
-    client,
+    connection,
     (stub, args) =>
       new Promise((resolve, reject) => {
         const subscription = stub.read(newEvents(), ...args)
@@ -107,10 +110,11 @@ function subscribe({ client }: Connection, onMessage: (reply: ReadResp) => void,
           resolve()
           subscription.cancel()
         }
-        signal.addEventListener('abort', cancel)
-        if (signal.aborted) cancel()
+        const ending = AbortSignal.any([signal, connection.ended])
+        ending.addEventListener('abort', cancel)
+        if (ending.aborted) cancel()
         subscription.on('data', (reply: ReadResp) => {
-          if (!signal.aborted) onMessage(reply)
+          if (!ending.aborted) onMessage(reply)
         })
         subscription.on('end', resolve)
         subscription.on('error', reject)

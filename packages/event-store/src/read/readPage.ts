@@ -27,7 +27,7 @@ export function readPage(context: CallContext, request: ReadReq): Promise<RawPag
 export function collectPage({ timeoutMs, closing }: CallContext, request: ReadReq): Attempt<RawPage> {
   const count = Number(request.getOptions()?.getCount())
   const isFiltered = request.getOptions()?.hasFilter() ?? false
-  return (stub, args) =>
+  return (stub, args, firstMs) =>
     new Promise((resolve, reject) => {
       const events: RawEvent[] = []
       let bytes = 0
@@ -46,7 +46,8 @@ export function collectPage({ timeoutMs, closing }: CallContext, request: ReadRe
         })
       // Not the reason itself: the client takes any error with a code for one of gRPC's.
       const close = () => settle(() => reject(new Error('The read was stopped', { cause: closing.reason })))
-      const timer = setTimeout(silence, timeoutMs)
+      // While a filter finds nothing, a healthy server sends nothing either.
+      let timer = setTimeout(silence, isFiltered ? timeoutMs : Math.min(timeoutMs, firstMs))
       closing.addEventListener('abort', close)
       if (closing.aborted) close()
       reading.on('error', (error) => settle(() => reject(error)))
@@ -54,7 +55,8 @@ export function collectPage({ timeoutMs, closing }: CallContext, request: ReadRe
       reading.on('data', (reply: ReadResp) => {
         const recorded = reply.getEvent()?.getEvent()
         if (recorded === undefined) return
-        timer.refresh()
+        clearTimeout(timer)
+        timer = setTimeout(silence, timeoutMs)
         const event = toRawEvent(recorded)
         events.push(event)
         bytes += event.data.length + event.metadata.length

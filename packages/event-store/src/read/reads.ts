@@ -1,6 +1,6 @@
 // Reads of streams, and of single places of the log.
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
-import { Metadata } from '@grpc/grpc-js'
+import { Metadata, status } from '@grpc/grpc-js'
 import type { LogCheckpoint, LogPosition } from '@paylog/domain/events'
 import { type CallContext, call } from '../connection/calls.ts'
 import { isSystemStream, type RawEvent } from './rawEvent.ts'
@@ -62,11 +62,25 @@ export async function readLogEnds(context: CallContext): Promise<LogEnds> {
   return { end: events[0], checkpoint: own?.position }
 }
 
-/** The event at exactly this position; nothing when there is none, or when the server rejects the position. */
+/** The event at exactly this position; nothing when the log has none there. */
 export async function readEventAt(context: CallContext, position: LogPosition): Promise<RawEvent | undefined> {
-  const { events } = await readPageUnless(context, logRead(position, 1), (error) => !isTransient(error))
+  const { events } = await readPageUnless(context, logRead(position, 1), isNoPosition)
   return events.find((event) => event.position.commit === position.commit)
 }
+
+/**
+ * How EventStoreDB and KurrentDB say that no event begins at a position (`ReadAllResult` and `InvalidPositionException` in
+ * their source). Nothing else means that: a node that does not lead answers NOT_FOUND, or UNKNOWN without a leader.
+ */
+const noPosition = [
+  { code: status.UNKNOWN, text: 'Unexpected ReadAllResult: InvalidPosition' },
+  { code: status.INVALID_ARGUMENT, text: 'Trying to read from an invalid position' },
+]
+
+const isNoPosition = (error: unknown) =>
+  error instanceof Error &&
+  'code' in error &&
+  noPosition.some(({ code, text }) => error.code === code && error.message.includes(text))
 
 /** A page without events when the server's error says that there are none. @throws the context's failure */
 function readPageUnless(
@@ -75,19 +89,13 @@ function readPageUnless(
   saysNone: (error: unknown) => boolean,
 ): Promise<RawPage> {
   const collect = collectPage(context, request)
-  return call(context, (stub, args) =>
-    collect(stub, args).catch((error: unknown): RawPage => {
+  return call(context, (...attempt) =>
+    collect(...attempt).catch((error: unknown): RawPage => {
       if (!saysNone(error)) throw error
       return { events: [], isLast: true }
     }),
   )
 }
-
-/** CANCELLED, DEADLINE_EXCEEDED, PERMISSION_DENIED, UNAVAILABLE, UNAUTHENTICATED: unrelated to the position. */
-const transientCodes = new Set([1, 4, 7, 14, 16])
-
-const isTransient = (error: unknown) =>
-  !(error instanceof Error && 'code' in error && typeof error.code === 'number') || transientCodes.has(error.code)
 
 /**
  * A checkpoint at the last event of ours before a position, or at the end of the log; undefined when there is none. What is

@@ -8,12 +8,15 @@ import type { EventStoreTiming } from '../connection/connection.ts'
 import { createEventStore, type EventStore, newStream } from '../eventStore.ts'
 import { memoryKeys } from './memoryKeys.ts'
 
+/** A busy machine takes long to start an event store again. */
+const patience = { appendRetryTimeoutMs: 30_000, readRetryTimeoutMs: 30_000 }
+
 export function connectEventStore(
   t: Test,
   { connectionString, keys = memoryKeys() }: { readonly connectionString: string; readonly keys?: DataKeys },
   timing: Partial<EventStoreTiming> = {},
 ): EventStore {
-  const store = createEventStore({ connectionString, keys, timing })
+  const store = createEventStore({ connectionString, keys, timing: { ...patience, ...timing } })
   t.teardown(() => store.close())
   return store
 }

@@ -30,6 +30,9 @@ export function followerHarness(
   const connections: boolean[] = []
   const stored: { checkpoint: LogCheckpoint | undefined } = { checkpoint: undefined }
   const awaited = new EventTarget()
+  const keepError = (detail: object) => {
+    if ('err' in detail) interruptions.push(detail.err)
+  }
   return {
     seen,
     batches,
@@ -55,11 +58,7 @@ export function followerHarness(
           if (connections.at(-1) !== isConnected) connections.push(isConnected)
         },
         signal: stop.signal,
-        log: {
-          warn(detail) {
-            if ('err' in detail) interruptions.push(detail.err)
-          },
-        },
+        log: { warn: keepError, debug: keepError },
       })
       return {
         running,

@@ -1,0 +1,213 @@
+// Finds the node of the event store that leads. All connections of a store share one watch, so they learn of an election together.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventStoreDBClient } from '@eventstore/db-client'
+import gossipGrpc, { type GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js'
+import gossip, { type ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import { Metadata } from '@grpc/grpc-js'
+import { clientMethod, openClient } from './client.ts'
+import type { ConnectionString, Endpoint } from './connectionString.ts'
+import { withTimeout } from './errors.ts'
+import type { Outages, StoreLog } from './outages.ts'
+
+export type Lead = {
+  readonly endpoint: Endpoint
+  /** Aborts when this node leads no longer. What it was asked has an unknown outcome then. */
+  readonly ended: AbortSignal
+}
+
+export type LeaderWatch = {
+  /** The node that leads as far as is known now. */
+  known(): Lead | undefined
+  /**
+   * The node that leads, as soon as one is known.
+   * @throws ResponseTimeoutError after `waitMs`; the reason of closing
+   */
+  lead(waitMs: number): Promise<Lead>
+  /** A call to the leader failed or got no response: there may be an election, so the watch looks more often for a while. */
+  suspect(): void
+}
+
+/** How long a node may take to say who leads, unless the connection string has another gossipTimeout. */
+const defaultGossipTimeoutMs = 1_000
+/** How often the nodes are asked while there is no leader, unless the connection string has another discoveryInterval. */
+const defaultHurryMs = 100
+const steadyMs = 1_000
+const suspicionMs = 15_000
+/** When a majority has said who leads, the others are awaited for this long. */
+const othersMs = 250
+/** An election takes 1 to 7 s. */
+const longElectionMs = 10_000
+
+/** @param options `closing` ends the watch; `outages` are over when a leader was elected */
+export function watchLeader(
+  address: ConnectionString,
+  options: { readonly log: StoreLog | undefined; readonly outages: Outages; readonly closing: AbortSignal },
+): LeaderWatch {
+  if (address.isCluster) return watchCluster(address, options)
+  const lead = { endpoint: address.hosts[0] ?? '', ended: new AbortController().signal }
+  const whileOpen = async () => {
+    options.closing.throwIfAborted()
+    return lead
+  }
+  return { known: () => lead, lead: whileOpen, suspect: () => {} }
+}
+
+function watchCluster(address: ConnectionString, options: Parameters<typeof watchLeader>[1]): LeaderWatch {
+  const { closing } = options
+  const hurryMs = Number(address.options.get('discoveryinterval') ?? defaultHurryMs)
+  const nodes = createNodes(address, closing)
+  const office = createOffice(options)
+  let suspectedUntil = 0
+  let hurry = new AbortController()
+  let isWatching = false
+
+  async function watch(): Promise<void> {
+    while (!closing.aborted) {
+      office.count(await nodes.vote())
+      const isUnsure = office.current() === undefined || performance.now() < suspectedUntil
+      hurry = new AbortController()
+      const signal = AbortSignal.any([closing, hurry.signal])
+      await sleep(isUnsure ? hurryMs : steadyMs, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  return {
+    known: office.current,
+    async lead(waitMs) {
+      closing.throwIfAborted()
+      if (!isWatching) void watch()
+      isWatching = true
+      return office.current() ?? (await withTimeout(office.next(), waitMs, 'The election of a leader', closing))
+    },
+    suspect() {
+      suspectedUntil = performance.now() + suspicionMs
+      hurry.abort()
+    },
+  }
+}
+
+/** How many nodes say that a node leads; undefined: that none does. */
+type Votes = { readonly asked: number; readonly byLeader: ReadonlyMap<Endpoint | undefined, number> }
+
+const majorityOf = (count: number) => Math.floor(count / 2) + 1
+
+/** Asks the nodes who leads: those of the connection string first, then the members that they name. */
+function createNodes(address: ConnectionString, closing: AbortSignal) {
+  const timeoutMs = Number(address.options.get('gossiptimeout') ?? 0) * 1_000 || defaultGossipTimeoutMs
+  const clients = new Map<Endpoint, EventStoreDBClient>()
+  let members: readonly Endpoint[] = address.hosts
+
+  const clientOf = (endpoint: Endpoint) => {
+    const client = clients.get(endpoint) ?? openClient(address, endpoint)
+    clients.set(endpoint, client)
+    return client
+  }
+  const close = (keep: readonly Endpoint[]) => {
+    for (const [endpoint, client] of clients) {
+      if (keep.includes(endpoint)) continue
+      clients.delete(endpoint)
+      void Promise.resolve(clientMethod(client, 'getChannel')()).then((channel) => channel.close())
+    }
+  }
+  closing.addEventListener('abort', () => close([]))
+
+  return {
+    async vote(): Promise<Votes> {
+      const asked = members
+      const byLeader = new Map<Endpoint | undefined, number>()
+      const named = new Set<Endpoint>()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      let [open, answers] = [asked.length, 0]
+      let others: NodeJS.Timeout | undefined
+      for (const endpoint of asked) {
+        const count = (info: ClusterInfo) => {
+          for (const member of info.getMembersList()) named.add(endpointOf(member.getHttpEndPoint()))
+          const leader = leaderIn(info)
+          byLeader.set(leader, (byLeader.get(leader) ?? 0) + 1)
+          if ((byLeader.get(leader) ?? 0) >= majorityOf(asked.length)) resolve()
+          else if (++answers >= majorityOf(asked.length)) others ??= setTimeout(resolve, othersMs)
+        }
+        void readGossip(clientOf(endpoint), timeoutMs)
+          .then(count, () => {})
+          .finally(() => --open === 0 && resolve())
+      }
+      await promise
+      clearTimeout(others)
+      // Names may have other addresses by now, so the string's are asked again when no member answers.
+      members = named.size > 0 ? [...named] : [...new Set([...address.hosts, ...members])]
+      if (!closing.aborted) close(members)
+      return { asked: asked.length, byLeader }
+    },
+  }
+}
+
+const endpointOf = (place?: { getAddress(): string; getPort(): number }): Endpoint =>
+  `${place?.getAddress()}:${place?.getPort()}`
+
+function leaderIn(info: ClusterInfo): Endpoint | undefined {
+  const { LEADER } = gossip.MemberInfo.VNodeState
+  const leader = info.getMembersList().find((member) => member.getIsAlive() && member.getState() === LEADER)
+  return leader && endpointOf(leader.getHttpEndPoint())
+}
+
+/** The client closes its connection when the node is unavailable, and opens another one for the next question. */
+function readGossip(client: EventStoreDBClient, timeoutMs: number): Promise<ClusterInfo> {
+  return clientMethod(client, 'execute')(
+    gossipGrpc.GossipClient,
+    'gossip',
+    (stub: GossipClient) =>
+      new Promise<ClusterInfo>((resolve, reject) => {
+        const deadline = Date.now() + timeoutMs
+        stub.read(new shared.Empty(), new Metadata(), { deadline }, (error, info) =>
+          error ? reject(error) : resolve(info),
+        )
+      }),
+  )
+}
+
+/** Who leads, as the votes say. */
+function createOffice({ log, outages }: Pick<Parameters<typeof watchLeader>[1], 'log' | 'outages'>) {
+  let current: (Lead & { readonly term: AbortController }) | undefined
+  let next = Promise.withResolvers<Lead>()
+  let previous: { readonly leader: Endpoint; readonly since: number; isReported: boolean } | undefined
+
+  function end(): void {
+    if (current === undefined) return
+    previous = { leader: current.endpoint, since: performance.now(), isReported: false }
+    current.term.abort(new Error(`${current.endpoint} leads the event store no longer`))
+    current = undefined
+  }
+
+  function begin(endpoint: Endpoint): void {
+    end()
+    const term = new AbortController()
+    current = { endpoint, term, ended: term.signal }
+    next.resolve(current)
+    next = Promise.withResolvers()
+    if (previous === undefined) return
+    const seconds_without = Math.round(performance.now() - previous.since) / 1_000
+    const detail = { leader: endpoint, before: previous.leader, seconds_without, failed_calls: outages.end() }
+    log?.warn(detail, 'the event store has elected its leader')
+    previous = undefined
+  }
+
+  return {
+    current: (): Lead | undefined => current,
+    next: () => next.promise,
+    count({ asked, byLeader }: Votes): void {
+      const votesFor = (leader: Endpoint | undefined) => byLeader.get(leader) ?? 0
+      const named = [...byLeader.keys()].filter((leader) => leader !== undefined)
+      const [favourite] = named.sort((a, b) => votesFor(b) - votesFor(a))
+      // A node that was stopped may still call itself the leader when it continues.
+      const isBetter =
+        favourite !== undefined && (current === undefined || votesFor(favourite) > votesFor(current.endpoint))
+      if (isBetter) begin(favourite)
+      else if (votesFor(undefined) >= majorityOf(asked)) end()
+      if (current !== undefined || previous === undefined || previous.isReported) return
+      if (performance.now() - previous.since < longElectionMs) return
+      previous.isReported = true
+      log?.error({ before: previous.leader }, 'the event store has no leader: most of its nodes are down or apart')
+    },
+  }
+}
