@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { parseConnectionString } from '@eventstore/db-client/dist/Client/parseConnectionString.js'
+import { parseConnectionString } from '@paylog/event-store/connection/connectionString'
 import { type CampaignProgress, runCampaign } from './campaign.ts'
 import { type FaultKind, faultKinds, usualKinds } from './faults/kinds.ts'
 import { leastNodes } from './faults/nodeKinds.ts'
@@ -87,17 +87,12 @@ function readOptions() {
 
 function nodesProblem(connectionString: string | undefined, commands: readonly string[]): string | undefined {
   if (connectionString === undefined) return commands.length > 0 ? '--node needs --event-store.' : undefined
-  const hosts = hostsOf(connectionString)
-  if (hosts === undefined) return '--event-store is not a connection string that the client accepts.'
-  if (hosts === commands.length) return undefined
-  return `--event-store names ${hosts} hosts, so there must be as many --node, not ${commands.length}.`
-}
-
-function hostsOf(connectionString: string): number | undefined {
   try {
-    return parseConnectionString(connectionString).hosts.length
-  } catch {
-    return undefined
+    const hosts = parseConnectionString(connectionString).hosts.length
+    if (hosts === commands.length) return undefined
+    return `--event-store names ${hosts} hosts, so there must be as many --node, not ${commands.length}.`
+  } catch (error) {
+    return `--event-store ${error instanceof Error ? error.message : error}.`
   }
 }
 

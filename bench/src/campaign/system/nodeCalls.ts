@@ -1,7 +1,6 @@
 // What the campaign asks a single node of the event store, past all rules of a cluster: its gossip, its log, and to resign.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { parseConnectionString } from '@eventstore/db-client/dist/Client/parseConnectionString.js'
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import gossipPb from '@eventstore/db-client/generated/gossip_pb.js'
 import operationsGrpc from '@eventstore/db-client/generated/operations_grpc_pb.js'
@@ -9,6 +8,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams, { type ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import { ChannelCredentials, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { parseConnectionString } from '@paylog/event-store/connection/connectionString'
 
 /** A node as another one sees it. */
 export type Member = {
@@ -39,17 +39,17 @@ const channelOptions = { 'grpc.initial_reconnect_backoff_ms': 50, 'grpc.max_reco
 
 /** @param stack closes the connections @returns the calls to each host of the connection string, in its order */
 export function createNodeCalls(stack: AsyncDisposableStack, connectionString: string): NodeCalls[] {
-  const { hosts, tls = true, tlsCAFile, defaultCredentials } = parseConnectionString(connectionString)
-  const credentials = tls
-    ? ChannelCredentials.createSsl(tlsCAFile === undefined ? null : readFileSync(tlsCAFile))
+  const { hosts, isEncrypted, credentials: login, options } = parseConnectionString(connectionString)
+  const authority = options.get('tlscafile')
+  const credentials = isEncrypted
+    ? ChannelCredentials.createSsl(authority === undefined ? null : readFileSync(decodeURIComponent(authority)))
     : ChannelCredentials.createInsecure()
   const metadata = new Metadata()
-  if (defaultCredentials !== undefined) {
-    const { username, password } = defaultCredentials
-    metadata.set('authorization', `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`)
-  }
-  return hosts.map(({ address, port }) => {
-    const parameters = [`${address}:${port}`, credentials, channelOptions] as const
+  if (login !== undefined)
+    metadata.set('authorization', `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`)
+  return hosts.map((endpoint) => {
+    const port = Number(endpoint.split(':')[1])
+    const parameters = [endpoint, credentials, channelOptions] as const
     const gossip = new gossipGrpc.GossipClient(...parameters)
     const operations = new operationsGrpc.OperationsClient(...parameters)
     const log = new streamsGrpc.StreamsClient(...parameters)

@@ -28,8 +28,6 @@ export type EventStoreNodes = {
 }
 
 const pollMs = 100
-/** A node that has to cut what was not replicated starts three times. */
-const readyTimeoutMs = 180_000
 const wholeTimeoutMs = 120_000
 
 /** @param stack ends everything @param options `directory` for their data @returns when a majority names a leader */
@@ -47,7 +45,6 @@ export async function superviseNodes(
     const process = superviseProcess(stack, name, {
       command: { words, directory, env: inherited() },
       logFile: join(logs, `${name}.log`),
-      readyTimeoutMs,
       isReady: () =>
         calls.gossip().then(
           () => true,

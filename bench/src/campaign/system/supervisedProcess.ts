@@ -5,7 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /** After an end that the campaign did not cause; a killed process starts again at once. */
 const restartPauseMs = 250
-const usualReadyTimeoutMs = 60_000
+/** On a busy machine. A node of an event store that has to cut what was not replicated starts three times. */
+const readyTimeoutMs = 180_000
 const pollMs = 20
 
 export type Command = {
@@ -47,10 +48,9 @@ export function superviseProcess(
     readonly command: Command
     readonly logFile: string
     readonly isReady?: () => Promise<boolean>
-    readonly readyTimeoutMs?: number
   },
 ): SupervisedProcess {
-  const { logFile, isReady, readyTimeoutMs = usualReadyTimeoutMs } = options
+  const { logFile, isReady } = options
   const output = openSync(logFile, 'a')
   let { command } = options
   let child: ChildProcess | undefined
