@@ -76,7 +76,8 @@ function readOptions() {
       [minutes, faults, load, limitMs].every((number) => number > 0) &&
       without.every((part) => ['edge', 'redis'].includes(part)) &&
       kinds.every((kind) => faultKinds.includes(kind))
-    const problem = isValid ? nodesProblem(connectionString, commands) : usage
+    const needsCluster = kinds.find((kind) => !isCluster && !usualKinds.includes(kind))
+    const problem = isValid ? nodesProblem(connectionString, commands, needsCluster) : usage
     if (problem !== undefined) return problem
     const eventStore = connectionString === undefined ? undefined : { connectionString, commands }
     return { seed, round, minutes, faults, load, limitMs, kinds, without, out, logs, nextRoot, eventStore, isStrict }
@@ -85,7 +86,12 @@ function readOptions() {
   }
 }
 
-function nodesProblem(connectionString: string | undefined, commands: readonly string[]): string | undefined {
+function nodesProblem(
+  connectionString: string | undefined,
+  commands: readonly string[],
+  needsCluster: FaultKind | undefined,
+): string | undefined {
+  if (needsCluster !== undefined) return `--kinds ${needsCluster} needs an event store of ${leastNodes} nodes.`
   if (connectionString === undefined) return commands.length > 0 ? '--node needs --event-store.' : undefined
   try {
     const hosts = parseConnectionString(connectionString).hosts.length

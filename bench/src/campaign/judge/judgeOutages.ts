@@ -22,8 +22,8 @@ export function judgeRound({ story, unavailable, alarms, outage }: RoundSeen, is
   const found: Violation[] = []
   const violate = (rule: string, text: string) => void found.push({ rule, story: `${text}, in ${story}` })
   for (const line of alarms) violate('false alarm', line)
-  const ours = unavailable.filter(({ code }) => code === 'event_store_unavailable')
-  for (const { request, has_retry_after } of ours) if (!has_retry_after) violate('503 without Retry-After', request)
+  const bare = unavailable.filter(({ code, has_retry_after }) => code === 'event_store_unavailable' && !has_retry_after)
+  if (bare.length > 0) violate('503 without Retry-After', `${bare.length} times, first ${bare[0]?.request}`)
   if (!outage?.is_alone) return found
   for (const { request, status, code, ms } of unavailable)
     if (ms > slowestMs && (status === null || code === 'event_store_unavailable'))
