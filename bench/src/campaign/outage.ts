@@ -11,9 +11,7 @@ const aboutStore = /event.?store|leader|not-leader|UNAVAILABLE/i
 export function unavailableIn(replies: readonly Reply[]): Unavailable[] {
   return replies
     .filter(({ status }) => status === null || status === 503)
-    .map(({ request, status, code, has_retry_after, sentAt, receivedAt }) => {
-      return { request, status, code, has_retry_after, ms: receivedAt - sentAt }
-    })
+    .map(({ sentAt, receivedAt, ...reply }) => ({ ...reply, ms: receivedAt - sentAt }))
 }
 
 /**

@@ -6,7 +6,7 @@ const heads = [
   'leader again',
   'first accepted write after it',
   '503',
-  'slowest',
+  'after',
   'log lines per app',
 ]
 
@@ -23,7 +23,7 @@ export function outageTable(rounds: readonly PastRound[]): string[] {
       medianAndWorst(all.map(({ leader_ms }) => leader_ms)),
       medianAndWorst(alone.map(({ write_ms }) => write_ms)),
       String(unavailable.length),
-      unavailable.length === 0 ? '–' : seconds(Math.max(...unavailable.map(({ ms }) => ms))),
+      medianAndWorst(unavailable.filter(({ calls_provider }) => !calls_provider).map(({ ms }) => ms)),
       medianAndWorst(
         alone.flatMap(({ log_lines }) => Object.values(log_lines)),
         String,

@@ -293,7 +293,7 @@ const outage: Outage = {
 }
 const unavailable: Unavailable = {
   ...{ request: 'POST /payments/intents', status: 503, code: 'event_store_unavailable', has_retry_after: true },
-  ms: 5_400,
+  ...{ calls_provider: false, ms: 5_400 },
 }
 const round: RoundSeen = { story: outage.story, unavailable: [unavailable], alarms: [], outage }
 const slow = { ...unavailable, ms: 5_600 }
@@ -302,6 +302,7 @@ const rounds: readonly (readonly [what: string, seen: Partial<RoundSeen>, rules:
   ['an election that is ridden out', {}, []],
   ['a 503 after more than 5.5 s', { unavailable: [slow] }, ['slow 503']],
   ['no answer at all', { unavailable: [{ ...slow, status: null, code: null }] }, ['slow 503']],
+  ['a slow 503 after a call of a provider', { unavailable: [{ ...slow, calls_provider: true }] }, []],
   ['a slow 503 for another reason', { unavailable: [{ ...slow, code: 'service_unavailable' }] }, []],
   ['a slow 503 beside other faults', { unavailable: [slow], outage: { ...outage, is_alone: false } }, []],
   [

@@ -15,7 +15,8 @@ export type RoundSeen = {
 }
 
 /**
- * Other faults of a round also delay answers, so durations are judged when a fault of the event store's nodes was alone.
+ * Other faults of a round and providers also delay answers, so durations are judged when a fault of the event store's nodes
+ * was alone, of requests without a provider.
  * @param isStrict a late first write is a violation, too: a slow machine may cause it
  */
 export function judgeRound({ story, unavailable, alarms, outage }: RoundSeen, isStrict: boolean): Violation[] {
@@ -25,8 +26,8 @@ export function judgeRound({ story, unavailable, alarms, outage }: RoundSeen, is
   const bare = unavailable.filter(({ code, has_retry_after }) => code === 'event_store_unavailable' && !has_retry_after)
   if (bare.length > 0) violate('503 without Retry-After', `${bare.length} times, first ${bare[0]?.request}`)
   if (!outage?.is_alone) return found
-  for (const { request, status, code, ms } of unavailable)
-    if (ms > slowestMs && (status === null || code === 'event_store_unavailable'))
+  for (const { request, status, code, ms, calls_provider } of unavailable)
+    if (ms > slowestMs && !calls_provider && (status === null || code === 'event_store_unavailable'))
       violate('slow 503', `${request}: ${status === null ? 'no answer' : '503'} after ${seconds(ms)}`)
   const { write_ms } = outage
   if (isStrict && (write_ms === null || write_ms > firstWriteMs))

@@ -135,6 +135,8 @@ export type Unavailable = {
   readonly status: number | null
   readonly code: string | null
   readonly has_retry_after: boolean
+  /** A provider may have taken its time. */
+  readonly calls_provider: boolean
   readonly ms: number
 }
 
