@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { auditVariables } from '@paylog/audit-log/config'
@@ -7,6 +8,7 @@ import { openNote, parseSigningKey, parseVerifierKey, signNote } from '@paylog/a
 import { commandVariables } from '@paylog/command-routes/config'
 import { deliveryVariables } from '@paylog/deliveries/variables'
 import { maxAppendBytes } from '@paylog/event-store/append/append'
+import { parseConnectionString } from '@paylog/event-store/connection/connectionString'
 import { operatorVariables } from '@paylog/operator-routes/config'
 import { queryVariables } from '@paylog/query-routes/config'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
@@ -131,7 +133,7 @@ else {
 
   t.test('every container has minimal privileges and resource limits', async (t) => {
     const { services } = await readCompose(['trial', 'cluster'])
-    t.ok(Object.keys(services).length >= 16)
+    t.ok(Object.keys(services).length >= 15)
     const added: Record<string, readonly string[]> = {}
     for (const [name, service] of Object.entries(services)) {
       t.same(service.cap_drop, ['ALL'], `${name} drops all capabilities`)
@@ -140,7 +142,7 @@ else {
       t.ok(service.mem_limit && service.pids_limit, `${name} has limits`)
       if (service.cap_add !== undefined) added[name] = service.cap_add
     }
-    t.same(added, { edge: ['NET_BIND_SERVICE'], certificates: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] })
+    t.same(added, { edge: ['NET_BIND_SERVICE'] })
     t.match(
       [services.postgres?.user, services.redis?.user],
       ['postgres', 'redis'],
@@ -154,7 +156,7 @@ else {
     const foreign = Object.values(services).flatMap(({ image }) => (image === ours ? [] : [image]))
     for (const image of foreign) t.match(image, /^[\w./-]+:\d+\.\d+(\.\d+)?$/)
     const digest = `@sha256:${'0'.repeat(64)}`
-    const names = ['EVENTSTORE', 'POSTGRES', 'REDIS', 'CADDY', 'GENCERT', 'NODE'].map((name) => `${name}_IMAGE`)
+    const names = ['EVENTSTORE', 'POSTGRES', 'REDIS', 'CADDY', 'NODE'].map((name) => `${name}_IMAGE`)
     const pinned = await readCompose(['cluster'], Object.fromEntries(names.map((name) => [name, `${name}${digest}`])))
     for (const { image } of Object.values(pinned.services)) t.ok(image === ours || image.endsWith(digest), image)
     const [, inDockerfile] = /^ARG NODE_IMAGE=(.*)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? []
@@ -200,7 +202,7 @@ else {
   t.test('every long-running service has a health check', async (t) => {
     const { services } = await readCompose(['trial', 'cluster'])
     const without = Object.entries(services).filter(([, { healthcheck }]) => healthcheck === undefined)
-    t.same(without.map(([name]) => name).sort(), ['certificates', 'grant', 'migrate', 'ops'])
+    t.same(without.map(([name]) => name).sort(), ['grant', 'migrate', 'ops'])
   })
 }
 
@@ -237,10 +239,12 @@ t.test(
 
 const skip = noOpenssl !== undefined && `NOT TESTED: ${noOpenssl}, no secrets are created`
 t.test('makeSecrets.sh creates random secrets once, in a directory closed to others', { skip }, async (t) => {
-  const directory = join(t.testdir({}), 'secrets')
-  const make = () => run('deploy/makeSecrets.sh', [directory], { cwd: root })
+  const TMPDIR = t.testdir({})
+  const directory = join(TMPDIR, 'secrets')
+  const make = () => run('deploy/makeSecrets.sh', [directory], { cwd: root, env: { ...process.env, TMPDIR } })
   const read = (name: string) => readFileSync(join(directory, name), 'utf8')
   await make()
+  t.same(readdirSync(TMPDIR), ['secrets'], 'no file that another user could not replace')
   t.match(read('query_password'), /^[0-9a-f]{48}$/)
   t.not(read('query_password'), read('database_password'))
   t.equal(read('database_url'), `postgres://paylog:${read('database_password')}@postgres:5432/paylog`)
@@ -261,3 +265,29 @@ t.test('makeSecrets.sh creates random secrets once, in a directory closed to oth
   t.match(stdout, 'database_url already exists and is kept')
   t.same([read('database_url'), read('query_password')], ['postgres://elsewhere', password])
 })
+
+t.test(
+  'makeSecrets.sh creates connection strings and a certificate for all nodes of a cluster',
+  { skip },
+  async (t) => {
+    const { services } = await readCompose(['cluster'])
+    const nodes = Object.keys(services).filter((name) => name.startsWith('eventstore'))
+    t.equal(nodes.length, 3)
+    const EVENTSTORE_HOSTS = [...nodes, '192.0.2.1'].map((name) => `${name}:2113`).join(',')
+    const directory = join(t.testdir({}), 'secrets')
+    await run('deploy/makeSecrets.sh', [directory], { cwd: root, env: { ...process.env, EVENTSTORE_HOSTS } })
+    const read = (name: string) => readFileSync(join(directory, name), 'utf8')
+    const certificate = new X509Certificate(read('eventstore_certificate'))
+    for (const name of [...nodes, 'localhost']) t.equal(certificate.checkHost(name), name)
+    for (const address of ['192.0.2.1', '127.0.0.1']) t.equal(certificate.checkIP(address), address)
+    for (const [name, user] of Object.entries({ eventstore_url: 'paylog', eventstore_admin_url: 'admin' })) {
+      const text = read(name).replace('/run/secrets/eventstore_ca', join(directory, 'eventstore_ca'))
+      const { hosts, isCluster, isEncrypted, credentials } = parseConnectionString(text)
+      t.match(
+        { hosts, isCluster, isEncrypted },
+        { hosts: EVENTSTORE_HOSTS.split(','), isCluster: true, isEncrypted: true },
+      )
+      t.equal(credentials?.user, user)
+    }
+  },
+)

@@ -1,8 +1,12 @@
 #!/bin/sh
 # Creates the secrets of docker-compose.yml, each as a file in deploy/secrets. Existing files are kept.
+#
+#   deploy/makeSecrets.sh                                                                    one event store
+#   EVENTSTORE_HOSTS=eventstore:2113,eventstore-2:2113,eventstore-3:2113 deploy/makeSecrets.sh    a cluster
 set -eu
 umask 077
 directory=${1:-"$(dirname "$0")/secrets"}
+hosts=${EVENTSTORE_HOSTS:-eventstore:2113}
 # Container users differ, so everyone may read the files; the directory keeps other users of the host out.
 mkdir -p "$directory/app" "$directory/webhooks" "$directory/audit"
 chmod 700 "$directory"
@@ -30,7 +34,19 @@ value() {
   cat "$directory/$1"
 }
 
-# Creates an authority and the event store's certificate. The authority's key is not kept, so it signs nothing else.
+# The names and addresses that the event store's certificate is good for.
+subjects() {
+  printf 'DNS:localhost,IP:127.0.0.1'
+  for host in $(echo "$hosts" | tr ',' ' '); do
+    case ${host%:*} in
+      *[!0-9.]*) printf ',DNS:%s' "${host%:*}" ;;
+      *) printf ',IP:%s' "${host%:*}" ;;
+    esac
+  done
+}
+
+# Creates an authority and the certificate of all nodes of the event store. The authority's key is not kept, so it signs
+# nothing else.
 makeCertificate() {
   work=$(mktemp -d)
   openssl req -x509 -newkey rsa:3072 -nodes -days 3650 -subj /CN=paylog-eventstore-ca -keyout "$work/ca.key" \
@@ -39,10 +55,10 @@ makeCertificate() {
   # EventStoreDB expects the traditional key format, which OpenSSL 3 writes only on request.
   openssl rsa -traditional -in "$work/pkcs8" -out "$work/key" 2>/dev/null ||
     openssl rsa -in "$work/pkcs8" -out "$work/key" 2>/dev/null
-  printf '%s\n' subjectAltName=DNS:eventstore,DNS:localhost,IP:127.0.0.1 extendedKeyUsage=serverAuth,clientAuth \
+  printf '%s\n' "subjectAltName=$(subjects)" extendedKeyUsage=serverAuth,clientAuth \
     keyUsage=critical,digitalSignature,keyEncipherment basicConstraints=critical,CA:FALSE >"$work/extensions"
-  openssl x509 -req -in "$work/request" -CA "$work/ca" -CAkey "$work/ca.key" -CAcreateserial -days 3650 \
-    -extfile "$work/extensions" -out "$work/certificate" 2>/dev/null
+  openssl x509 -req -in "$work/request" -CA "$work/ca" -CAkey "$work/ca.key" -CAserial "$work/serial" -CAcreateserial \
+    -days 3650 -extfile "$work/extensions" -out "$work/certificate" 2>/dev/null
   for name in ca certificate key; do keep "eventstore_$name" <"$work/$name"; done
   rm -r "$work"
 }
@@ -79,7 +95,7 @@ printf 'redis://paylog:%s@redis:6379' "$(value redis_password)" | keep redis_url
 
 # The three files are created together.
 [ -e "$directory/eventstore_key" ] || makeCertificate
-where='eventstore:2113?tls=true&tlsCAFile=/run/secrets/eventstore_ca'
+where="$hosts?tls=true&tlsCAFile=/run/secrets/eventstore_ca"
 printf 'esdb://paylog:%s@%s' "$(value eventstore_password)" "$where" | keep eventstore_url
 printf 'esdb://admin:%s@%s' "$(value eventstore_admin_password)" "$where" | keep eventstore_admin_url
 

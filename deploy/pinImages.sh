@@ -8,8 +8,11 @@ set -eu
 umask 077
 root=$(dirname "$0")/..
 file=${PAYLOG_ENV_FILE:-"$root/.env"}
-compose="$root/docker-compose.yml $root/docker-compose.cluster.yml"
 touch "$file"
+
+compose() {
+  cat "$root/docker-compose.yml" "$root/docker-compose.cluster.yml"
+}
 
 # wanted NAME: the image from the arguments, .env or the default, without its digest.
 wanted() {
@@ -17,12 +20,12 @@ wanted() {
     case $argument in "$1="*) found=${argument#*=} && echo "${found%@*}" && return ;; esac
   done
   found=$(sed -n "s/^$1=//p" "$file" | tail -n 1)
-  [ -n "$found" ] || found=$(sed -n "s/.*\${$1:-\([^}]*\)}.*/\1/p" $compose | head -n 1)
+  [ -n "$found" ] || found=$(compose | sed -n "s/.*\${$1:-\([^}]*\)}.*/\1/p" | head -n 1)
   echo "${found%@*}"
 }
 
 arguments=$*
-names=$(sed -n 's/.*\${\([A-Z]*_IMAGE\):-.*/\1/p' $compose | sort -u | grep -v '^PAYLOG_IMAGE$')
+names=$(compose | sed -n 's/.*\${\([A-Z]*_IMAGE\):-.*/\1/p' | sort -u | grep -v '^PAYLOG_IMAGE$')
 for argument in $arguments; do
   echo "$names" | grep -qx "${argument%%=*}" || { echo "$argument: name one of" $names >&2 && exit 2; }
 done

@@ -8,7 +8,7 @@ import { rolldown } from 'rolldown'
 /** All entries that this project uses: two copies of a library would not know each other's settings. */
 const entries = ['typebox', 'typebox/compile', 'typebox/error', 'typebox/system', 'typebox/value', 'kysely']
 
-/** @returns a module for Node's `--import`, which makes imports of the libraries resolve to the bundles */
+/** @returns an option for Node, which makes imports of the libraries resolve to the bundles */
 export async function bundleLibraries(directory: string): Promise<string> {
   const named = entries.map((entry) => [entry, entry.replace('/', '-')] as const)
   const input = Object.fromEntries(named.map(([entry, name]) => [name, fileURLToPath(import.meta.resolve(entry))]))
@@ -30,5 +30,5 @@ registerHooks({
 })
 `,
   )
-  return hook
+  return `--import=${pathToFileURL(hook).href}`
 }

@@ -6,5 +6,5 @@ t.test('the generated files of packages/client are those of the OpenAPI document
   const files = await currentFiles()
   t.equal(files.length, 2)
   for (const { location, content } of files)
-    t.ok((await readFile(location, 'utf8')) === content, `${location.pathname} is current; otherwise: npm run client`)
+    t.ok((await readFile(location, 'utf8')) === content, `${location} is current; otherwise: npm run client`)
 })

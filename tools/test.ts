@@ -79,10 +79,10 @@ function selected(args: readonly string[]): string[] {
 }
 
 async function run(args: string[], env: Record<string, string>, read: (line: string) => void): Promise<number> {
-  const bundled = `--import=${env.TEST_BUNDLED_LIBRARIES}`
+  const NODE_OPTIONS = [process.env.NODE_OPTIONS, unrecorded, env.TEST_BUNDLED_LIBRARIES].join(' ')
   const child = spawn(process.execPath, [tapProgram, ...args], {
     cwd: root,
-    env: { ...process.env, NODE_OPTIONS: [process.env.NODE_OPTIONS, unrecorded, bundled].join(' '), ...env },
+    env: { ...process.env, NODE_OPTIONS, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   })

@@ -1,4 +1,5 @@
-// Runs the commands of the README and the docs in a fresh clone: `npm run newcomer`. Needs git and curl.
+// Runs the commands of the README and the docs in a fresh clone, as on another person's machine: its folders have a space
+// and a letter outside ASCII, its time zone and language are others. `npm run newcomer` needs git and curl.
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -21,7 +22,7 @@ process.exitCode = await walkThrough()
 
 async function walkThrough(): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'paylog-newcomer-'))
-  const clone = join(directory, 'paylog')
+  const clone = join(directory, 'My Projets', 'päylog')
   execFileSync('git', ['clone', '--quiet', root, clone])
   const port = await freePort()
   const textOf = (page: string) =>
@@ -50,8 +51,14 @@ async function walkThrough(): Promise<number> {
 /** @param configuration the page whose tables name our variables */
 function environmentOfNewcomer(configuration: string): NodeJS.ProcessEnv {
   const ours = variablesOf(configuration)
-  const isOurs = (name: string) => ours.has(name) || /^(EXTERNAL_)?WEBHOOK/.test(name)
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
+  // LC_ALL and LANGUAGE would win over LANG.
+  const isOurs = (name: string) => ours.has(name) || /^((EXTERNAL_)?WEBHOOK|LC_|LANGUAGE$)/.test(name)
+  const { locale, timeZone } = Intl.DateTimeFormat().resolvedOptions()
+  return {
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name))),
+    TZ: timeZone === 'America/St_Johns' ? 'Asia/Tokyo' : 'America/St_Johns',
+    LANG: locale.startsWith('tr') ? 'de_DE.UTF-8' : 'tr_TR.UTF-8',
+  }
 }
 
 function shellByHeading(markdown: string): Map<string, Block[]> {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { listen } from '@paylog/testing/fakeServer'
 import { moduleLoading } from '@paylog/testing/testEnvironment'
@@ -9,7 +10,7 @@ import t, { type Test } from 'tap'
 
 /** Runs an app that must fail to start. */
 async function startError(t: Test, app: string, env: Readonly<Record<string, string>>) {
-  const script = new URL(`../../${app}/src/main.ts`, import.meta.url).pathname
+  const script = fileURLToPath(new URL(`../../${app}/src/main.ts`, import.meta.url))
   const child = spawn(process.execPath, [script], {
     env: { ...moduleLoading, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

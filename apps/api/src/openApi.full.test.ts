@@ -275,7 +275,7 @@ t.test('only the docs page has the relaxed Content-Security-Policy that it needs
       ([, file]) => new URL(file ?? '', `${detail.url}/docs`),
     )
     t.ok(files.length >= 5)
-    for (const file of files) t.equal((await fetch(file)).status, 200, file.pathname)
+    for (const file of files) t.equal((await fetch(file)).status, 200, file.href)
     t.notMatch(page, /<script>|onload=/, 'no script in the page itself')
     t.match(await policyOf('/docs'), /^default-src 'self'; .*frame-ancestors 'none';$/)
     t.match(await policyOf('/openapi.json'), /^default-src 'none'/)

@@ -147,7 +147,7 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
     message: 'Credentials cannot be checked at the moment',
   },
   event_store_unavailable: {
-    why: 'The event store cannot be reached. Try again with the same Idempotency-Key.',
+    why: 'The event store cannot be reached, or elects a leader. What was to be recorded may be recorded. Try again after `Retry-After` seconds with the same Idempotency-Key.',
     message: 'The event store is not available at the moment',
   },
   service_unavailable: {

@@ -1,6 +1,6 @@
 // Lints the document with the recommended rules of Redocly, and its patterns with another engine than JavaScript's.
 import { execFile } from 'node:child_process'
-import { tmpdir } from 'node:os'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -42,7 +42,7 @@ t.test('every pattern of the document is one that RE2 reads', needsGo, async (t)
   t.ok(patterns.size > 5)
   const wrong = String.raw`^[^\u0000]*$`
   const directory = t.testdir({ 'main.go': refusedPatterns })
-  const env = { PATH: process.env.PATH, HOME: directory, GOCACHE: join(tmpdir(), 'paylog-judge-cache') }
+  const env = { PATH: process.env.PATH, HOME: homedir() }
   const args = ['run', join(directory, 'main.go'), JSON.stringify([...patterns, wrong])]
   const { stdout } = await promisify(execFile)(go ?? '', args, { env })
   t.equal(stdout.trim(), wrong)

@@ -1,6 +1,7 @@
 // Child processes of a benchmark: apps, and programs that serve one request at a time over IPC.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { withoutLimits } from '@paylog/testing/processes'
 import type { Static, TSchema } from 'typebox'
@@ -38,7 +39,7 @@ export async function startBenchmarkProgram(
     readonly output?: number
   },
 ): Promise<BenchmarkProgram> {
-  const path = new URL(script).pathname
+  const path = fileURLToPath(script)
   const child = spawn(process.execPath, [...process.execArgv, path], {
     env: { ...withoutLimits, PII_MASTER_KEY: testMasterKey, ...env },
     stdio: ['ignore', output ?? 'ignore', output ?? 'inherit', 'ipc'],

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { guestTokenFold, recordGuestTokenUse, type SeenGuestToken } from '@paylog/domain/guestToken'
 import { createEventStore } from '@paylog/event-store/eventStore'
@@ -32,7 +33,7 @@ export async function startLoad(stack: AsyncDisposableStack, machine: Machine) {
   const port = await freePort()
   const environment = { ...environmentOf(machine, port), ...endpoint.settings }
   const ops = (...args: readonly string[]) =>
-    run(process.execPath, [app('ops').pathname, ...args], { env: environment })
+    run(process.execPath, [fileURLToPath(app('ops')), ...args], { env: environment })
   await machine.startEventStore()
   await ops('migrate')
   for (const name of ['command-api', 'projector', 'worker'])

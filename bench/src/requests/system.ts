@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { freePort, withoutLimits } from '@paylog/testing/processes'
@@ -58,7 +59,7 @@ export async function startRequestSystem(
     ...endpoints.env,
     ...env,
   }
-  await promisify(execFile)(process.execPath, [new URL('apps/ops/src/main.ts', root).pathname, 'migrate'], {
+  await promisify(execFile)(process.execPath, [fileURLToPath(new URL('apps/ops/src/main.ts', root)), 'migrate'], {
     env: environment,
   })
   const servers = new Map<string, BenchmarkProgram>()

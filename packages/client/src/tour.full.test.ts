@@ -1,7 +1,7 @@
 // Checks and runs the code of docs/client.md as one program, against the whole system.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { freePort, startProcess } from '@paylog/testing/processes'
 import { startSystem } from '@paylog/testing/system'
@@ -30,7 +30,7 @@ async function writeTour(): Promise<URL> {
     `${folder}/tsconfig.json`,
     JSON.stringify({ extends: '../../../tsconfig.json', include: ['tour.ts'] }),
   )
-  return new URL(`file://${folder}/tour.ts`)
+  return pathToFileURL(`${folder}/tour.ts`)
 }
 const script = await writeTour()
 

@@ -1,5 +1,6 @@
 // Starts and stops apps as real processes, and assigns ports to tests.
 import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { findFreePort, type PortRange } from '@paylog/runtime/process/ports'
 import type { Test } from 'tap'
 import { testMasterKey } from './dataKeys.ts'
@@ -58,7 +59,8 @@ export async function startProcess(
   t: Test,
   { script, env = {}, args = [] }: { script: URL; env?: Readonly<Record<string, string>>; args?: readonly string[] },
 ): Promise<TestProcess> {
-  const child = spawn(process.execPath, [script.pathname, ...args], {
+  const path = fileURLToPath(script)
+  const child = spawn(process.execPath, [path, ...args], {
     env: { PATH: process.env.PATH, ...moduleLoading, ...testSettings, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
@@ -85,7 +87,7 @@ export async function startProcess(
     })
   })
   const endedEarly = exited.then(({ code, signal }) => {
-    throw new Error(`${script.pathname} ended (${signal ?? code}) before it was ready: ${written}`)
+    throw new Error(`${path} ended (${signal ?? code}) before it was ready: ${written}`)
   })
   // After the process was ready, its end is not an error here.
   endedEarly.catch(() => undefined)

@@ -29,7 +29,9 @@ export async function startRedisProcess(options: {
 }): Promise<RedisProcess> {
   const { program, port, directory, isDurable } = options
   const persistence = ['--save', '', '--appendonly', isDurable ? 'yes' : 'no', '--dir', directory]
-  const child = spawn(program, ['--port', String(port), '--bind', '127.0.0.1', ...persistence], { stdio: 'ignore' })
+  const args = ['--port', String(port), '--bind', '127.0.0.1', ...persistence]
+  // Without variables, because Redis 7.2 and later do not start with a LANG that the machine does not have.
+  const child = spawn(program, args, { env: {}, stdio: 'ignore' })
   const exited = once(child, 'exit')
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   const giveUpAt = performance.now() + readyTimeoutMs

@@ -15,5 +15,5 @@ const { NODE_COMPILE_CACHE, TEST_BUNDLED_LIBRARIES } = process.env
 /** Lets the processes that a test starts use the compile cache and the bundled libraries of the test run. */
 export const moduleLoading: Readonly<Record<string, string>> = {
   ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
-  ...(TEST_BUNDLED_LIBRARIES !== undefined && { NODE_OPTIONS: `--import=${TEST_BUNDLED_LIBRARIES}` }),
+  ...(TEST_BUNDLED_LIBRARIES !== undefined && { NODE_OPTIONS: TEST_BUNDLED_LIBRARIES }),
 }

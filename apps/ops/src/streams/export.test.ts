@@ -167,7 +167,7 @@ t.test('streams export does not replace existing files without --force', async (
   await t.rejects(exportTo(path), { message: `${path} exists. Name another file, or replace it with --force.` })
   const manifestOnly = newPath()
   writeFileSync(manifestOf(manifestOnly), 'precious')
-  await t.rejects(exportTo(manifestOnly), { message: new RegExp(`^${manifestOf(manifestOnly)} exists`) })
+  await t.rejects(exportTo(manifestOnly), { message: `${manifestOf(manifestOnly)} exists` })
   t.equal(readFileSync(path, 'utf8') + readFileSync(manifestOf(manifestOnly), 'utf8'), 'preciousprecious')
   await exportTo(path, '--force', '--stream', 'payment-1')
   t.equal(linesOf(path).length, 2)
@@ -219,7 +219,7 @@ t.test('streams export replaces no directory, link or file that has one of its n
     await file.write(Buffer.from('{}\n'))
     // existsSync returns false for a dangling link.
     symlinkSync(join(directory, 'nowhere'), taken(path))
-    await t.rejects(file.publish(oneEvent), { message: new RegExp(`^${taken(path)} exists`) })
+    await t.rejects(file.publish(oneEvent), { message: `${taken(path)} exists` })
     await file.discard()
     t.equal(readlinkSync(taken(path)), join(directory, 'nowhere'))
     t.same(

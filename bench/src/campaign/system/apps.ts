@@ -39,7 +39,7 @@ type Options = {
 const run = promisify(execFile)
 export const ownRoot = fileURLToPath(new URL('../../../../', import.meta.url))
 const rolePassword = 'made-up'
-const clock = new URL('clock.ts', import.meta.url).pathname
+const clock = new URL('clock.ts', import.meta.url)
 
 /** Creates the tables and starts all apps, twice, so that later starts find a compile cache. */
 export async function startApps(stack: AsyncDisposableStack, options: Options): Promise<Apps> {
@@ -56,7 +56,7 @@ export async function startApps(stack: AsyncDisposableStack, options: Options): 
     // A busy machine is not a fault of the system.
     SHED_EVENT_LOOP_DELAY: '0',
     ...env,
-    NODE_OPTIONS: [moduleLoading.NODE_OPTIONS, env.NODE_OPTIONS, `--import=${clock}`].filter(Boolean).join(' '),
+    NODE_OPTIONS: [moduleLoading.NODE_OPTIONS, env.NODE_OPTIONS, `--import=${clock.href}`].filter(Boolean).join(' '),
   }
   const runOps = (words: readonly string[], more: Readonly<Record<string, string>>) =>
     run(process.execPath, [join(ownRoot, 'apps/ops/src/main.ts'), ...words], {

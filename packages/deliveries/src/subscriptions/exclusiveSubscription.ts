@@ -81,7 +81,8 @@ function createReaderCheck({ name, pool, store, now }: ReaderOptions, state: Rea
 /** Bodies have up to 1 MiB each, and the next batch is collected while one is handled. */
 const maxBatch = 100
 const lockRetryMs = 1_000
-const remedy = '"ops webhooks start" decides where to go on; see docs/operations.md'
+const remedy =
+  'check that EVENTSTORE_URL names the right event store, and run "ops audit verify"; docs/operations.md, "The log is not that of Postgres"'
 
 async function runExclusively(options: ReaderOptions, state: ReaderState): Promise<void> {
   const { name, start, handle, lock: lockName, databaseUrl, store, signal, log } = options

@@ -64,7 +64,7 @@ function watchCluster(address: ConnectionString, options: Parameters<typeof watc
 
   async function watch(): Promise<void> {
     while (!closing.aborted) {
-      office.count(await nodes.vote())
+      office.count(await nodes.vote(office.current()?.endpoint))
       const isUnsure = office.current() === undefined || performance.now() < suspectedUntil
       hurry = new AbortController()
       const signal = AbortSignal.any([closing, hurry.signal])
@@ -113,7 +113,8 @@ function createNodes(address: ConnectionString, closing: AbortSignal) {
   closing.addEventListener('abort', () => close([]))
 
   return {
-    async vote(): Promise<Votes> {
+    /** @param present the leader as far as is known */
+    async vote(present: Endpoint | undefined): Promise<Votes> {
       const asked = members
       const byLeader = new Map<Endpoint | undefined, number>()
       const named = new Set<Endpoint>()
@@ -123,7 +124,7 @@ function createNodes(address: ConnectionString, closing: AbortSignal) {
       for (const endpoint of asked) {
         const count = (info: ClusterInfo) => {
           for (const member of info.getMembersList()) named.add(endpointOf(member.getHttpEndPoint()))
-          const leader = leaderIn(info)
+          const leader = leaderIn(info, present)
           byLeader.set(leader, (byLeader.get(leader) ?? 0) + 1)
           if ((byLeader.get(leader) ?? 0) >= majorityOf(asked.length)) resolve()
           else if (++answers >= majorityOf(asked.length)) others ??= setTimeout(resolve, othersMs)
@@ -145,10 +146,12 @@ function createNodes(address: ConnectionString, closing: AbortSignal) {
 const endpointOf = (place?: { getAddress(): string; getPort(): number }): Endpoint =>
   `${place?.getAddress()}:${place?.getPort()}`
 
-function leaderIn(info: ClusterInfo): Endpoint | undefined {
+/** A node that was stopped calls itself the leader for a moment when it continues, so a node may name two: the present one counts. */
+function leaderIn(info: ClusterInfo, present: Endpoint | undefined): Endpoint | undefined {
   const { LEADER } = gossip.MemberInfo.VNodeState
-  const leader = info.getMembersList().find((member) => member.getIsAlive() && member.getState() === LEADER)
-  return leader && endpointOf(leader.getHttpEndPoint())
+  const leaders = info.getMembersList().filter((member) => member.getIsAlive() && member.getState() === LEADER)
+  const named = leaders.map((leader) => endpointOf(leader.getHttpEndPoint()))
+  return named.find((leader) => leader === present) ?? named[0]
 }
 
 /** The client closes its connection when the node is unavailable, and opens another one for the next question. */

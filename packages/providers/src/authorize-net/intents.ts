@@ -231,5 +231,5 @@ function transactionMissingError(): ProviderError {
 
 /** Ids grow with time. A fixed order ensures that of two charges always the same one is the payment's. */
 function compareIds(a: string, b: string): number {
-  return a.length - b.length || a.localeCompare(b)
+  return a.length - b.length || a.localeCompare(b, 'en')
 }

@@ -13,8 +13,12 @@ type HttpError = { status: number; code: ErrorCode; message: string; details?: R
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const httpError = isClientGone(request) ? clientGone : preferBodyTooLarge(httpErrorOf(error), request)
   request.errorCode = httpError.code
+  const isElection = httpError.code === 'event_store_unavailable'
   if (isLoadShedding(error)) reply.header('retry-after', retryAfterSeconds)
+  if (isElection) reply.header('retry-after', electionSeconds)
   if (isLoadShedding(error)) request.log.warn({ code: httpError.code, reason: httpError.message }, 'request rejected')
+  // The event store reports an outage once, however many requests fail in it.
+  else if (isElection) request.log.debug({ err: error, code: httpError.code }, 'request failed')
   else if (httpError.status >= 500) request.log.error({ err: error, code: httpError.code }, 'request failed')
   else request.log.debug({ code: httpError.code, reason: httpError.message }, 'request rejected')
   // Also set here, because the hooks that set them do not run for an invalid URL.
@@ -23,6 +27,8 @@ export function handleError(error: unknown, request: FastifyRequest, reply: Fast
 }
 
 const retryAfterSeconds = 5
+/** A cluster of the event store elects another leader in 1 to 7 s. */
+const electionSeconds = 2
 
 const clientGone = createHttpError('invalid_request', 'The request is incomplete')
 

@@ -33,17 +33,25 @@ export type Health = {
  */
 export function createHealth({ resultAgeMs = 1_000 } = {}): Health {
   const checks = new Map<string, () => Promise<CheckDetails>>()
+  const failing = new Set<string>()
   let latest: { readonly at: number; readonly results: ReturnType<typeof runChecks> } | undefined
+
+  /** Once for each failure, however often it is asked for. */
+  function report(name: string, log: Pick<Logger, 'warn'>, detail: object | undefined): void {
+    if (detail === undefined) failing.delete(name)
+    else if (!failing.has(name)) log.warn({ check: name, ...detail }, 'not ready')
+    if (detail !== undefined) failing.add(name)
+  }
 
   async function runChecks(log: Pick<Logger, 'warn'>) {
     return await Promise.all(
       [...checks].map(async ([name, run]) => {
         try {
           const result = { ok: true, ...(await withTimeout(run())) }
-          if (!result.ok) log.warn({ check: name, ...result }, 'not ready')
+          report(name, log, result.ok ? undefined : result)
           return [name, result] as const
         } catch (error) {
-          log.warn({ err: error, check: name }, 'not ready')
+          report(name, log, { err: error })
           return [name, { ok: false }] as const
         }
       }),

@@ -1,7 +1,7 @@
 // Builds the outside judge, a Go program: see judge/main.go.
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -24,9 +24,8 @@ export async function buildJudge(t: Test, path: string | undefined): Promise<Jud
   if (go === undefined || !existsSync(join(debianSources, 'src/golang.org/x/mod/sumdb/tlog'))) return undefined
   const directory = t.testdir({})
   const program = join(directory, 'judge')
-  // The cache saves the next build most of its seconds.
-  const cache = join(tmpdir(), 'paylog-judge-cache')
-  const env = { PATH: path, HOME: directory, GO111MODULE: 'off', GOPATH: debianSources, GOCACHE: cache }
+  // Go's cache in the user's home saves the next build most of its seconds.
+  const env = { PATH: path, HOME: homedir(), GO111MODULE: 'off', GOPATH: debianSources }
   await run(go, ['build', '-o', program, source], { env })
   return async (verifierKey, file) => {
     const judged = run(program, [verifierKey, file])
