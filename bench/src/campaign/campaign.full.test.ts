@@ -18,7 +18,7 @@ t.setTimeout(2 * timeoutMs)
 
 /** Other tests run on the same cores: the load is small, and the system has more time to recover. */
 async function runCampaign(t: Test, ...options: readonly string[]): Promise<void> {
-  const words = [main, '--load', '2', '--limit', '120', '--logs', join(t.testdir(), 'logs'), ...options]
+  const words = [main, '--load', '2', '--limit', '120', '--slow', '30', '--logs', join(t.testdir(), 'logs'), ...options]
   // Its ports must not be those that this file has chosen.
   const { TAP_JOB_ID: _, ...env } = process.env
   const campaign = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'pipe'], env })

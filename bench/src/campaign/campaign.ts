@@ -4,7 +4,7 @@ import { judgeEnd } from './end.ts'
 import { canHappen, type FaultKind } from './faults/kinds.ts'
 import { planRound, type Round } from './faults/round.ts'
 import { judge } from './judge/judge.ts'
-import { judgeRound } from './judge/judgeOutages.ts'
+import { judgeRound, type RoundLimits } from './judge/judgeOutages.ts'
 import type { Observations, Outage, Unavailable, Violation } from './judge/observations.ts'
 import { observe } from './judge/observe.ts'
 import { type Load, prepareLoad } from './load/load.ts'
@@ -15,7 +15,7 @@ import type { AppName } from './system/parts.ts'
 import { followLogs, type ReadLogs } from './system/processLogs.ts'
 import { type CampaignSystem, startCampaignSystem } from './system/system.ts'
 
-export type CampaignOptions = {
+export type CampaignOptions = RoundLimits & {
   readonly seed: number
   readonly minutes: number
   /** It ends after so many, if not by time. */
@@ -35,8 +35,6 @@ export type CampaignOptions = {
   readonly logs: string | undefined
   /** Another event store than the embedded one. */
   readonly eventStore: EventStoreOptions | undefined
-  /** A write that is accepted late after an election is a violation. */
-  readonly isStrict: boolean
 }
 
 /** A round that is over. */
@@ -168,7 +166,7 @@ async function runRound(round: Round, { system, load, readLogs, options }: Round
   const ofApps = new Map([...lines].filter(([name]) => system.apps.has(name as AppName)))
   const outage = outageOf(round.faults, system.cluster, replies, ofApps)
   const alarms = [...alarmsBefore, ...alarmsIn(lines)]
-  violations.push(...judgeRound({ story: storiesOf(round), unavailable, alarms, outage }, options.isStrict))
+  violations.push(...judgeRound({ story: storiesOf(round), unavailable, alarms, outage }, options))
   const { number, faults } = round
   return { past: { number, faults, recovery, unavailable, outage } satisfies PastRound, violations }
 }

@@ -18,6 +18,8 @@ const usage = `Usage: npm run campaign -- [OPTIONS]
                          for a cluster also ${faultKinds.filter((kind) => !usualKinds.includes(kind)).join(', ')}
   --load N               new payments a second, default 5
   --limit N              seconds in which the system has to recover from faults, default 30
+  --slow N               seconds that a 503 may take while nodes of the event store fail, default 5.5: 5 are promised, and half a
+                         second is for a busy machine
   --without PART,…       the edge, redis or both are not there, as where they are not installed
   --out FILE             writes everything that the judge saw, as JSON
   --logs DIRECTORY       for the logs of all processes; default: they are deleted
@@ -50,7 +52,16 @@ try {
 /** @returns what is wrong when it cannot be run */
 function readOptions() {
   const text = { type: 'string' } as const
-  const texts = { minutes: text, faults: text, seed: text, replay: text, kinds: text, load: text, limit: text }
+  const texts = {
+    minutes: text,
+    faults: text,
+    seed: text,
+    replay: text,
+    kinds: text,
+    load: text,
+    limit: text,
+    slow: text,
+  }
   const places = { out: text, logs: text, without: text, next: text, 'event-store': text }
   const others = { node: { ...text, multiple: true }, strict: { type: 'boolean' } } as const
   try {
@@ -68,19 +79,35 @@ function readOptions() {
     const minutes = Number(values.minutes ?? (values.faults === undefined ? 10 : Number.POSITIVE_INFINITY))
     const load = Number(values.load ?? 5)
     const limitMs = Number(values.limit ?? 30) * 1_000
+    const slowMs = Number(values.slow ?? 5.5) * 1_000
     const without = values.without?.split(',') ?? []
     const isCluster = commands.length >= leastNodes
     const kinds = (values.kinds?.split(',') ?? (isCluster ? faultKinds : usualKinds)) as readonly FaultKind[]
     const isValid =
       [seed, round ?? 0].every(Number.isSafeInteger) &&
-      [minutes, faults, load, limitMs].every((number) => number > 0) &&
+      [minutes, faults, load, limitMs, slowMs].every((number) => number > 0) &&
       without.every((part) => ['edge', 'redis'].includes(part)) &&
       kinds.every((kind) => faultKinds.includes(kind))
     const needsCluster = kinds.find((kind) => !isCluster && !usualKinds.includes(kind))
     const problem = isValid ? nodesProblem(connectionString, commands, needsCluster) : usage
     if (problem !== undefined) return problem
     const eventStore = connectionString === undefined ? undefined : { connectionString, commands }
-    return { seed, round, minutes, faults, load, limitMs, kinds, without, out, logs, nextRoot, eventStore, isStrict }
+    return {
+      seed,
+      round,
+      minutes,
+      faults,
+      load,
+      limitMs,
+      slowMs,
+      kinds,
+      without,
+      out,
+      logs,
+      nextRoot,
+      eventStore,
+      isStrict,
+    }
   } catch {
     return usage
   }

@@ -317,7 +317,8 @@ const rounds: readonly (readonly [what: string, seen: Partial<RoundSeen>, rules:
 
 t.test('the judge reports what a round of faults may not show, a late write only if it is strict', async (t) => {
   for (const [what, seen, expected] of rounds) {
-    const rulesOf = (isStrict: boolean) => judgeRound({ ...round, ...seen }, isStrict).map(({ rule }) => rule)
+    const rulesOf = (isStrict: boolean) =>
+      judgeRound({ ...round, ...seen }, { slowMs: 5_500, isStrict }).map(({ rule }) => rule)
     t.same(rulesOf(true), expected, what)
     const isLate = expected.includes('write late after an election')
     t.same(rulesOf(false), isLate ? [] : expected, `${what}, not strict`)

@@ -1,9 +1,14 @@
 // The judge's rules for one round of faults: how long the event store may seem to be away, and what its clients may say about it.
 import type { Outage, Unavailable, Violation } from './observations.ts'
 
-/** What is promised, and half a second for a machine that the load keeps busy. */
-const slowestMs = 5_000 + 500
 const firstWriteMs = 2_000
+
+export type RoundLimits = {
+  /** A 503 that takes longer is a violation. */
+  readonly slowMs: number
+  /** A late first write is a violation, too: a slow machine may cause it. */
+  readonly isStrict: boolean
+}
 
 export type RoundSeen = {
   /** The faults of the round. */
@@ -17,9 +22,9 @@ export type RoundSeen = {
 /**
  * Other faults of a round and providers also delay answers, so durations are judged when a fault of the event store's nodes
  * was alone, of requests without a provider.
- * @param isStrict a late first write is a violation, too: a slow machine may cause it
  */
-export function judgeRound({ story, unavailable, alarms, outage }: RoundSeen, isStrict: boolean): Violation[] {
+export function judgeRound(seen: RoundSeen, { slowMs, isStrict }: RoundLimits): Violation[] {
+  const { story, unavailable, alarms, outage } = seen
   const found: Violation[] = []
   const violate = (rule: string, text: string) => void found.push({ rule, story: `${text}, in ${story}` })
   for (const line of alarms) violate('false alarm', line)
@@ -27,7 +32,7 @@ export function judgeRound({ story, unavailable, alarms, outage }: RoundSeen, is
   if (bare.length > 0) violate('503 without Retry-After', `${bare.length} times, first ${bare[0]?.request}`)
   if (!outage?.is_alone) return found
   for (const { request, status, code, ms, calls_provider } of unavailable)
-    if (ms > slowestMs && !calls_provider && (status === null || code === 'event_store_unavailable'))
+    if (ms > slowMs && !calls_provider && (status === null || code === 'event_store_unavailable'))
       violate('slow 503', `${request}: ${status === null ? 'no answer' : '503'} after ${seconds(ms)}`)
   const { write_ms } = outage
   if (isStrict && (write_ms === null || write_ms > firstWriteMs))
