@@ -44,7 +44,7 @@ t.test('thirty faults of the nodes of a cluster under load leave nothing that th
   const ports = [await freePort(), await freePort(), await freePort()]
   const commands = ports.flatMap((port) => {
     const peers = ports.filter((other) => other !== port)
-    const times = '--silence-ms 1500 --election-ms 300 --step-down-ms 1000'
+    const times = '--election-ms 500'
     return ['--node', `'${process.execPath}' '${node}' --port ${port} --peers ${peers} --log ${log} ${times}`]
   })
   const hosts = ports.map((port) => `127.0.0.1:${port}`)
