@@ -1,5 +1,5 @@
 // Connections to the event store: each purpose has its own, and one that stops responding is replaced.
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import { clientMethod, openClient } from './client.ts'
 import { parseConnectionString } from './connectionString.ts'
@@ -46,8 +46,11 @@ export type ReplaceableConnection = {
   readonly client: EventStoreDBClient
   /** Makes `current` return a new connection, unless this one has been replaced before. */
   replace(unresponsive: Connection): void
-  /** Makes `current` return a new connection. */
-  renew(): void
+  /**
+   * Makes `current` return a new connection. In a cluster this waits until a node that was stopped has learned that it leads
+   * no longer.
+   */
+  renew(): Promise<void>
   /** A call failed: there may be an election. */
   suspect(): void
   close(): Promise<void>
@@ -77,6 +80,8 @@ const closeTimeoutMs = 1_000
 
 /** In a cluster, an election may be over before that. */
 const quietMs = 10_000
+/** A node that was stopped may call itself the leader for up to 2 s after it continues, and its log ends early. */
+const staleLeaderMs = 3_000
 
 /**
  * Connects to the node that leads, now and after an election.
@@ -95,7 +100,8 @@ export function createConnections(options: {
   const connect = ({ endpoint, ended }: Lead) => connectionOf(openClient(address, endpoint), ended)
   return {
     open: async (waitMs) => connect(await leader.lead(waitMs)),
-    replaceable: (callTimeoutMs) => createReplaceable(leader, connect, callTimeoutMs),
+    replaceable: (callTimeoutMs) =>
+      createReplaceable({ leader, connect, callTimeoutMs, renewMs: address.isCluster ? staleLeaderMs : 0, closing }),
     outages,
   }
 }
@@ -112,11 +118,14 @@ function connectionOf(client: EventStoreDBClient, ended: AbortSignal): Connectio
   }
 }
 
-function createReplaceable(
-  leader: LeaderWatch,
-  connect: (lead: Lead) => Connection,
-  callTimeoutMs: number,
-): ReplaceableConnection {
+function createReplaceable(options: {
+  readonly leader: LeaderWatch
+  readonly connect: (lead: Lead) => Connection
+  readonly callTimeoutMs: number
+  readonly renewMs: number
+  readonly closing: AbortSignal
+}): ReplaceableConnection {
+  const { leader, connect, callTimeoutMs, renewMs, closing: signal } = options
   let connection: Connection | undefined
   const replaced = new Set<Connection>()
 
@@ -144,8 +153,9 @@ function createReplaceable(
       return connectionTo(lead).client
     },
     suspect: leader.suspect,
-    renew() {
+    async renew() {
       leader.suspect()
+      await sleep(renewMs, undefined, { signal }).catch(() => {})
       if (connection !== undefined) retire(connection)
     },
     replace(unresponsive) {

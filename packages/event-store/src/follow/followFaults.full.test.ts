@@ -17,7 +17,7 @@ const stream = 'guestToken-1'
 const prefix = 'guestToken-'
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ stream, number: n + 1 }))
 const names = (count: number) => numbered(count).map(({ number }) => `${stream}@${number}`)
-const timing = { readTimeoutMs: 300, readRetryTimeoutMs: 600, pollMs: 200 }
+const timing = { readTimeoutMs: 1_000, readRetryTimeoutMs: 1_500, pollMs: 200 }
 
 t.test('a follower resumes after reads that fail for longer than they are repeated', async (t) => {
   const log = numbered(10)

@@ -7,7 +7,7 @@ import type { NeededParts } from '../codec/decoder.ts'
 import type { CallContext } from '../connection/calls.ts'
 import type { RawEvent } from '../read/rawEvent.ts'
 import { type Batching, type EventBatch, readToEnd } from '../read/readBatches.ts'
-import { type LogEnds, readEventAt, readLogEnds } from '../read/reads.ts'
+import { findCheckpoint, type LogEnds, readLogEnds } from '../read/reads.ts'
 import type { LogFilter } from '../read/requests.ts'
 import type { NewEvents } from './newEvents.ts'
 
@@ -61,8 +61,6 @@ export class LogMismatchError extends Error {
 
 const firstPauseMs = 100
 const maxPauseMs = 5_000
-/** A node of a cluster that was stopped may call itself the leader for up to 2 s after it continues, and its log ends early. */
-const secondLookMs = 3_000
 
 /**
  * Runs until the signal aborts or the store is closed. After a failed read or a handler error it starts again from `start()`,
@@ -81,10 +79,8 @@ export async function followLog<Event>(
   const { name, connected, log } = options
   const signal = AbortSignal.any([options.signal, source.context.closing])
   let pauseMs = firstPauseMs
-  let isSecondLook = false
   const progressed = () => {
     pauseMs = firstPauseMs
-    isSecondLook = false
   }
   while (!signal.aborted) {
     try {
@@ -92,15 +88,7 @@ export async function followLog<Event>(
     } catch (error) {
       connected?.(false)
       if (signal.aborted) return
-      if (error instanceof UnreadableEventError) throw error
-      if (error instanceof LogMismatchError) {
-        if (isSecondLook) throw error
-        isSecondLook = true
-        source.context.connection.renew()
-        log.warn({ subscription: name, reason: error.message }, 'the log seems to be another one; looking again')
-        await sleep(secondLookMs, undefined, { signal }).catch(() => {})
-        continue
-      }
+      if (error instanceof UnreadableEventError || error instanceof LogMismatchError) throw error
       // An outage of the event store is reported once, for all followers.
       const isOutage = error instanceof DomainError && error.code === 'event_store_unavailable'
       const level = isOutage ? 'debug' : 'warn'
@@ -136,7 +124,7 @@ async function followOnce<Event>(
       }
       if (reason === 'connected') await requireSameLog(context, checkpoint)
       // Read first, so that everything up to there is in the pages.
-      const ends = await readEnds(reason === 'poll' ? source.sharedEnds : () => readLogEnds(context), checkpoint)
+      const ends = await readEnds(context, reason === 'poll' ? source.sharedEnds : undefined, checkpoint)
       if (source.newEvents.isConfirmed()) options.connected?.(true)
       if (isBehind(checkpoint, ends.end?.position)) {
         for await (const batch of readToEnd(context, { filter, after: checkpoint, maxEvents: maxBatch }, batching)) {
@@ -160,19 +148,27 @@ async function followOnce<Event>(
 /** @throws LogMismatchError when the log has no such event */
 async function requireSameLog(context: CallContext, checkpoint: LogCheckpoint | undefined): Promise<void> {
   if (checkpoint === undefined) return
-  const found = await readEventAt(context, checkpoint)
+  const found = await findCheckpoint(context, checkpoint)
   if (found?.id === checkpoint.eventId) return
   const fact = found === undefined ? 'has no event there' : `has the event ${found.id} there`
   throw mismatch(checkpoint, fact)
 }
 
 /** @throws LogMismatchError when the log ends before the checkpoint */
-async function readEnds(read: () => Promise<LogEnds>, checkpoint: LogCheckpoint | undefined): Promise<LogEnds> {
+async function readEnds(
+  context: CallContext,
+  read: () => Promise<LogEnds> = () => readLogEnds(context),
+  checkpoint: LogCheckpoint | undefined,
+): Promise<LogEnds> {
+  const isBefore = ({ end }: LogEnds) =>
+    checkpoint !== undefined && (end === undefined || isAfter(checkpoint, end.position))
   const ends = await read()
-  const { end } = ends
-  if (checkpoint !== undefined && (end === undefined || isAfter(checkpoint, end.position)))
-    throw mismatch(checkpoint, `ends at ${end?.position.commit ?? 'its beginning'}`)
-  return ends
+  if (!isBefore(ends)) return ends
+  await requireSameLog(context, checkpoint)
+  const later = await readLogEnds(context)
+  if (checkpoint !== undefined && isBefore(later))
+    throw mismatch(checkpoint, `ends at ${later.end?.position.commit ?? 'its beginning'}`)
+  return later
 }
 
 const isBehind = (checkpoint: LogCheckpoint | undefined, end: LogCheckpoint | undefined) =>

@@ -112,9 +112,20 @@ export async function readCheckpointBefore(
   return undefined
 }
 
+/**
+ * The event at a checkpoint's position. Before it counts as another one or missing, it is looked for twice, on two
+ * connections.
+ */
+export async function findCheckpoint(context: CallContext, checkpoint: LogCheckpoint): Promise<RawEvent | undefined> {
+  const found = await readEventAt(context, checkpoint)
+  if (found?.id === checkpoint.eventId) return found
+  await context.connection.renew()
+  return await readEventAt(context, checkpoint)
+}
+
 /** Whether the checkpoint's event is in this log, at its position. */
 export async function isInLog(context: CallContext, checkpoint: LogCheckpoint): Promise<boolean> {
-  return (await readEventAt(context, checkpoint))?.id === checkpoint.eventId
+  return (await findCheckpoint(context, checkpoint))?.id === checkpoint.eventId
 }
 
 /**

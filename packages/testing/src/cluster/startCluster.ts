@@ -16,8 +16,12 @@ export type TestNode = {
   readonly port: number
   /** `127.0.0.1:PORT` */
   readonly endpoint: string
+  /** Of this node alone. */
+  readonly connectionString: string
   /** Of the running process. */
   pid(): number
+  /** Its changes of role so far, before restarts too. */
+  output(): string
   /** Starts it again, on the same port. */
   start(): Promise<void>
   /** Sends SIGKILL, and waits for the end. */
@@ -38,6 +42,8 @@ export type TestCluster = {
   readonly nodes: readonly TestNode[]
   /** Waits until a majority of the nodes names the same leader, and returns its index. */
   leader(): Promise<number>
+  /** The same, as nodes. */
+  roles(): Promise<{ readonly leader: TestNode; readonly followers: readonly TestNode[] }>
   /** The present leader resigns. Waits for the next one, and returns its index. */
   resign(): Promise<number>
 }
@@ -57,6 +63,11 @@ export async function startCluster(t: Test, options: Readonly<Record<string, num
     log,
     nodes,
     leader,
+    async roles() {
+      const [leading] = nodes.slice(await leader())
+      if (leading === undefined) throw new Error('The cluster has no such node')
+      return { leader: leading, followers: nodes.filter((node) => node !== leading) }
+    },
     async resign() {
       const resigned = await leader()
       await resignNode(nodes[resigned]?.endpoint ?? '')
@@ -83,13 +94,17 @@ async function startNode(t: Test, port: number, { ports, log, options }: NodePla
   const args = ['--port', String(port), '--peers', peers, '--log', new URL(log.connectionString).host, ...times]
   const start = () => startProcess(t, { script, args })
   let running = await start()
+  let earlierOutput = ''
   // A stopped process does not end on SIGTERM.
   t.teardown(() => running.kill('SIGKILL'))
   return {
     port,
     endpoint: `127.0.0.1:${port}`,
+    connectionString: `esdb://127.0.0.1:${port}?tls=false`,
     pid: () => running.pid,
+    output: () => earlierOutput + running.output(),
     async start() {
+      earlierOutput += running.output()
       running = await start()
     },
     kill: () => running.kill('SIGKILL'),

@@ -81,12 +81,16 @@ function toCreatedSetupIntent(
   return { setup_intent: { ...rest, client_secret }, position, replayed }
 }
 
-/** The user's customer at the provider. It is optional, so a failed lookup does not fail the request. */
+/**
+ * The user's customer at the provider. It is optional, so that an unreadable event does not fail the request.
+ * @throws DomainError `event_store_unavailable`: the same request would find the customer later
+ */
 async function customerOf({ store }: Workflow, providerId: string, userId: string): Promise<string | null> {
   try {
     const { state } = await store.load(providerCustomerStream(providerId, userId), providerCustomerFold)
     return state.provider_customer_id
-  } catch {
+  } catch (error) {
+    if (error instanceof DomainError) throw error
     return null
   }
 }
