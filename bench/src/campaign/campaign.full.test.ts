@@ -14,7 +14,7 @@ const main = fileURLToPath(new URL('../campaign.ts', import.meta.url))
 const node = fileURLToPath(new URL('../../../packages/testing/src/cluster/node.ts', import.meta.url))
 const minutes = process.env.TEST_CAMPAIGN_MINUTES ?? '5'
 const timeoutMs = 600_000
-t.setTimeout(2 * timeoutMs)
+t.setTimeout(3 * timeoutMs)
 
 /** Other tests run on the same cores: the load is small, and the system has more time to recover. */
 async function runCampaign(t: Test, ...options: readonly string[]): Promise<void> {
@@ -39,7 +39,7 @@ t.test('minutes of faults under load leave nothing that a judge from outside obj
 })
 
 t.test('thirty faults of the nodes of a cluster under load leave nothing that the judge objects to', async (t) => {
-  t.setTimeout(timeoutMs)
+  t.setTimeout(2 * timeoutMs)
   const log = new URL((await startEventStore(t)).connectionString).host
   const ports = [await freePort(), await freePort(), await freePort()]
   const commands = ports.flatMap((port) => {
