@@ -27,8 +27,8 @@ export function outageOf(
 ): Outage | undefined {
   const fault = faults.find(({ strike }) => strike !== undefined)
   if (fault?.strike === undefined || nodes === undefined) return undefined
-  const { began, hit } = fault.strike
-  const elected = nodes.electedAfter(hit)?.at
+  const { began, hit, before } = fault.strike
+  const elected = nodes.electedAfter(hit, before)?.at
   const from = elected ?? hit
   const written = replies.filter(
     ({ status, sentAt, receivedAt }) => status !== null && status < 300 && sentAt >= began && receivedAt >= from,

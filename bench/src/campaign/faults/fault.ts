@@ -18,6 +18,8 @@ export type Strike = {
   began: number
   /** Of the last hit, or when a majority was let go on: from then on a leader can be elected. */
   hit: number
+  /** The instance that led before. It is no new leader, unless the fault lets it lead again. */
+  before: string | undefined
 }
 
 export type Plan = (

@@ -39,7 +39,7 @@ function onNodes(fault: NodeFault): Plan {
   return ({ cluster }, random) => {
     if (cluster === undefined || cluster.all.length < leastNodes) return undefined
     const { story, happen } = fault(random)
-    const strike: Strike = { began: 0, hit: 0 }
+    const strike: Strike = { began: 0, hit: 0, before: undefined }
     let whom = ''
     return {
       get story() {
@@ -51,6 +51,7 @@ function onNodes(fault: NodeFault): Plan {
         const leader = await untilLed(cluster)
         strike.began = performance.now()
         strike.hit = strike.began
+        strike.before = cluster.leading()
         const followers = cluster.all.filter((node) => node !== leader)
         const tell = (more: string) => {
           whom += more
@@ -72,8 +73,9 @@ async function untilLed(nodes: EventStoreNodes): Promise<EventStoreNode> {
 /** Waits for an election after the last hit, or for as long as one may take. @returns its winner */
 async function untilElected({ nodes, strike }: Blow): Promise<EventStoreNode | undefined> {
   const deadline = performance.now() + electionMs
-  while (nodes.electedAfter(strike.hit) === undefined && performance.now() < deadline) await pause(pollMs)
-  return nodes.electedAfter(strike.hit)?.leader
+  const elected = () => nodes.electedAfter(strike.hit, strike.before)
+  while (elected() === undefined && performance.now() < deadline) await pause(pollMs)
+  return elected()?.leader
 }
 
 const nameOf = ({ process }: EventStoreNode) => process.name
@@ -144,7 +146,7 @@ function killTwoLeaders(): ReturnType<NodeFault> {
       const next = await untilElected(blow)
       if (next === undefined) return
       blow.tell(`, then ${nameOf(next)}`)
-      blow.strike.hit = performance.now()
+      Object.assign(blow.strike, { hit: performance.now(), before: blow.nodes.leading() })
       next.process.kill()
       await untilElected(blow)
     },
@@ -187,7 +189,7 @@ function takeMajority(random: Random): ReturnType<NodeFault> {
         for (const { process } of victims) process.kill('SIGKILL', ms)
         await pause(ms)
       }
-      strike.hit = performance.now()
+      Object.assign(strike, { hit: performance.now(), before: undefined })
     },
   }
 }

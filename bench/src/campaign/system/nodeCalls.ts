@@ -23,7 +23,7 @@ export type NodeEvent = { readonly position: bigint; readonly name: string; read
 
 export type NodeCalls = {
   readonly port: number
-  /** The members that the node takes for alive. @throws ServiceError when it does not answer in half a second */
+  /** The members that the node takes for alive. @throws ServiceError when it does not answer in a second */
   gossip(): Promise<readonly Member[]>
   /** Gives up its leadership. */
   resign(): Promise<void>
@@ -31,7 +31,7 @@ export type NodeCalls = {
   readLog(): Promise<NodeEvent[]>
 }
 
-const gossipTimeoutMs = 500
+const gossipTimeoutMs = 1_000
 const callTimeoutMs = 10_000
 const readTimeoutMs = 10 * 60_000
 /** A node that was just started is found at once. */

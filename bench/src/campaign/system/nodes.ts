@@ -15,14 +15,22 @@ export type EventStoreOptions = {
 export type EventStoreNode = { readonly process: SupervisedProcess; readonly calls: NodeCalls }
 
 /** When a majority of the nodes began to name a leader, or ceased to. */
-type Change = { readonly at: number; readonly leader: EventStoreNode | undefined }
+type Change = {
+  readonly at: number
+  readonly leader: EventStoreNode | undefined
+  readonly instance: string | undefined
+}
 
 export type EventStoreNodes = {
   readonly all: readonly EventStoreNode[]
-  /** The one that a majority names now. */
+  /** The one that a majority names now, and its instance: another one after each start. */
   leader(): EventStoreNode | undefined
-  /** The first leader that a majority named after a moment, and when. */
-  electedAfter(moment: number): { readonly at: number; readonly leader: EventStoreNode } | undefined
+  leading(): string | undefined
+  /** The first leader that a majority named after a moment, and when; not this instance, which a slow machine may hide for a while. */
+  electedAfter(
+    moment: number,
+    except: string | undefined,
+  ): { readonly at: number; readonly leader: EventStoreNode } | undefined
   /** Resolves when all nodes run and follow one leader. @throws Error after two minutes */
   untilWhole(): Promise<void>
 }
@@ -57,8 +65,10 @@ export async function superviseNodes(
   const nodes: EventStoreNodes = {
     all,
     leader: () => watch.changes.at(-1)?.leader,
-    electedAfter(moment) {
-      for (const { at, leader } of watch.changes) if (leader !== undefined && at > moment) return { at, leader }
+    leading: () => watch.changes.at(-1)?.instance,
+    electedAfter(moment, except) {
+      for (const { at, leader, instance } of watch.changes)
+        if (leader !== undefined && at > moment && instance !== except) return { at, leader }
       return undefined
     },
     async untilWhole() {
@@ -78,7 +88,7 @@ const isSet = (entry: [string, string | undefined]): entry is [string, string] =
 
 function watchGossip(stack: AsyncDisposableStack, nodes: readonly EventStoreNode[]) {
   const views: (readonly Member[] | undefined)[] = nodes.map(() => undefined)
-  const changes: (Change & { readonly instance: string | undefined })[] = []
+  const changes: Change[] = []
   let isOver = false
   stack.defer(async () => {
     isOver = true
