@@ -1,17 +1,25 @@
 // A campaign: starts the system, lets clients use it, breaks it in rounds, and judges at every quiet point what is there.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { FaultKind } from './faults/kinds.ts'
+import { judgeEnd } from './end.ts'
+import { canHappen, type FaultKind } from './faults/kinds.ts'
 import { planRound, type Round } from './faults/round.ts'
 import { judge } from './judge/judge.ts'
-import type { Observations, Violation } from './judge/observations.ts'
+import { judgeRound, type RoundLimits } from './judge/judgeOutages.ts'
+import type { Observations, Outage, Unavailable, Violation } from './judge/observations.ts'
 import { observe } from './judge/observe.ts'
 import { type Load, prepareLoad } from './load/load.ts'
+import { outageOf, unavailableIn } from './outage.ts'
 import { awaitRecovery, type Recovery } from './recovery.ts'
+import type { EventStoreOptions } from './system/nodes.ts'
+import type { AppName } from './system/parts.ts'
+import { followLogs, type ReadLogs } from './system/processLogs.ts'
 import { type CampaignSystem, startCampaignSystem } from './system/system.ts'
 
-export type CampaignOptions = {
+export type CampaignOptions = RoundLimits & {
   readonly seed: number
   readonly minutes: number
+  /** It ends after so many, if not by time. */
+  readonly faults: number
   readonly kinds: readonly FaultKind[]
   /** Runs only this round. */
   readonly round: number | undefined
@@ -25,13 +33,17 @@ export type CampaignOptions = {
   readonly limitMs: number
   /** A directory for the logs of all processes. */
   readonly logs: string | undefined
-  /** Starts another event store than the embedded one; `{port}` and `{directory}` are replaced. */
-  readonly eventStore: string | undefined
+  /** Another event store than the embedded one. */
+  readonly eventStore: EventStoreOptions | undefined
 }
 
 /** A round that is over. */
-export type PastRound = { readonly number: number; readonly faults: readonly { kind: FaultKind; story: string }[] } & {
+export type PastRound = {
+  readonly number: number
+  readonly faults: readonly { readonly kind: FaultKind; readonly story: string }[]
   readonly recovery: Recovery
+  readonly unavailable: readonly Unavailable[]
+  readonly outage: Outage | undefined
 }
 
 export type CampaignResult = {
@@ -75,35 +87,25 @@ export async function runCampaign(
   progress.now('starting the system')
   const system = await startCampaignSystem(stack, { ...options, env: load.env })
   for (const part of system.missing) progress.print(`NOT TRIED: ${part}`)
+  if (!options.kinds.some((kind) => canHappen(system, kind))) throw new Error('none of these faults can be done here')
   load.start(system.urls)
+  const readLogs = followLogs(system.logs)
   const began = performance.now()
-  const isOver = () => performance.now() - began > options.minutes * 60_000
   const rounds: PastRound[] = []
   const violations: Violation[] = []
+  const faults = () => rounds.reduce((sum, past) => sum + past.faults.length, 0)
+  const isOver = () => performance.now() - began > options.minutes * 60_000 || faults() >= options.faults
   let quietPoints = 0
   let observations: Observations | undefined
 
   for (let judgedAt = performance.now(), number = options.round ?? 1; ; number++) {
     const round = planRound(system, { ...options, number })
     progress.now(`round ${number}: ${storiesOf(round)}`)
-    // A process that does not start any more is the system's fault, not the campaign's.
-    const hangs = pause(longestRoundMs, undefined, { ref: false }).then(() => {
-      throw new Error(`a round did not end: ${storiesOf(round)}`)
-    })
-    await Promise.race([round.run(), hangs]).catch(
-      (error: Error) => void violations.push({ rule: 'not restarted', story: error.message }),
-    )
-    const recovery = await awaitRecovery(system, load, options.limitMs)
-    rounds.push({ number, faults: round.faults, recovery })
-    progress.print(`${number}. ${storiesOf(round)}: all worked after ${seconds(recovery.ms)}, ${recovery.last} last`)
-    if (recovery.missing !== '') {
-      violations.push({
-        rule: 'not recovered',
-        story: `${seconds(options.limitMs)} after ${storiesOf(round)}: ${recovery.missing}`,
-      })
-      const { missing } = await awaitRecovery(system, load, patienceMs)
-      if (missing !== '') violations.push({ rule: 'never recovered', story: missing })
-    }
+    const done = await runRound(round, { system, load, readLogs, options })
+    rounds.push(done.past)
+    violations.push(...done.violations)
+    progress.print(`${number}. ${storiesOf(round)}: ${resultOf(done.past)}`)
+    for (const violation of done.violations.slice(0, storiesAtOnce)) progress.print(`  ${textOf(violation)}`)
     const isLast = isOver() || options.round !== undefined || violations.some(({ rule }) => rule === 'never recovered')
     if (!isLast && performance.now() - judgedAt < betweenQuietPointsMs) continue
     progress.now('waiting until the system is quiet')
@@ -115,19 +117,74 @@ export async function runCampaign(
     observations = judged.observations
     const known = new Set(violations.map(textOf))
     const fresh = judged.violations.filter((violation) => !known.has(textOf(violation)))
+    if (isLast) fresh.push(...(await judgeEnd(stack, system)))
     violations.push(...fresh)
     for (const violation of fresh.slice(0, storiesAtOnce)) progress.print(`  ${textOf(violation)}`)
-    const faults = rounds.reduce((sum, past) => sum + past.faults.length, 0)
     progress.print(
-      `quiet: ${faults} faults, ${judged.observations.log.length} events, ${load.received()} webhooks, ` +
+      `quiet: ${faults()} faults, ${judged.observations.log.length} events, ${load.received()} webhooks, ` +
         `right after ${seconds(judged.ms)}, ${violations.length} violations so far`,
     )
     if (isLast) break
     load.resume()
     judgedAt = performance.now()
   }
-  const ownEnds = new Map(system.processes().map((each) => [each.name, each.ownEnds()]))
+  const all = [...system.processes(), ...(system.cluster?.all ?? []).map(({ process }) => process)]
+  const ownEnds = new Map(all.map((each) => [each.name, each.ownEnds()]))
   return { rounds, violations, observations, ownEnds, quietPoints, missing: system.missing }
+}
+
+type RoundContext = {
+  readonly system: CampaignSystem
+  readonly load: Load
+  readonly readLogs: ReadLogs
+  readonly options: CampaignOptions
+}
+
+/** Runs a round, waits until everything works again, and judges what clients and logs said meanwhile. */
+async function runRound(round: Round, { system, load, readLogs, options }: RoundContext) {
+  const violations: Violation[] = []
+  const violate = (rule: string, story: string) => void violations.push({ rule, story })
+  load.takeReplies()
+  // Lines from between the rounds are not about this one, but an alarm is one at any time.
+  const alarmsBefore = alarmsIn(await readLogs())
+  // A process that does not start any more is the system's fault, not the campaign's.
+  const hangs = pause(longestRoundMs, undefined, { ref: false }).then(() => {
+    throw new Error(`a round did not end: ${storiesOf(round)}`)
+  })
+  const notRestarted = (error: Error) => violate('not restarted', error.message)
+  await Promise.race([round.run(), hangs]).catch(notRestarted)
+  const recovery = await awaitRecovery(system, load, options.limitMs)
+  if (recovery.missing !== '') {
+    violate('not recovered', `${seconds(options.limitMs)} after ${storiesOf(round)}: ${recovery.missing}`)
+    const { missing } = await awaitRecovery(system, load, patienceMs)
+    if (missing !== '') violate('never recovered', missing)
+  }
+  // Otherwise the next fault would hit a cluster that has lost a node already.
+  await system.cluster?.untilWhole().catch(notRestarted)
+  const [replies, lines] = [load.takeReplies(), await readLogs()]
+  const unavailable = unavailableIn(replies)
+  const ofApps = new Map([...lines].filter(([name]) => system.apps.has(name as AppName)))
+  const outage = outageOf(round.faults, system.cluster, replies, ofApps)
+  const alarms = [...alarmsBefore, ...alarmsIn(lines)]
+  violations.push(...judgeRound({ story: storiesOf(round), unavailable, alarms, outage }, options))
+  const { number, faults } = round
+  return { past: { number, faults, recovery, unavailable, outage } satisfies PastRound, violations }
+}
+
+/** What an operator takes for the loss of the log. */
+const alarmsIn = (lines: ReadonlyMap<string, readonly string[]>) =>
+  [...lines].flatMap(([name, all]) =>
+    all.filter((line) => /was cut, restored or replaced/.test(line)).map((line) => `${name}: ${line.slice(0, 500)}`),
+  )
+
+function resultOf({ recovery, outage, unavailable }: PastRound): string {
+  const { leader_ms = null, write_ms = null } = outage ?? {}
+  return [
+    ...(leader_ms === null ? [] : [`leader after ${seconds(leader_ms)}`]),
+    ...(write_ms === null ? [] : [`write accepted after another ${seconds(write_ms)}`]),
+    ...(unavailable.length === 0 ? [] : [`${unavailable.length} times 503`]),
+    `all worked after ${seconds(recovery.ms)}, ${recovery.last} last`,
+  ].join(', ')
 }
 
 export const storiesOf = ({ faults }: Pick<Round | PastRound, 'faults'>) =>

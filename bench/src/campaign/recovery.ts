@@ -9,7 +9,7 @@ const requestTimeoutMs = 5_000
 
 export type Recovery = {
   readonly ms: number
-  /** What worked last. */
+  /** What worked last, and what was wrong with it before. */
   readonly last: string
   /** What did not work at the end; empty when everything did. */
   readonly missing: string
@@ -27,9 +27,7 @@ export async function awaitRecovery(
   const began = performance.now()
   const elapsed = () => performance.now() - began
   const steps: readonly (readonly [string, () => Promise<string>])[] = [
-    ...[...healthUrls].map(
-      ([name, url]) => [name, async () => ((await isOk(url)) ? '' : `${name} is not ready`)] as const,
-    ),
+    ...[...healthUrls].map(([name, url]) => [name, () => notReady(name, url)] as const),
     [
       'system page',
       async () => ((await isOk(`${urls.operator}/admin/system`, credentials.administrator)) ? '' : 'no system page'),
@@ -39,9 +37,10 @@ export async function awaitRecovery(
   let last = ''
   const missing = await Promise.all(
     steps.map(async ([name, step]) => {
-      for (;;) {
+      for (let before = ''; ; ) {
         const problem = await step().catch((error: unknown) => String(error))
-        if (problem === '') last = name
+        if (problem === '') last = before === '' ? name : `${name} (${before})`
+        before = problem
         if (problem === '' || elapsed() > timeoutMs) return problem
         await pause(pollMs)
       }
@@ -69,4 +68,16 @@ async function isOk(url: string, headers: Readonly<Record<string, string>> = {})
   const response = await fetch(url, { headers, signal: AbortSignal.timeout(requestTimeoutMs) })
   await response.arrayBuffer()
   return response.ok
+}
+
+/** @returns which checks of an app fail */
+async function notReady(name: string, url: string): Promise<string> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(requestTimeoutMs) })
+  const { checks = {} } = (await response.json()) as { checks?: Record<string, { readonly ok?: boolean }> }
+  if (response.ok) return ''
+  const failing = Object.entries(checks).filter(([, { ok }]) => ok === false)
+  return `${name} is not ready: ${failing
+    .map(([check, detail]) => `${check} ${JSON.stringify(detail)}`)
+    .join(', ')
+    .slice(0, 600)}`
 }

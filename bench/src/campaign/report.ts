@@ -1,5 +1,6 @@
 // Prints the figures of a campaign as a table, then its violations.
 import { type CampaignResult, storiesOf } from './campaign.ts'
+import { outageTable } from './outageTable.ts'
 
 const storiesShown = 60
 type Row = readonly [string, string | number]
@@ -50,7 +51,9 @@ export function campaignReport(result: CampaignResult, durationMs: number): stri
   const table = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`)
   const stories = violations.slice(0, storiesShown).map(({ rule, story }) => `${rule}: ${story}`)
   const hidden = violations.length - stories.length
-  return [...table, ...stories, ...(hidden > 0 ? [`and ${hidden} more violations`] : [])].join('\n')
+  return [...table, ...outageTable(rounds), ...stories, ...(hidden > 0 ? [`and ${hidden} more violations`] : [])].join(
+    '\n',
+  )
 }
 
 function quantiles(values: readonly number[]): string {

@@ -1,25 +1,12 @@
 // The kinds of faults. Each plans one fault from random numbers; the fault itself begins, lasts and is undone by itself.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Random } from '../random.ts'
+import { createRandom, type Random } from '../random.ts'
 import type { Link } from '../system/link.ts'
 import type { CampaignSystem } from '../system/system.ts'
+import { type Plan, type PlannedFault, pick, seconds } from './fault.ts'
+import { nodeKinds } from './nodeKinds.ts'
 
-export type Fault = {
-  readonly kind: FaultKind
-  /** What happens to whom, for the reader of a report. */
-  readonly story: string
-  /** Names of the parts that no other fault may touch at the same time. */
-  readonly touches: readonly string[]
-  /** Resolves when the fault is over. */
-  readonly happen: () => Promise<void>
-}
-
-type PlannedFault = Omit<Fault, 'kind'>
-type Plan = (
-  system: CampaignSystem,
-  random: Random,
-  options: { readonly nextRoot: string | undefined },
-) => PlannedFault | undefined
+export type Fault = PlannedFault & { readonly kind: FaultKind }
 
 const clockOffsetMs = 60_000
 
@@ -37,10 +24,19 @@ const kinds = {
   clock: { share: 6, plan: planClock },
   store: { share: 4, plan: planReplacedStore },
   upgrade: { share: 2, plan: planUpgrade },
+  ...nodeKinds,
 } as const satisfies Readonly<Record<string, { readonly share: number; readonly plan: Plan }>>
 
 export type FaultKind = keyof typeof kinds
 export const faultKinds = Object.keys(kinds) as FaultKind[]
+/** Those that need no cluster. */
+export const usualKinds = faultKinds.filter((kind) => !(kind in nodeKinds))
+
+/** Whether a kind can be done on this machine. */
+export function canHappen(system: CampaignSystem, kind: FaultKind): boolean {
+  const plan: Plan = kinds[kind].plan
+  return plan(system, createRandom(0, kind), { nextRoot: undefined }) !== undefined
+}
 
 /** @returns undefined when the chosen kind cannot be done on this machine */
 export function planFault(
@@ -52,7 +48,8 @@ export function planFault(
   const kind = random.weighted(shares) as FaultKind
   const plan: Plan = kinds[kind].plan
   const planned = plan(system, random, options)
-  return planned && { kind, ...planned }
+  // Not a copy: its story may say more when it is over.
+  return planned && Object.assign(planned, { kind })
 }
 
 function planKill({ processes }: CampaignSystem, random: Random): PlannedFault {
@@ -202,11 +199,3 @@ function planUpgrade(
     },
   }
 }
-
-function pick<Item>(items: readonly Item[], random: Random): Item {
-  const item = items[random.between(0, items.length - 1)]
-  if (item === undefined) throw new Error('there is nothing to choose from')
-  return item
-}
-
-const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`

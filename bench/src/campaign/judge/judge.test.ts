@@ -1,7 +1,9 @@
 import t from 'tap'
 import { newKeys } from '../load/endpoints.ts'
 import { judge } from './judge.ts'
-import type { Intent, LogEvent } from './observations.ts'
+import { judgeNodes } from './judgeNodes.ts'
+import { judgeRound, type RoundSeen } from './judgeOutages.ts'
+import type { Intent, LogEvent, Outage, Unavailable } from './observations.ts'
 import {
   answer,
   checkpointOver,
@@ -283,4 +285,54 @@ const planted: readonly (readonly [string, Parts, readonly string[]])[] = [
 
 t.test('the judge reports each altered observation by its rule', async (t) => {
   for (const [what, parts, expected] of planted) t.same(rules(parts), expected, what)
+})
+
+const outage: Outage = {
+  ...{ kind: 'leader-stop', story: 'SIGSTOP the leader', is_alone: true, leader_ms: 4_000, write_ms: 1_900 },
+  log_lines: { projector: 1 },
+}
+const unavailable: Unavailable = {
+  ...{ request: 'POST /payments/intents', status: 503, code: 'event_store_unavailable', has_retry_after: true },
+  ...{ calls_provider: false, ms: 5_400 },
+}
+const round: RoundSeen = { story: outage.story, unavailable: [unavailable], alarms: [], outage }
+const slow = { ...unavailable, ms: 5_600 }
+
+const rounds: readonly (readonly [what: string, seen: Partial<RoundSeen>, rules: readonly string[]])[] = [
+  ['an election that is ridden out', {}, []],
+  ['a 503 after more than 5.5 s', { unavailable: [slow] }, ['slow 503']],
+  ['no answer at all', { unavailable: [{ ...slow, status: null, code: null }] }, ['slow 503']],
+  ['a slow 503 after a call of a provider', { unavailable: [{ ...slow, calls_provider: true }] }, []],
+  ['a slow 503 for another reason', { unavailable: [{ ...slow, code: 'service_unavailable' }] }, []],
+  ['a slow 503 beside other faults', { unavailable: [slow], outage: { ...outage, is_alone: false } }, []],
+  [
+    'a 503 without Retry-After, and without a fault of a node',
+    { unavailable: [{ ...unavailable, has_retry_after: false }], outage: undefined },
+    ['503 without Retry-After'],
+  ],
+  ['the alarm of a changed log', { alarms: ['worker: the log was cut, restored or replaced'] }, ['false alarm']],
+  ['a first write after 2.1 s', { outage: { ...outage, write_ms: 2_100 } }, ['write late after an election']],
+  ['no write at all', { outage: { ...outage, write_ms: null } }, ['write late after an election']],
+]
+
+t.test('the judge reports what a round of faults may not show, a late write only if it is strict', async (t) => {
+  for (const [what, seen, expected] of rounds) {
+    const rulesOf = (isStrict: boolean) =>
+      judgeRound({ ...round, ...seen }, { slowMs: 5_500, isStrict }).map(({ rule }) => rule)
+    t.same(rulesOf(true), expected, what)
+    const isLate = expected.includes('write late after an election')
+    t.same(rulesOf(false), isLate ? [] : expected, `${what}, not strict`)
+  }
+})
+
+t.test('the judge compares the logs of nodes up to the end of the first, event by event', async (t) => {
+  const events = [1n, 2n, 3n].map((position) => ({ position, name: `event ${position}`, hash: `hash ${position}` }))
+  const [first, second, third] = events
+  const logs = (other: typeof events) => judgeNodes(new Map(Object.entries({ a: events.slice(0, 2), b: other })))
+  t.same(logs(events), [], 'what was recorded after the end')
+  const changed = { position: 2n, name: 'event 2', hash: 'other' }
+  for (const other of [[first], [first, changed], [first, third], [second, first]]) {
+    const [difference] = logs(other.filter((event) => event !== undefined))
+    t.match(difference, { rule: 'logs of nodes differ', story: /b has/ })
+  }
 })

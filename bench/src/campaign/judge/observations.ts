@@ -128,6 +128,32 @@ export type Webhook = {
   readonly notification_id: string | null
 }
 
+/** A request that the system could not serve. */
+export type Unavailable = {
+  readonly request: string
+  /** 503, or `null` when no answer came in all the time that a client waits. */
+  readonly status: number | null
+  readonly code: string | null
+  readonly has_retry_after: boolean
+  /** A provider may have taken its time. */
+  readonly calls_provider: boolean
+  readonly ms: number
+}
+
+/** What clients saw of a fault of the event store's nodes. */
+export type Outage = {
+  readonly kind: string
+  readonly story: string
+  /** The only fault of its round. */
+  readonly is_alone: boolean
+  /** From its last hit until a majority of the nodes named another leader; `null` when there was no election. */
+  readonly leader_ms: number | null
+  /** From then, or without an election from the hit, until a write was accepted that was sent during the fault. */
+  readonly write_ms: number | null
+  /** Lines about the event store in the log of each process. */
+  readonly log_lines: Readonly<Record<string, number>>
+}
+
 /** What the load saw by itself. */
 export type Seen = {
   readonly operations: readonly Operation[]

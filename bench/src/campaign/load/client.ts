@@ -43,11 +43,31 @@ export type Client = {
   intrude(owner: Owner, request: AnyRequest): Promise<void>
   /** Operations and reads under way. */
   busy(): number
+  /** The replies since the last call. */
+  takeReplies(): Reply[]
+}
+
+/** A write that was accepted, or a request that the system could not serve. */
+export type Reply = {
+  readonly request: string
+  /** By `performance.now()`. */
+  readonly sentAt: number
+  readonly receivedAt: number
+  /** `null`: none arrived in all the time that a client waits. */
+  readonly status: number | null
+  readonly code: string | null
+  readonly has_retry_after: boolean
+  /** A provider may have taken its time. */
+  readonly calls_provider: boolean
 }
 
 type AnyRequest = Omit<Request, 'method'> & { readonly method: string }
 type Response = { readonly status: number; readonly text: string; readonly headers: Headers }
-type SendOptions = { readonly headers?: Readonly<Record<string, string>>; readonly timeoutMs?: number }
+type SendOptions = {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly timeoutMs?: number
+  readonly callsProvider?: boolean
+}
 
 type ClientOptions = {
   /** May be filled later. */
@@ -70,29 +90,60 @@ function createTransport({ urls, random, over }: ClientOptions) {
     }
   }
 
+  let replies: Reply[] = []
+  /** Keeps the reply if it is one that counts. */
+  async function timed(
+    { request, isPatient, calls_provider }: { request: string; isPatient: boolean; calls_provider: boolean },
+    send: () => Promise<Response>,
+  ): Promise<Response> {
+    const sentAt = performance.now()
+    const keep = (reply: Pick<Reply, 'status' | 'code' | 'has_retry_after'>) =>
+      void replies.push({ request, calls_provider, sentAt, receivedAt: performance.now(), ...reply })
+    try {
+      const response = await send()
+      const { status, text, headers } = response
+      const isWritten = status < 300 && headers.has('x-event-position') && !request.startsWith('GET')
+      if (isWritten || status === 503)
+        keep({ status, code: bodyOf(text).error?.code ?? null, has_retry_after: headers.has('retry-after') })
+      return response
+    } catch (error) {
+      if (isPatient && lossOf(error) === 'client lost patience')
+        keep({ status: null, code: null, has_retry_after: false })
+      throw error
+    }
+  }
+
   return {
     sightings,
+    takeReplies() {
+      const taken = replies
+      replies = []
+      return taken
+    },
     async send(owner: Owner, { method, path, body }: AnyRequest, options: SendOptions = {}): Promise<Response> {
-      const { headers, timeoutMs = requestTimeoutMs } = options
+      const { headers, timeoutMs = requestTimeoutMs, callsProvider: calls_provider = false } = options
       const isQuery = method === 'GET' && !path.startsWith('/admin/payments/')
       const origin = isQuery ? urls.query : urls.command[random.between(0, urls.command.length - 1)]
       const contentType = body !== undefined && { 'content-type': 'application/json' }
-      const response = await fetch(`${origin}${path}`, {
-        method,
-        headers: { ...contentType, ...credentials[owner], ...headers },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal: AbortSignal.any([over, AbortSignal.timeout(timeoutMs)]),
+      const isPatient = timeoutMs === requestTimeoutMs
+      return timed({ request: `${method} ${path}`, isPatient, calls_provider }, async () => {
+        const response = await fetch(`${origin}${path}`, {
+          method,
+          headers: { ...contentType, ...credentials[owner], ...headers },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+          signal: AbortSignal.any([over, AbortSignal.timeout(timeoutMs)]),
+        })
+        const text = await response.text()
+        if (owner !== 'administrator') sight(owner, `${method} ${path}`, text)
+        return { status: response.status, text, headers: response.headers }
       })
-      const text = await response.text()
-      if (owner !== 'administrator') sight(owner, `${method} ${path}`, text)
-      return { status: response.status, text, headers: response.headers }
     },
   }
 }
 
 export function createClient(options: ClientOptions): Client {
   const { random, hasToEnd } = options
-  const { send, sightings } = createTransport(options)
+  const { send, sightings, takeReplies } = createTransport(options)
   const operations: Operation[] = []
   const reads: ReadAfterWrite[] = []
   const intrusions: Intrusion[] = []
@@ -103,7 +154,8 @@ export function createClient(options: ClientOptions): Client {
     // Some clients lose patience, so that their connection ends during the request.
     const timeoutMs = random.isIn(impatientShare) ? random.between(5, 150) : requestTimeoutMs
     const headers = key === null ? {} : { 'idempotency-key': key }
-    const response = await send(owner, request, { headers, timeoutMs }).catch((error: unknown) => lossOf(error))
+    const sending = { headers, timeoutMs, callsProvider: callsProvider(operation) }
+    const response = await send(owner, request, sending).catch((error: unknown) => lossOf(error))
     if (typeof response === 'string') {
       answers.push({ status: null, code: response, id: null, position: null })
       return undefined
@@ -171,8 +223,11 @@ export function createClient(options: ClientOptions): Client {
           intrusions.push({ owner, request: `${request.method} ${request.path}`, status: response.status })
       }),
     busy: () => busy,
+    takeReplies,
   }
 }
+
+const callsProvider = ({ provider }: Operation) => provider !== null && provider !== 'sandbox'
 
 /** A proxy in front of the system may respond without one. */
 function bodyOf(text: string): { readonly data?: Resource; readonly error?: { readonly code: string } } {

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ProviderName, Seen, Urls } from '../judge/observations.ts'
 import { createRandom, type Random } from '../random.ts'
 import { startCampaignAuthorizeNet } from './authorizeNet.ts'
-import { createClient, type Resource } from './client.ts'
+import { createClient, type Reply, type Resource } from './client.ts'
 import { startEndpoints } from './endpoints.ts'
 import { createNotifier, type Notifier } from './notifier.ts'
 import { createOtherActivities } from './otherActivities.ts'
@@ -37,6 +37,8 @@ export type Load = {
   isAnnounced(paymentId: string): boolean
   /** Operations, payers and notifications under way. */
   busy(): number
+  /** Accepted writes and 503s since the last call. */
+  takeReplies(): Reply[]
   /** Webhooks received so far. */
   received(): number
   /** Everything that clients, payers, providers and endpoints saw so far. */
@@ -110,6 +112,7 @@ export async function prepareLoad(
     probe,
     isAnnounced: (paymentId) => receivers.received.findLast(({ payment_id }) => payment_id === paymentId) !== undefined,
     busy,
+    takeReplies: client.takeReplies,
     received: () => receivers.received.length,
     seen: () => ({
       operations: client.operations,

@@ -1,6 +1,5 @@
 // The apps of a campaign's system as supervised processes.
 import { execFile } from 'node:child_process'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -18,6 +17,8 @@ export type Apps = {
   commandOf(name: AppName, root: string): Command
   /** Starts an app from this checkout, beside one of the same name that may run. */
   start(name: AppName): SupervisedProcess
+  /** Runs a command of `ops` as the owner of the tables. @returns its output when it does not exit with 0 */
+  ops(env: Readonly<Record<string, string>>, ...words: readonly string[]): Promise<string | undefined>
 }
 
 type Options = {
@@ -29,8 +30,10 @@ type Options = {
   readonly postgres: CampaignPostgres
   readonly links: readonly PartLink[]
   readonly portOf: (name: AppName) => number
-  /** Starts another event store than the embedded one; `{port}` and `{directory}` are replaced. */
-  readonly eventStore: string | undefined
+  /** The connection string to the event store through the port of a link; 0: there is none. */
+  readonly eventStoreUrl: (port: number) => string
+  /** Whether the embedded event store runs. */
+  readonly withOwnStore: boolean
 }
 
 const run = promisify(execFile)
@@ -40,7 +43,7 @@ const clock = new URL('clock.ts', import.meta.url)
 
 /** Creates the tables and starts all apps, twice, so that later starts find a compile cache. */
 export async function startApps(stack: AsyncDisposableStack, options: Options): Promise<Apps> {
-  const { directory, logs, env, postgres, portOf, eventStore } = options
+  const { directory, logs, env, postgres, withOwnStore } = options
   const common = {
     PATH: process.env.PATH ?? '',
     NODE_COMPILE_CACHE: join(directory, 'compiled'),
@@ -55,27 +58,26 @@ export async function startApps(stack: AsyncDisposableStack, options: Options): 
     ...env,
     NODE_OPTIONS: [moduleLoading.NODE_OPTIONS, env.NODE_OPTIONS, `--import=${clock.href}`].filter(Boolean).join(' '),
   }
-  await createTables(postgres, common)
-  const isOther = (name: AppName) => name === 'event-store' && eventStore !== undefined
-  const commandOf = (name: AppName, root: string): Command =>
-    isOther(name)
-      ? { words: otherStore(eventStore ?? '', portOf(name), directory), directory, env: inherited() }
-      : {
-          words: [process.execPath, join(root, appParts[name].script)],
-          directory: root,
-          env: { ...common, ...variablesOf(name, options) },
-        }
+  const runOps = (words: readonly string[], more: Readonly<Record<string, string>>) =>
+    run(process.execPath, [join(ownRoot, 'apps/ops/src/main.ts'), ...words], {
+      env: { ...common, DATABASE_URL: postgres.urlAt(postgres.port()), DATA_DIR: directory, ...more },
+      maxBuffer: 64 * 2 ** 20,
+    })
+  await createRoles(postgres)
+  await runOps(['migrate'], { READER_ROLE: 'paylog_reader', KEYS_ROLE: 'paylog_keys' })
+  const commandOf = (name: AppName, root: string): Command => ({
+    words: [process.execPath, join(root, appParts[name].script)],
+    directory: root,
+    env: { ...common, ...variablesOf(name, options) },
+  })
   const processes = new Map<AppName, SupervisedProcess>()
   const start = (name: AppName) => {
-    const options = { command: commandOf(name, ownRoot), logFile: join(logs, `${name}.log`) }
-    const app = superviseProcess(stack, name, {
-      ...options,
-      ...(isOther(name) && { isReady: () => accepts(portOf(name)) }),
-    })
+    const command = commandOf(name, ownRoot)
+    const app = superviseProcess(stack, name, { command, logFile: join(logs, `${name}.log`) })
     processes.set(name, app)
     return app
   }
-  for (const name of appNames) {
+  for (const name of appNames.filter((each) => each !== 'event-store' || withOwnStore)) {
     start(name)
     if (name === 'identity') await untilReady(processes)
   }
@@ -83,19 +85,29 @@ export async function startApps(stack: AsyncDisposableStack, options: Options): 
   // Only a process that ends in order writes the compile cache, and starts without it take twice as long.
   for (const app of processes.values()) app.kill('SIGTERM')
   await untilReady(processes)
-  return { processes, commandOf, start }
+  return {
+    processes,
+    commandOf,
+    start,
+    ops: (env, ...words) =>
+      runOps(words, env).then(
+        () => undefined,
+        (error: { readonly stdout?: string; readonly stderr?: string }) =>
+          `${error.stdout}${error.stderr}`.slice(-2_000),
+      ),
+  }
 }
 
 const untilReady = (processes: ReadonlyMap<AppName, SupervisedProcess>) =>
   Promise.all([...processes.values()].map((each) => each.untilReady()))
 
-function variablesOf(name: AppName, { links, postgres, portOf }: Options): Record<string, string> {
+function variablesOf(name: AppName, { links, postgres, portOf, eventStoreUrl }: Options): Record<string, string> {
   const part: AppPart = appParts[name]
   const own = links.filter(({ from }) => from === name)
   const portTo = (server: ServerName) => own.find(({ to }) => to === server)?.link.port ?? 0
   return {
     ...(part.role && { DATABASE_URL: asRole(postgres.urlAt(portTo('postgres')), part.role) }),
-    EVENTSTORE_URL: `esdb://127.0.0.1:${portTo('event-store')}?tls=false`,
+    EVENTSTORE_URL: eventStoreUrl(portTo('event-store')),
     AUTH_URL: `http://127.0.0.1:${portTo('identity')}`,
     ...(portTo('redis') !== 0 && { REDIS_URL: `redis://127.0.0.1:${portTo('redis')}` }),
     PORT: String(portOf(name)),
@@ -109,8 +121,8 @@ function asRole(databaseUrl: string, role: NonNullable<AppPart['role']>): string
   return Object.assign(new URL(databaseUrl), login).href
 }
 
-/** Creates the roles of deploy/postgres/roles.sql beside the owner, who is there already, and runs the migrations. */
-async function createTables(postgres: CampaignPostgres, env: Readonly<Record<string, string>>): Promise<void> {
+/** Creates the roles of deploy/postgres/roles.sql beside the owner, who is there already. */
+async function createRoles(postgres: CampaignPostgres): Promise<void> {
   for (const [group, login] of [
     ['paylog_reader', 'paylog_query'],
     ['paylog_keys', 'paylog_command'],
@@ -120,22 +132,4 @@ async function createTables(postgres: CampaignPostgres, env: Readonly<Record<str
     await postgres.administer(`grant connect on database paylog to ${group}`)
   }
   await postgres.administer('alter role paylog_query set default_transaction_read_only = on')
-  const roles = { READER_ROLE: 'paylog_reader', KEYS_ROLE: 'paylog_keys' }
-  const migrate = [join(ownRoot, 'apps/ops/src/main.ts'), 'migrate']
-  await run(process.execPath, migrate, { env: { ...env, DATABASE_URL: postgres.urlAt(postgres.port()), ...roles } })
-}
-
-const otherStore = (command: string, port: number, directory: string) =>
-  command.split(/\s+/).map((word) => word.replaceAll('{port}', String(port)).replaceAll('{directory}', directory))
-
-const inherited = () => Object.fromEntries(Object.entries(process.env).filter(isSet))
-const isSet = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  const accepted = await new Promise<boolean>((resolve) => {
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
-  })
-  socket.destroy()
-  return accepted
 }

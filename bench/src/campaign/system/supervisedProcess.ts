@@ -5,7 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /** After an end that the campaign did not cause; a killed process starts again at once. */
 const restartPauseMs = 250
-const readyTimeoutMs = 60_000
+/** On a busy machine. A node of an event store that has to cut what was not replicated starts three times. */
+const readyTimeoutMs = 180_000
 const pollMs = 20
 
 export type Command = {
@@ -43,7 +44,11 @@ export type SupervisedProcess = {
 export function superviseProcess(
   stack: AsyncDisposableStack,
   name: string,
-  options: { readonly command: Command; readonly logFile: string; readonly isReady?: () => Promise<boolean> },
+  options: {
+    readonly command: Command
+    readonly logFile: string
+    readonly isReady?: () => Promise<boolean>
+  },
 ): SupervisedProcess {
   const { logFile, isReady } = options
   const output = openSync(logFile, 'a')

@@ -1,0 +1,43 @@
+// The judge's rules for one round of faults: how long the event store may seem to be away, and what its clients may say about it.
+import type { Outage, Unavailable, Violation } from './observations.ts'
+
+const firstWriteMs = 2_000
+
+export type RoundLimits = {
+  /** A 503 that takes longer is a violation. */
+  readonly slowMs: number
+  /** A late first write is a violation, too: a slow machine may cause it. */
+  readonly isStrict: boolean
+}
+
+export type RoundSeen = {
+  /** The faults of the round. */
+  readonly story: string
+  readonly unavailable: readonly Unavailable[]
+  /** Lines of logs which say that the log was cut, restored or replaced. */
+  readonly alarms: readonly string[]
+  readonly outage: Outage | undefined
+}
+
+/**
+ * Other faults of a round and providers also delay answers, so durations are judged when a fault of the event store's nodes
+ * was alone, of requests without a provider.
+ */
+export function judgeRound(seen: RoundSeen, { slowMs, isStrict }: RoundLimits): Violation[] {
+  const { story, unavailable, alarms, outage } = seen
+  const found: Violation[] = []
+  const violate = (rule: string, text: string) => void found.push({ rule, story: `${text}, in ${story}` })
+  for (const line of alarms) violate('false alarm', line)
+  const bare = unavailable.filter(({ code, has_retry_after }) => code === 'event_store_unavailable' && !has_retry_after)
+  if (bare.length > 0) violate('503 without Retry-After', `${bare.length} times, first ${bare[0]?.request}`)
+  if (!outage?.is_alone) return found
+  for (const { request, status, code, ms, calls_provider } of unavailable)
+    if (ms > slowMs && !calls_provider && (status === null || code === 'event_store_unavailable'))
+      violate('slow 503', `${request}: ${status === null ? 'no answer' : '503'} after ${seconds(ms)}`)
+  const { write_ms } = outage
+  if (isStrict && (write_ms === null || write_ms > firstWriteMs))
+    violate('write late after an election', write_ms === null ? 'none accepted' : `accepted after ${seconds(write_ms)}`)
+  return found
+}
+
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
