@@ -3,9 +3,11 @@
 import { startCluster } from '@paylog/testing/cluster/startCluster'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
+import { readLogEnd } from '../read/reads.ts'
 import { byRole, prefix, quickElections, rideOut } from '../testing/clusterHarness.ts'
 import { appendFirst, connectEventStore } from '../testing/eventStoreHarness.ts'
 import { followerHarness } from '../testing/followerHarness.ts'
+import { createRawClient } from './calls.ts'
 
 const cluster = await startCluster(t, quickElections)
 const { connectionString } = cluster
@@ -36,3 +38,9 @@ t.test('a store and its follower start while one of the nodes is down', async (t
 t.test('appends and followers ride out a leader that is killed', (t) =>
   rideOut(t, cluster, 'killed', { depose: (leader) => leader.kill(), again: (leader) => leader.start() }),
 )
+
+t.test('a cluster whose nodes all refuse connections is named with the reason', async (t) => {
+  const raw = createRawClient({ name: 'The log', connectionString: 'esdb://127.0.0.1:1,127.0.0.1:2?tls=false' })
+  t.teardown(() => raw.close())
+  await t.rejects(readLogEnd(raw), { message: /^The log cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:[12]$/ })
+})

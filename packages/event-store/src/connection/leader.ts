@@ -21,7 +21,7 @@ export type LeaderWatch = {
   known(): Lead | undefined
   /**
    * The node that leads, as soon as one is known.
-   * @throws ResponseTimeoutError after `waitMs`; the reason of closing
+   * @throws after `waitMs` the error of a node if none answers, otherwise ResponseTimeoutError; the reason of closing
    */
   lead(waitMs: number): Promise<Lead>
   /** A call to the leader failed or got no response: there may be an election, so the watch looks more often for a while. */
@@ -76,11 +76,13 @@ function watchCluster(address: ConnectionString, options: Parameters<typeof watc
       closing.throwIfAborted()
       if (!isWatching) void watch()
       isWatching = true
-      return office.current() ?? (await withTimeout(office.next(), waitMs, 'The election of a leader', closing))
+      const election = () => withTimeout(office.next(), waitMs, 'The election of a leader', closing)
+      return office.current() ?? (await election().catch((error) => Promise.reject(nodes.unreachable() ?? error)))
     },
     suspect() {
+      const isCalm = performance.now() > suspectedUntil
       suspectedUntil = performance.now() + suspicionMs
-      hurry.abort()
+      if (isCalm) hurry.abort()
     },
   }
 }
@@ -100,6 +102,7 @@ function createNodes(address: ConnectionString, closing: AbortSignal) {
   const timeoutMs = Number(address.options.get('gossiptimeout') ?? 0) * 1_000 || defaultGossipTimeoutMs
   const clients = new Map<Endpoint, EventStoreDBClient>()
   let members: readonly Endpoint[] = address.hosts
+  let unreachable: unknown
 
   const clientOf = (endpoint: Endpoint) => {
     const client = clients.get(endpoint) ?? openClient(address, endpoint)
@@ -116,11 +119,14 @@ function createNodes(address: ConnectionString, closing: AbortSignal) {
   closing.addEventListener('abort', () => close([]))
 
   return {
+    /** The error of a node, if none has answered the last time. */
+    unreachable: () => unreachable,
     /** @param present the leader as far as is known */
     async vote(present: Endpoint | undefined): Promise<Votes> {
       const asked = members
       const byLeader = new Map<Endpoint | undefined, number>()
       const named = new Set<Endpoint>()
+      const failures: unknown[] = []
       const { promise, resolve } = Promise.withResolvers<void>()
       let [open, answers, hasLeft] = [asked.length, 0, false]
       let others: NodeJS.Timeout | undefined
@@ -133,11 +139,13 @@ function createNodes(address: ConnectionString, closing: AbortSignal) {
           if ((byLeader.get(leader) ?? 0) >= majorityOf(asked.length)) resolve()
           else if (++answers >= majorityOf(asked.length)) others ??= setTimeout(resolve, othersMs)
         }
-        void readGossip(clientOf(endpoint), timeoutMs)
-          .then(count, () => {})
+        const ask = async () => count(await readGossip(clientOf(endpoint), timeoutMs))
+        void ask()
+          .catch((error: unknown) => failures.push(error))
           .finally(() => --open === 0 && resolve())
       }
       await promise
+      unreachable = byLeader.size > 0 || closing.aborted ? undefined : failures[0]
       clearTimeout(others)
       // Names may have other addresses by now, so the string's are asked again when no member answers.
       members = named.size > 0 ? [...named] : [...new Set([...address.hosts, ...members])]
