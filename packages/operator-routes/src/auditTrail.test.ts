@@ -11,7 +11,7 @@ import { operatorHarness } from './testing/operatorHarness.ts'
 
 const log = await startEventStore(t)
 // Short, because one test waits for the end of the retries.
-const timing = { appendTimeoutMs: 5_000, appendRetryTimeoutMs: 500 }
+const timing = { appendTimeoutMs: 3_000, appendRetryTimeoutMs: 3_000 }
 const store = createEventStore({ connectionString: log.connectionString, keys: log.keys, timing })
 const { endpoints } = decodeEndpoints({ WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://shop.example.com/' })
 const { pool, get, post, ended } = await operatorHarness(t, { store, endpoints }, log)

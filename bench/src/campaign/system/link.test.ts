@@ -6,6 +6,8 @@ import { createRandom } from '../random.ts'
 import { createLink, type Link } from './link.ts'
 
 const heldMs = 100
+/** For a busy machine. */
+const replyMs = 10_000
 
 /** A link to a server that sends everything back. */
 async function echoLink(t: Test): Promise<Link> {
@@ -30,12 +32,12 @@ async function openSocket(t: Test, { port }: Link): Promise<Socket> {
 const closing = (socket: Socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))
 
 /** @returns what comes back, or why nothing does */
-async function echo(socket: Socket, text: string): Promise<string> {
+async function echo(socket: Socket, text: string, waitMs = replyMs): Promise<string> {
   const reply = new Promise<string>((resolve) => {
     socket.once('data', (data) => resolve(String(data))).once('close', () => resolve('closed'))
   })
   socket.write(text)
-  return Promise.race([reply, pause(heldMs, 'nothing')])
+  return Promise.race([reply, pause(waitMs, 'nothing', { ref: false })])
 }
 
 t.test('a sound link forwards both ways, to the next server when one refuses', async (t) => {
@@ -78,12 +80,12 @@ t.test('a silent link holds data back, and delivers or resets when it is restore
     const socket = await openSocket(t, link)
     t.equal(await echo(socket, 'a'), 'a')
     link.silence('held', way)
-    t.equal(await echo(socket, 'b'), 'nothing')
+    t.equal(await echo(socket, 'b', heldMs), 'nothing')
     const reply = once(socket, 'data')
     await link.restore()
     t.equal(String((await reply)[0]), 'b')
     link.silence('lost', way)
-    t.equal(await echo(socket, 'c'), 'nothing')
+    t.equal(await echo(socket, 'c', heldMs), 'nothing')
     const closed = closing(socket)
     await link.restore()
     await closed

@@ -26,7 +26,7 @@ const log = await startEventStore(t)
 const { app, store, logged, workflow, lastPosition } = await commandApiHarness(t, {
   providers: [provider],
   log,
-  timing: { appendRetryTimeoutMs: 1_500 },
+  timing: { appendRetryTimeoutMs: 3_000 },
 })
 const url = await app.listen({ host: '127.0.0.1', port: 0 })
 

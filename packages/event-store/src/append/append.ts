@@ -125,12 +125,7 @@ export async function appendWithRetries(
       sent++
       const appending = open.client.appendToStream(stream, events, { expectedRevision, deadline: deadlineMs })
       const timeoutMs = Math.min(timing.appendTimeoutMs, leftMs())
-      const result = await withTimeout(
-        appending,
-        timeoutMs,
-        `Append to ${stream}`,
-        AbortSignal.any([closing, open.ended]),
-      )
+      const result = await withTimeout(appending, timeoutMs, `Append to ${stream}`, open.ended)
       outages?.succeeded()
       // With throwOnAppendFailure=false the client returns failures, with an invented stream revision.
       return result.success ? result : 'conflict'

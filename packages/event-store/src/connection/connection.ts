@@ -32,7 +32,7 @@ export const defaultTiming: EventStoreTiming = {
 
 export type Connection = {
   readonly client: EventStoreDBClient
-  /** Aborts when the node leads no longer. */
+  /** Aborts when its node leads no longer, and when the store is closed. */
   readonly ended: AbortSignal
   /** Cancels open calls and closes the connection, within a second. */
   close(): Promise<void>
@@ -97,7 +97,8 @@ export function createConnections(options: {
   const address = parseConnectionString(options.connectionString)
   const outages = reportOutages(log, address.isCluster ? quietMs : 0)
   const leader = watchLeader(address, { log, outages, closing })
-  const connect = ({ endpoint, ended }: Lead) => connectionOf(openClient(address, endpoint), ended)
+  const connect = ({ endpoint, ended }: Lead) =>
+    connectionOf(openClient(address, endpoint), AbortSignal.any([ended, closing]))
   return {
     open: async (waitMs) => connect(await leader.lead(waitMs)),
     replaceable: (callTimeoutMs) =>
@@ -127,6 +128,7 @@ function createReplaceable(options: {
 }): ReplaceableConnection {
   const { leader, connect, callTimeoutMs, renewMs, closing: signal } = options
   let connection: Connection | undefined
+  let connectedTo: Lead | undefined
   const replaced = new Set<Connection>()
 
   function retire(old: Connection): void {
@@ -140,8 +142,9 @@ function createReplaceable(options: {
   }
 
   function connectionTo(lead: Lead): Connection {
-    if (connection !== undefined && connection.ended !== lead.ended) retire(connection)
+    if (connection !== undefined && connectedTo !== lead) retire(connection)
     connection ??= connect(lead)
+    connectedTo = lead
     return connection
   }
 

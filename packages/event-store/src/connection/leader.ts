@@ -87,8 +87,13 @@ function watchCluster(address: ConnectionString, options: Parameters<typeof watc
   }
 }
 
-/** How many nodes say that a node leads; undefined: that none does. */
-type Votes = { readonly asked: number; readonly byLeader: ReadonlyMap<Endpoint | undefined, number> }
+type Votes = {
+  readonly asked: number
+  /** How many nodes say that a node leads; undefined: that none does. */
+  readonly byLeader: ReadonlyMap<Endpoint | undefined, number>
+  /** Whether the present leader itself says that it leads no longer, as it does without a majority. */
+  readonly hasLeft: boolean
+}
 
 const majorityOf = (count: number) => Math.floor(count / 2) + 1
 
@@ -119,12 +124,13 @@ function createNodes(address: ConnectionString, closing: AbortSignal) {
       const byLeader = new Map<Endpoint | undefined, number>()
       const named = new Set<Endpoint>()
       const { promise, resolve } = Promise.withResolvers<void>()
-      let [open, answers] = [asked.length, 0]
+      let [open, answers, hasLeft] = [asked.length, 0, false]
       let others: NodeJS.Timeout | undefined
       for (const endpoint of asked) {
         const count = (info: ClusterInfo) => {
           for (const member of info.getMembersList()) named.add(endpointOf(member.getHttpEndPoint()))
           const leader = leaderIn(info, present)
+          if (endpoint === present && leader !== present) hasLeft = true
           byLeader.set(leader, (byLeader.get(leader) ?? 0) + 1)
           if ((byLeader.get(leader) ?? 0) >= majorityOf(asked.length)) resolve()
           else if (++answers >= majorityOf(asked.length)) others ??= setTimeout(resolve, othersMs)
@@ -138,7 +144,7 @@ function createNodes(address: ConnectionString, closing: AbortSignal) {
       // Names may have other addresses by now, so the string's are asked again when no member answers.
       members = named.size > 0 ? [...named] : [...new Set([...address.hosts, ...members])]
       if (!closing.aborted) close(members)
-      return { asked: asked.length, byLeader }
+      return { asked: asked.length, byLeader, hasLeft }
     },
   }
 }
@@ -198,7 +204,7 @@ function createOffice({ log, outages }: Pick<Parameters<typeof watchLeader>[1], 
   return {
     current: (): Lead | undefined => current,
     next: () => next.promise,
-    count({ asked, byLeader }: Votes): void {
+    count({ asked, byLeader, hasLeft }: Votes): void {
       const votesFor = (leader: Endpoint | undefined) => byLeader.get(leader) ?? 0
       const named = [...byLeader.keys()].filter((leader) => leader !== undefined)
       const [favourite] = named.sort((a, b) => votesFor(b) - votesFor(a))
@@ -206,7 +212,7 @@ function createOffice({ log, outages }: Pick<Parameters<typeof watchLeader>[1], 
       const isBetter =
         favourite !== undefined && (current === undefined || votesFor(favourite) > votesFor(current.endpoint))
       if (isBetter) begin(favourite)
-      else if (votesFor(undefined) >= majorityOf(asked)) end()
+      else if (hasLeft || votesFor(undefined) >= majorityOf(asked)) end()
       if (current !== undefined || previous === undefined || previous.isReported) return
       if (performance.now() - previous.since < longElectionMs) return
       previous.isReported = true

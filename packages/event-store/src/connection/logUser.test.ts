@@ -82,7 +82,7 @@ t.test(
     const here = (name: string) =>
       readFileSync(join(secrets, name), 'utf8')
         .replace('eventstore:2113', `localhost:${port}`)
-        .replace('/run/secrets/', `${secrets}/`)
+        .replace('/run/secrets/', encodeURIComponent(`${secrets}/`))
     const adminUrl = here('eventstore_admin_url')
     const userUrl = here('eventstore_url')
     const password = readFileSync(join(secrets, 'eventstore_password'), 'utf8')

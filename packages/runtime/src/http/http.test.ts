@@ -259,3 +259,12 @@ t.test('an aborted request is not logged as a failure', async (t) => {
   await waitFor(() => /request rejected|request failed/.test(logged.join('')), { what: 'the log line' })
   t.notMatch(logged.join(''), /request failed|"level":"error"/)
 })
+
+t.test('503 for the event store has Retry-After, and is no line of its own above debug', async (t) => {
+  const { http, logged } = testServer(t, 'info')
+  const unknown = new DomainError('event_store_unavailable', 'It may or may not be recorded')
+  http.post('/election', () => Promise.reject(unknown))
+  const response = await http.inject({ method: 'POST', url: '/election' })
+  t.match(response, { statusCode: 503, headers: { 'retry-after': '2' } })
+  t.notMatch(logged.join(''), /may or may not be recorded/)
+})

@@ -66,3 +66,21 @@ t.test('readiness requests within a second share one run of the checks', async (
   await new Promise((resolve) => setTimeout(resolve, 1_100))
   t.equal(await readRun(), 2)
 })
+
+t.test('a check that keeps failing is logged once, until it has succeeded', async (t) => {
+  const health = createHealth({ resultAgeMs: -1 })
+  let isUp = false
+  health.check('event_store', async () => (isUp ? {} : { ok: false }))
+  const lines: object[] = []
+  const log = { warn: (detail: object) => void lines.push(detail) }
+  for (const [up, expected] of [
+    [false, 1],
+    [false, 1],
+    [true, 1],
+    [false, 2],
+  ] as const) {
+    isUp = up
+    await health.readiness(log)
+    t.equal(lines.length, expected)
+  }
+})
