@@ -1,6 +1,8 @@
 // The judge's rules for one round of faults: how long the event store may seem to be away, and what its clients may say about it.
 import type { Outage, Unavailable, Violation } from './observations.ts'
 
+/** The code of the 503s that are judged. */
+const ours = 'event_store_unavailable'
 const firstWriteMs = 2_000
 
 export type RoundLimits = {
@@ -28,12 +30,18 @@ export function judgeRound(seen: RoundSeen, { slowMs, isStrict }: RoundLimits): 
   const found: Violation[] = []
   const violate = (rule: string, text: string) => void found.push({ rule, story: `${text}, in ${story}` })
   for (const line of alarms) violate('false alarm', line)
-  const bare = unavailable.filter(({ code, has_retry_after }) => code === 'event_store_unavailable' && !has_retry_after)
+  const bare = unavailable.filter(({ code, has_retry_after }) => code === ours && !has_retry_after)
   if (bare.length > 0) violate('503 without Retry-After', `${bare.length} times, first ${bare[0]?.request}`)
   if (!outage?.is_alone) return found
-  for (const { request, status, code, ms, calls_provider } of unavailable)
-    if (ms > slowMs && !calls_provider && (status === null || code === 'event_store_unavailable'))
-      violate('slow 503', `${request}: ${status === null ? 'no answer' : '503'} after ${seconds(ms)}`)
+  const slow = unavailable
+    .filter(({ calls_provider, status, code }) => !calls_provider && (status === null || code === ours))
+    .filter(({ ms }) => ms > slowMs)
+    .sort((a, b) => b.ms - a.ms)
+  const [slowest] = slow
+  if (slowest !== undefined) {
+    const what = slowest.status === null ? 'no answer' : 'answered'
+    violate('slow 503', `${slow.length} times, at most ${slowest.request}: ${what} after ${seconds(slowest.ms)}`)
+  }
   const { write_ms } = outage
   if (isStrict && (write_ms === null || write_ms > firstWriteMs))
     violate('write late after an election', write_ms === null ? 'none accepted' : `accepted after ${seconds(write_ms)}`)
