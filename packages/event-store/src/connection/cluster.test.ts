@@ -24,10 +24,13 @@ t.test('a node that does not lead is not a log without the event', async (t) => 
 })
 
 t.test('a store and its follower start while one of the nodes is down', async (t) => {
-  const { follower } = await byRole(cluster)
+  const { follower, followers } = await byRole(cluster)
   await follower.kill()
   const store = connectEventStore(t, { connectionString })
   await appendFirst(store, `${prefix}down`)
+  const [seed] = followers.filter((node) => node !== follower)
+  const discovering = connectEventStore(t, { connectionString: `esdb+discover://${seed?.endpoint}?tls=false` })
+  t.equal((await discovering.readStream(`${prefix}down`)).length, 1, 'one node names the others')
   const sub = followerHarness(store, prefix)
   const run = sub.run()
   await waitFor(() => sub.seen.includes(`${prefix}down@0`), { what: 'the event' })

@@ -32,7 +32,7 @@ export type LeaderWatch = {
 const defaultGossipTimeoutMs = 1_000
 /** How often the nodes are asked while there is no leader, unless the connection string has another discoveryInterval. */
 const defaultHurryMs = 100
-const steadyMs = 1_000
+const steadyMs = 500
 const suspicionMs = 15_000
 /** When a majority has said who leads, the others are awaited for this long. */
 const othersMs = 250
