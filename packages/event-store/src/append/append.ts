@@ -115,7 +115,8 @@ export async function appendWithRetries(
   const { connection, timing, closing, outages, until = Number.POSITIVE_INFINITY } = context
   const { stream, events } = append
   const expectedRevision = append.expected === 'no_stream' ? NO_STREAM : append.expected
-  const giveUpAt = Math.min(performance.now() + timing.appendRetryTimeoutMs, until)
+  const begun = performance.now()
+  const giveUpAt = Math.min(connection.giveUpAt(timing.appendRetryTimeoutMs), until)
   const leftMs = () => Math.max(giveUpAt - performance.now(), shortestMs)
   let sent = 0
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
@@ -126,14 +127,19 @@ export async function appendWithRetries(
       const appending = open.client.appendToStream(stream, events, { expectedRevision, deadline: deadlineMs })
       const timeoutMs = Math.min(timing.appendTimeoutMs, leftMs())
       const result = await withTimeout(appending, timeoutMs, `Append to ${stream}`, open.ended)
+      connection.works()
       outages?.succeeded()
       // With throwOnAppendFailure=false the client returns failures, with an invented stream revision.
       return result.success ? result : 'conflict'
     } catch (error) {
       const failure = appendFailure(error)
-      if (failure === 'conflict') return 'conflict'
+      if (failure === 'conflict') {
+        connection.works()
+        return 'conflict'
+      }
       // The server's limit is below ours.
       if (failure === 'too_large') throw tooLargeError(error)
+      if (failure === 'unknown') connection.failing(begun)
       const isOver = closing.aborted || performance.now() + pauseMs > giveUpAt
       if (failure === 'rejected' || isOver) {
         if (!closing.aborted) outages?.failed(error)
@@ -142,7 +148,6 @@ export async function appendWithRetries(
         throw sent === 1 && failure === 'rejected' ? rejectedByStoreError(error) : unconfirmedError(error)
       }
       if (open !== undefined && mayBeStuck(error)) connection.replace(open)
-      else connection.suspect()
       await pause(pauseMs, closing, open?.ended)
     }
   }

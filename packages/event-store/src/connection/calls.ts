@@ -48,8 +48,8 @@ export async function call<T>(
 ): Promise<T> {
   const { connection, closing, failure, outages, until = Number.POSITIVE_INFINITY } = context
   const begun = performance.now()
-  const retryUntil = Math.min(begun + context.retryTimeoutMs(responded.has(connection)), until)
-  const endBy = Math.max(retryUntil, Math.min(begun + context.timeoutMs, until))
+  const retryUntil = Math.min(connection.giveUpAt(context.retryTimeoutMs(responded.has(connection))), until)
+  const endBy = Math.max(retryUntil, Math.min(connection.giveUpAt(context.timeoutMs), until))
   const leftMs = () => Math.max(endBy - performance.now(), shortestMs)
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     let open: Connection | undefined
@@ -57,17 +57,18 @@ export async function call<T>(
       open = await connection.current(leftMs())
       const result = await callOnce(open, attempt, { deadlineMs, firstMs: leftMs() })
       responded.add(connection)
+      connection.works()
       outages?.succeeded()
       return result
     } catch (error) {
       const isFinal = error instanceof LogUnusableError || isPermanentError(error)
       if (closing.aborted) throw failure(error)
+      if (!isFinal) connection.failing(begun)
       if (isFinal || performance.now() + pauseMs > retryUntil) {
         outages?.failed(error)
         throw failure(error)
       }
       if (error instanceof ResponseTimeoutError && open !== undefined) connection.replace(open)
-      else connection.suspect()
       await pause(pauseMs, closing, open?.ended)
     }
   }

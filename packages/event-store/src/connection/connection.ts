@@ -51,8 +51,14 @@ export type ReplaceableConnection = {
    * no longer.
    */
   renew(): Promise<void>
-  /** A call failed: there may be an election. */
-  suspect(): void
+  /**
+   * When a call that begins now gives up, by `performance.now()`. While calls fail, the limit counts from the first of them, so
+   * that a caller who makes several does not wait for each.
+   */
+  giveUpAt(limitMs: number): number
+  /** An attempt of a call failed: there may be an election. @param begun when the call began */
+  failing(begun: number): void
+  works(): void
   close(): Promise<void>
 }
 
@@ -78,6 +84,8 @@ export type ConnectionContext = {
 
 const closeTimeoutMs = 1_000
 
+/** The least time of a call while others fail. */
+const leastMs = 1_000
 /** In a cluster, an election may be over before that. */
 const quietMs = 10_000
 /** A node that was stopped may call itself the leader for up to 2 s after it continues, and its log ends early. */
@@ -129,6 +137,7 @@ function createReplaceable(options: {
   const { leader, connect, callTimeoutMs, renewMs, closing: signal } = options
   let connection: Connection | undefined
   let connectedTo: Lead | undefined
+  let failingSince: number | undefined
   const replaced = new Set<Connection>()
 
   function retire(old: Connection): void {
@@ -155,7 +164,17 @@ function createReplaceable(options: {
       if (lead === undefined) throw new Error('No leader of the event store is known yet')
       return connectionTo(lead).client
     },
-    suspect: leader.suspect,
+    giveUpAt(limitMs) {
+      const now = performance.now()
+      return Math.max((failingSince ?? now) + limitMs, now + Math.min(limitMs, leastMs))
+    },
+    failing(begun) {
+      failingSince = Math.min(failingSince ?? begun, begun)
+      leader.suspect()
+    },
+    works() {
+      failingSince = undefined
+    },
     async renew() {
       leader.suspect()
       await sleep(renewMs, undefined, { signal }).catch(() => {})

@@ -26,7 +26,8 @@ export async function allowLogUser(options: {
   const closed = new AbortController()
   const { replaceable } = createConnections({ connectionString: options.adminUrl, closing: closed.signal })
   const connection = replaceable(pauseMs)
-  const giveUpAt = performance.now() + options.retryTimeoutMs
+  const begun = performance.now()
+  const giveUpAt = begun + options.retryTimeoutMs
   try {
     for (;;) {
       try {
@@ -36,7 +37,7 @@ export async function allowLogUser(options: {
         return credentials.user
       } catch (error) {
         if (performance.now() + pauseMs > giveUpAt) throw error
-        connection.suspect()
+        connection.failing(begun)
         await sleep(pauseMs)
       }
     }

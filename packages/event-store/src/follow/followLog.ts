@@ -94,7 +94,8 @@ export async function followLog<Event>(
       const level = isOutage ? 'debug' : 'warn'
       log[level]({ err: error, subscription: name, pauseMs }, 'interrupted, resuming from the last checkpoint')
       await sleep(pauseMs, undefined, { signal }).catch(() => {})
-      pauseMs = Math.min(pauseMs * 2, maxPauseMs)
+      // What failed has waited for the event store, so it goes on as soon as that is back.
+      if (!isOutage) pauseMs = Math.min(pauseMs * 2, maxPauseMs)
     }
   }
   connected?.(false)

@@ -27,7 +27,7 @@ export type NewEventsFollower = {
 }
 
 const firstPauseMs = 100
-const maxPauseMs = 5_000
+const maxPauseMs = 1_000
 
 /** Longer than an election takes. */
 const connectTimeoutMs = 15_000
