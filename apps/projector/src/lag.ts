@@ -11,7 +11,7 @@ import type { Pool } from 'pg'
 const minPauseMs = 5_000
 /** Readiness waits for the first measurement. */
 const startingPauseMs = 250
-/** Readiness waits for the next one when a lag is unknown. */
+/** Readiness waits for the next one when a lag is unknown, such as after an outage of the event store. */
 const unknownPauseMs = 1_000
 /** Recorded lags expire soon, so a slow database must not lead to a long pause. */
 const maxPauseMs = 10_000
@@ -38,15 +38,15 @@ export async function watchLags(options: {
     const measured = runners.filter(({ state }) => measuredRoles.includes(state.role))
     const isStarting = runners.some(({ state }) => state.role === 'starting')
     const startedAt = performance.now()
-    let isKnown = false
+    let pauseMs = unknownPauseMs
     try {
-      isKnown = await measure(options, measured)
+      const isKnown = await measure(options, measured)
+      pauseMs = pauseAfter(performance.now() - startedAt, isKnown)
     } catch (error) {
       // Debug only: the projections log database errors themselves, and old figures are recognizable.
       if (!signal.aborted) log.debug({ err: error }, 'could not measure the lag')
     }
-    const pauseMs = isStarting ? startingPauseMs : pauseAfter(performance.now() - startedAt, isKnown)
-    await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
+    await sleep(isStarting ? startingPauseMs : pauseMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
