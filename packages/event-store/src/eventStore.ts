@@ -237,7 +237,6 @@ export function createEventStore(options: {
       const giveUpAt = performance.now() + conflictRetryTimeoutMs
       for (let decision = 1; performance.now() < giveUpAt; decision++) {
         const isAssumed = decision === 1 && known !== undefined
-        // An outage may begin between the two calls, and must not cost the caller the time of both.
         const until = performance.now() + timing.appendRetryTimeoutMs
         const loaded = isAssumed ? known : await load(stream, fold, undefined, until)
         const decided = decide(loaded.state, loaded.revision)

@@ -28,8 +28,7 @@ type Blow = {
   readonly leader: EventStoreNode
   readonly followers: readonly EventStoreNode[]
   readonly strike: Strike
-  /** Adds to the story. */
-  tell(more: string): void
+  addToStory(more: string): void
 }
 /** Plans with random numbers. @returns the story, and what happens */
 type NodeFault = (random: Random) => { readonly story: string; readonly happen: (blow: Blow) => Promise<void> }
@@ -53,10 +52,10 @@ function onNodes(fault: NodeFault): Plan {
         strike.hit = strike.began
         strike.before = cluster.leading()
         const followers = cluster.all.filter((node) => node !== leader)
-        const tell = (more: string) => {
+        const addToStory = (more: string) => {
           whom += more
         }
-        await happen({ nodes: cluster, leader, followers, strike, tell })
+        await happen({ nodes: cluster, leader, followers, strike, addToStory })
       },
     }
   }
@@ -91,7 +90,7 @@ function killLeader(random: Random): ReturnType<NodeFault> {
   return {
     story: `SIGKILL the leader${away(awayMs)}`,
     async happen(blow) {
-      blow.tell(`: ${nameOf(blow.leader)}`)
+      blow.addToStory(`: ${nameOf(blow.leader)}`)
       blow.leader.process.kill('SIGKILL', awayMs)
       await pause(awayMs)
     },
@@ -102,12 +101,12 @@ function stopLeader(random: Random): ReturnType<NodeFault> {
   const ms = random.between(...stoppedMs)
   return {
     story: `SIGSTOP the leader for ${seconds(ms)}`,
-    happen: ({ leader, tell }) => stop([leader], ms, tell),
+    happen: ({ leader, addToStory }) => stop([leader], ms, addToStory),
   }
 }
 
-async function stop(victims: readonly EventStoreNode[], ms: number, tell: Blow['tell']): Promise<void> {
-  tell(`: ${victims.map(nameOf).join(' and ')}`)
+async function stop(victims: readonly EventStoreNode[], ms: number, addToStory: Blow['addToStory']): Promise<void> {
+  addToStory(`: ${victims.map(nameOf).join(' and ')}`)
   for (const { process } of victims) process.freeze()
   await pause(ms)
   for (const { process } of victims) process.thaw()
@@ -118,7 +117,7 @@ function endLeader(random: Random): ReturnType<NodeFault> {
   return {
     story: `SIGTERM to the leader${away(awayMs)}`,
     async happen(blow) {
-      blow.tell(`: ${nameOf(blow.leader)}`)
+      blow.addToStory(`: ${nameOf(blow.leader)}`)
       blow.leader.process.kill('SIGTERM', awayMs)
       // It may lead until it has shut down.
       await untilElected(blow)
@@ -130,7 +129,7 @@ function resignLeader(): ReturnType<NodeFault> {
   return {
     story: 'the leader resigns',
     async happen(blow) {
-      blow.tell(`: ${nameOf(blow.leader)}`)
+      blow.addToStory(`: ${nameOf(blow.leader)}`)
       await blow.leader.calls.resign()
       await untilElected(blow)
     },
@@ -141,11 +140,11 @@ function killTwoLeaders(): ReturnType<NodeFault> {
   return {
     story: 'SIGKILL the leader, and the next one when it is elected',
     async happen(blow) {
-      blow.tell(`: ${nameOf(blow.leader)}`)
+      blow.addToStory(`: ${nameOf(blow.leader)}`)
       blow.leader.process.kill()
       const next = await untilElected(blow)
       if (next === undefined) return
-      blow.tell(`, then ${nameOf(next)}`)
+      blow.addToStory(`, then ${nameOf(next)}`)
       Object.assign(blow.strike, { hit: performance.now(), before: blow.nodes.leading() })
       next.process.kill()
       await untilElected(blow)
@@ -157,10 +156,10 @@ function killFollower(random: Random): ReturnType<NodeFault> {
   const [first, awayMs] = [random.isIn(0.5), awayMsOf(random)]
   return {
     story: `SIGKILL a follower${away(awayMs)}`,
-    async happen({ followers, tell }) {
+    async happen({ followers, addToStory }) {
       const victim = followers.at(first ? 0 : -1)
       if (victim === undefined) return
-      tell(`: ${nameOf(victim)}`)
+      addToStory(`: ${nameOf(victim)}`)
       victim.process.kill('SIGKILL', awayMs)
       await pause(awayMs)
     },
@@ -171,7 +170,7 @@ function stopFollower(random: Random): ReturnType<NodeFault> {
   const [first, ms] = [random.isIn(0.5), random.between(...stoppedMs)]
   return {
     story: `SIGSTOP a follower for ${seconds(ms)}`,
-    happen: ({ followers, tell }) => stop(followers.slice(first ? 0 : -1).slice(0, 1), ms, tell),
+    happen: ({ followers, addToStory }) => stop(followers.slice(first ? 0 : -1).slice(0, 1), ms, addToStory),
   }
 }
 
@@ -181,11 +180,11 @@ function takeMajority(random: Random): ReturnType<NodeFault> {
   const ms = random.between(...stoppedMs)
   return {
     story: `${how} ${withLeader ? 'the leader and all followers but one' : 'all followers'} for ${seconds(ms)}`,
-    async happen({ leader, followers, strike, tell }) {
+    async happen({ leader, followers, strike, addToStory }) {
       const victims = withLeader ? [leader, ...followers.slice(1)] : followers
-      if (how === 'SIGSTOP') await stop(victims, ms, tell)
+      if (how === 'SIGSTOP') await stop(victims, ms, addToStory)
       else {
-        tell(`: ${victims.map(nameOf).join(' and ')}`)
+        addToStory(`: ${victims.map(nameOf).join(' and ')}`)
         for (const { process } of victims) process.kill('SIGKILL', ms)
         await pause(ms)
       }

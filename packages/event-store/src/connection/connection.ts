@@ -4,7 +4,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client'
 import { clientMethod, openClient } from './client.ts'
 import { parseConnectionString } from './connectionString.ts'
 import { withTimeout } from './errors.ts'
-import { type Lead, type LeaderWatch, watchLeader } from './leader.ts'
+import { type Leader, type LeaderWatch, watchLeader } from './leader.ts'
 import { type Outages, reportOutages, type StoreLog } from './outages.ts'
 
 /** All in milliseconds. */
@@ -104,13 +104,13 @@ export function createConnections(options: {
   const { closing, log } = options
   const address = parseConnectionString(options.connectionString)
   const outages = reportOutages(log, address.isCluster ? quietMs : 0)
-  const leader = watchLeader(address, { log, outages, closing })
-  const connect = ({ endpoint, ended }: Lead) =>
+  const watch = watchLeader(address, { log, outages, closing })
+  const connect = ({ endpoint, ended }: Leader) =>
     connectionOf(openClient(address, endpoint), AbortSignal.any([ended, closing]))
   return {
-    open: async (waitMs) => connect(await leader.lead(waitMs)),
+    open: async (waitMs) => connect(await watch.leader(waitMs)),
     replaceable: (callTimeoutMs) =>
-      createReplaceable({ leader, connect, callTimeoutMs, renewMs: address.isCluster ? staleLeaderMs : 0, closing }),
+      createReplaceable({ watch, connect, callTimeoutMs, renewMs: address.isCluster ? staleLeaderMs : 0, closing }),
     outages,
   }
 }
@@ -128,15 +128,15 @@ function connectionOf(client: EventStoreDBClient, ended: AbortSignal): Connectio
 }
 
 function createReplaceable(options: {
-  readonly leader: LeaderWatch
-  readonly connect: (lead: Lead) => Connection
+  readonly watch: LeaderWatch
+  readonly connect: (leader: Leader) => Connection
   readonly callTimeoutMs: number
   readonly renewMs: number
   readonly closing: AbortSignal
 }): ReplaceableConnection {
-  const { leader, connect, callTimeoutMs, renewMs, closing: signal } = options
+  const { watch, connect, callTimeoutMs, renewMs, closing: signal } = options
   let connection: Connection | undefined
-  let connectedTo: Lead | undefined
+  let connectedTo: Leader | undefined
   let failingSince: number | undefined
   const replaced = new Set<Connection>()
 
@@ -150,19 +150,19 @@ function createReplaceable(options: {
     setTimeout(close, callTimeoutMs).unref()
   }
 
-  function connectionTo(lead: Lead): Connection {
-    if (connection !== undefined && connectedTo !== lead) retire(connection)
-    connection ??= connect(lead)
-    connectedTo = lead
+  function connectionTo(leader: Leader): Connection {
+    if (connection !== undefined && connectedTo !== leader) retire(connection)
+    connection ??= connect(leader)
+    connectedTo = leader
     return connection
   }
 
   return {
-    current: async (waitMs) => connectionTo(await leader.lead(waitMs)),
+    current: async (waitMs) => connectionTo(await watch.leader(waitMs)),
     get client() {
-      const lead = leader.known()
-      if (lead === undefined) throw new Error('No leader of the event store is known yet')
-      return connectionTo(lead).client
+      const leader = watch.known()
+      if (leader === undefined) throw new Error('No leader of the event store is known yet')
+      return connectionTo(leader).client
     },
     giveUpAt(limitMs) {
       const now = performance.now()
@@ -170,18 +170,18 @@ function createReplaceable(options: {
     },
     failing(begun) {
       failingSince = Math.min(failingSince ?? begun, begun)
-      leader.suspect()
+      watch.suspect()
     },
     works() {
       failingSince = undefined
     },
     async renew() {
-      leader.suspect()
+      watch.suspect()
       await sleep(renewMs, undefined, { signal }).catch(() => {})
       if (connection !== undefined) retire(connection)
     },
     replace(unresponsive) {
-      leader.suspect()
+      watch.suspect()
       if (connection === unresponsive) retire(unresponsive)
     },
     async close() {

@@ -10,7 +10,7 @@ import type { ConnectionString, Endpoint } from './connectionString.ts'
 import { withTimeout } from './errors.ts'
 import type { Outages, StoreLog } from './outages.ts'
 
-export type Lead = {
+export type Leader = {
   readonly endpoint: Endpoint
   /** Aborts when this node leads no longer. What it was asked has an unknown outcome then. */
   readonly ended: AbortSignal
@@ -18,19 +18,19 @@ export type Lead = {
 
 export type LeaderWatch = {
   /** The node that leads as far as is known now. */
-  known(): Lead | undefined
+  known(): Leader | undefined
   /**
    * The node that leads, as soon as one is known.
-   * @throws after `waitMs` the error of a node if none answers, otherwise ResponseTimeoutError; the reason of closing
+   * @throws after `waitMs` the error of a node if none responds, otherwise ResponseTimeoutError; the reason of closing
    */
-  lead(waitMs: number): Promise<Lead>
+  leader(waitMs: number): Promise<Leader>
   /** A call to the leader failed or got no response: there may be an election, so the watch looks more often for a while. */
   suspect(): void
 }
 
-/** How long a node may take to say who leads, unless the connection string has another gossipTimeout. */
+/** How long a node may take to respond, unless the connection string has another gossipTimeout. */
 const defaultGossipTimeoutMs = 1_000
-/** How often the nodes are asked while there is no leader, unless the connection string has another discoveryInterval. */
+/** How often the nodes are queried while there is no leader, unless the connection string has another discoveryInterval. */
 const defaultHurryMs = 100
 const steadyMs = 500
 const suspicionMs = 15_000
@@ -43,27 +43,27 @@ export function watchLeader(
   options: { readonly log: StoreLog | undefined; readonly outages: Outages; readonly closing: AbortSignal },
 ): LeaderWatch {
   if (address.isCluster) return watchCluster(address, options)
-  const lead = { endpoint: address.hosts[0] ?? '', ended: new AbortController().signal }
+  const leader = { endpoint: address.hosts[0] ?? '', ended: new AbortController().signal }
   const whileOpen = async () => {
     options.closing.throwIfAborted()
-    return lead
+    return leader
   }
-  return { known: () => lead, lead: whileOpen, suspect: () => {} }
+  return { known: () => leader, leader: whileOpen, suspect: () => {} }
 }
 
 function watchCluster(address: ConnectionString, options: Parameters<typeof watchLeader>[1]): LeaderWatch {
   const { closing } = options
   const hurryMs = Number(address.options.get('discoveryinterval') ?? defaultHurryMs)
   const nodes = createNodes(address, closing)
-  const office = createOffice(options)
+  const leadership = createLeadership(options)
   let suspectedUntil = 0
   let hurry = new AbortController()
   let isWatching = false
 
   async function watch(): Promise<void> {
     while (!closing.aborted) {
-      office.count(await nodes.vote(office.current()?.endpoint))
-      const isUnsure = office.current() === undefined || performance.now() < suspectedUntil
+      leadership.count(await nodes.vote(leadership.current()?.endpoint))
+      const isUnsure = leadership.current() === undefined || performance.now() < suspectedUntil
       hurry = new AbortController()
       const signal = AbortSignal.any([closing, hurry.signal])
       await sleep(isUnsure ? hurryMs : steadyMs, undefined, { signal }).catch(() => {})
@@ -71,13 +71,13 @@ function watchCluster(address: ConnectionString, options: Parameters<typeof watc
   }
 
   return {
-    known: office.current,
-    async lead(waitMs) {
+    known: leadership.current,
+    async leader(waitMs) {
       closing.throwIfAborted()
       if (!isWatching) void watch()
       isWatching = true
-      const election = () => withTimeout(office.next(), waitMs, 'The election of a leader', closing)
-      return office.current() ?? (await election().catch((error) => Promise.reject(nodes.unreachable() ?? error)))
+      const election = () => withTimeout(leadership.next(), waitMs, 'The election of a leader', closing)
+      return leadership.current() ?? (await election().catch((error) => Promise.reject(nodes.unreachable() ?? error)))
     },
     suspect() {
       const isCalm = performance.now() > suspectedUntil
@@ -88,7 +88,7 @@ function watchCluster(address: ConnectionString, options: Parameters<typeof watc
 }
 
 type Votes = {
-  readonly asked: number
+  readonly nodes: number
   /** How many nodes say that a node leads; undefined: that none does. */
   readonly byLeader: ReadonlyMap<Endpoint | undefined, number>
   /** Whether the present leader itself says that it leads no longer, as it does without a majority. */
@@ -97,7 +97,7 @@ type Votes = {
 
 const majorityOf = (count: number) => Math.floor(count / 2) + 1
 
-/** Asks the nodes who leads: those of the connection string first, then the members that they name. */
+/** Queries the gossip of the nodes: those of the connection string first, then the members that they name. */
 function createNodes(address: ConnectionString, closing: AbortSignal) {
   const timeoutMs = Number(address.options.get('gossiptimeout') ?? 0) * 1_000 || defaultGossipTimeoutMs
   const clients = new Map<Endpoint, EventStoreDBClient>()
@@ -119,38 +119,38 @@ function createNodes(address: ConnectionString, closing: AbortSignal) {
   closing.addEventListener('abort', () => close([]))
 
   return {
-    /** The error of a node, if none has answered the last time. */
+    /** The error of a node, if none responded the last time. */
     unreachable: () => unreachable,
     /** @param present the leader as far as is known */
     async vote(present: Endpoint | undefined): Promise<Votes> {
-      const asked = members
+      const queried = members
       const byLeader = new Map<Endpoint | undefined, number>()
       const named = new Set<Endpoint>()
       const failures: unknown[] = []
       const { promise, resolve } = Promise.withResolvers<void>()
-      let [open, answers, hasLeft] = [asked.length, 0, false]
+      let [open, responses, hasLeft] = [queried.length, 0, false]
       let others: NodeJS.Timeout | undefined
-      for (const endpoint of asked) {
+      for (const endpoint of queried) {
         const count = (info: ClusterInfo) => {
           for (const member of info.getMembersList()) named.add(endpointOf(member.getHttpEndPoint()))
           const leader = leaderIn(info, present)
           if (endpoint === present && leader !== present) hasLeft = true
           byLeader.set(leader, (byLeader.get(leader) ?? 0) + 1)
-          if ((byLeader.get(leader) ?? 0) >= majorityOf(asked.length)) resolve()
-          else if (++answers >= majorityOf(asked.length)) others ??= setTimeout(resolve, othersMs)
+          if ((byLeader.get(leader) ?? 0) >= majorityOf(queried.length)) resolve()
+          else if (++responses >= majorityOf(queried.length)) others ??= setTimeout(resolve, othersMs)
         }
-        const ask = async () => count(await readGossip(clientOf(endpoint), timeoutMs))
-        void ask()
+        const query = async () => count(await readGossip(clientOf(endpoint), timeoutMs))
+        void query()
           .catch((error: unknown) => failures.push(error))
           .finally(() => --open === 0 && resolve())
       }
       await promise
       unreachable = byLeader.size > 0 || closing.aborted ? undefined : failures[0]
       clearTimeout(others)
-      // Names may have other addresses by now, so the string's are asked again when no member answers.
+      // Names may have other addresses by now, so those of the string are queried again when no member responds.
       members = named.size > 0 ? [...named] : [...new Set([...address.hosts, ...members])]
       if (!closing.aborted) close(members)
-      return { asked: asked.length, byLeader, hasLeft }
+      return { nodes: queried.length, byLeader, hasLeft }
     },
   }
 }
@@ -166,7 +166,7 @@ function leaderIn(info: ClusterInfo, present: Endpoint | undefined): Endpoint | 
   return named.find((leader) => leader === present) ?? named[0]
 }
 
-/** The client closes its connection when the node is unavailable, and opens another one for the next question. */
+/** The client closes its connection when the node is unavailable, and opens another one for the next query. */
 function readGossip(client: EventStoreDBClient, timeoutMs: number): Promise<ClusterInfo> {
   return clientMethod(client, 'execute')(
     gossipGrpc.GossipClient,
@@ -182,9 +182,9 @@ function readGossip(client: EventStoreDBClient, timeoutMs: number): Promise<Clus
 }
 
 /** Who leads, as the votes say. */
-function createOffice({ log, outages }: Pick<Parameters<typeof watchLeader>[1], 'log' | 'outages'>) {
-  let current: (Lead & { readonly term: AbortController }) | undefined
-  let next = Promise.withResolvers<Lead>()
+function createLeadership({ log, outages }: Pick<Parameters<typeof watchLeader>[1], 'log' | 'outages'>) {
+  let current: (Leader & { readonly term: AbortController }) | undefined
+  let next = Promise.withResolvers<Leader>()
   let before: Endpoint | undefined
   /** When most of the nodes last named the present or former leader. */
   let confirmedAt = performance.now()
@@ -209,9 +209,9 @@ function createOffice({ log, outages }: Pick<Parameters<typeof watchLeader>[1], 
   }
 
   return {
-    current: (): Lead | undefined => current,
+    current: (): Leader | undefined => current,
     next: () => next.promise,
-    count({ asked, byLeader, hasLeft }: Votes): void {
+    count({ nodes, byLeader, hasLeft }: Votes): void {
       const votesFor = (leader: Endpoint | undefined) => byLeader.get(leader) ?? 0
       const named = [...byLeader.keys()].filter((leader) => leader !== undefined)
       const [favourite] = named.sort((a, b) => votesFor(b) - votesFor(a))
@@ -219,8 +219,8 @@ function createOffice({ log, outages }: Pick<Parameters<typeof watchLeader>[1], 
       const isBetter =
         favourite !== undefined && (current === undefined || votesFor(favourite) > votesFor(current.endpoint))
       if (isBetter) begin(favourite)
-      else if (hasLeft || votesFor(undefined) >= majorityOf(asked)) end()
-      if (current !== undefined && votesFor(current.endpoint) >= majorityOf(asked)) confirmedAt = performance.now()
+      else if (hasLeft || votesFor(undefined) >= majorityOf(nodes)) end()
+      if (current !== undefined && votesFor(current.endpoint) >= majorityOf(nodes)) confirmedAt = performance.now()
     },
   }
 }
