@@ -55,8 +55,11 @@ export function collectPage({ timeoutMs, closing }: CallContext, request: ReadRe
       reading.on('data', (reply: ReadResp) => {
         const recorded = reply.getEvent()?.getEvent()
         if (recorded === undefined) return
-        clearTimeout(timer)
-        timer = setTimeout(silence, timeoutMs)
+        if (events.length > 0) timer.refresh()
+        else {
+          clearTimeout(timer)
+          timer = setTimeout(silence, timeoutMs)
+        }
         const event = toRawEvent(recorded)
         events.push(event)
         bytes += event.data.length + event.metadata.length
