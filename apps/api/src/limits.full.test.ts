@@ -1,4 +1,4 @@
-import { createEventStore } from '@paylog/event-store/eventStore'
+import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import { startProcess } from '@paylog/testing/processes'
@@ -24,8 +24,7 @@ async function startBoth(t: Test) {
   }
   const start = (app: string) => startProcess(t, { script: new URL(`../../${app}/src/main.ts`, import.meta.url), env })
   const [api, commandApi] = await Promise.all([start('api'), start('command-api')])
-  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
-  t.teardown(() => store.close())
+  const store = connectEventStore(t, { connectionString: log.connectionString, keys: log.keys })
   return { urls: [String(api.detail.url), String(commandApi.detail.url)], store }
 }
 

@@ -1,4 +1,4 @@
-import { createEventStore } from '@paylog/event-store/eventStore'
+import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import { startSystem } from '@paylog/testing/system'
@@ -83,8 +83,7 @@ t.test(
     const { body } = await send('POST', '/addresses', as(other), address)
     const path = `/addresses/${(body.data as { id: string }).id}`
 
-    const store = createEventStore({ connectionString: system.eventStoreUrl, keys: system.keys })
-    t.teardown(() => store.close())
+    const store = connectEventStore(t, { connectionString: system.eventStoreUrl, keys: system.keys })
     const remembered = async () => (await Array.fromAsync(store.readLog({ prefixes: ['guestToken-'] }))).length
     const list = () => call('/payments', { headers: as(reader) })
     await waitFor(async () => ((await list()).body.data as unknown[]).length === 1, { what: 'the payment in the list' })

@@ -1,5 +1,6 @@
 // Runs the system with separate APIs, several processes of each app, and restarts.
-import { createEventStore } from '@paylog/event-store/eventStore'
+import type { EventStore } from '@paylog/event-store/eventStore'
+import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import { freePort, startProcess, type TestProcess } from '@paylog/testing/processes'
@@ -25,8 +26,7 @@ export type ReplicaBackends = Awaited<ReturnType<typeof startReplicaBackends>>
 /** The backends of the apps (event store, Postgres, identity, Stripe) and access to the log. */
 export async function startReplicaBackends(t: Test, env: Readonly<Record<string, string>> = {}) {
   const [log, identity, stripe] = await Promise.all([startEventStore(t), startFakeIdentity(t), startFakeStripe(t)])
-  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
-  t.teardown(() => store.close())
+  const store = connectEventStore(t, { connectionString: log.connectionString, keys: log.keys })
   const environment = {
     HOST: '127.0.0.1',
     DATABASE_URL: log.databaseUrl,
@@ -88,7 +88,7 @@ export async function startApis(t: Test, backends: Pick<ReplicaBackends, 'enviro
 }
 
 /** The payments in the log, each with its event types. */
-export async function paymentsOnLog(store: ReturnType<typeof createEventStore>): Promise<Map<string, string[]>> {
+export async function paymentsOnLog(store: EventStore): Promise<Map<string, string[]>> {
   const payments = new Map<string, string[]>()
   for await (const { stream, type } of store.readLog({ prefixes: ['payment-'] })) {
     const id = stream.slice('payment-'.length)

@@ -1,6 +1,6 @@
 // `streams copy` as processes: exit codes, output, and the consumers on the new log.
 import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
-import { createEventStore } from '@paylog/event-store/eventStore'
+import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { startProcess } from '@paylog/testing/processes'
@@ -22,8 +22,7 @@ async function startStores(t: Test) {
 }
 
 function connected(t: Test, { connectionString }: { connectionString: string }) {
-  const store = createEventStore({ connectionString, keys: noDataKeys })
-  t.teardown(() => store.close())
+  const store = connectEventStore(t, { connectionString, keys: noDataKeys })
   return { url: connectionString, client: store.client }
 }
 

@@ -4,8 +4,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { existingProduct, type Product, productFold } from '@paylog/domain/products/product'
-import { createEventStore } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
+import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
@@ -25,8 +25,7 @@ export const importReport = ({ stdout }: CommandResult): unknown[] =>
 
 export async function importHarness(t: Test) {
   const log = await startEventStore(t)
-  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
-  t.teardown(() => store.close())
+  const store = connectEventStore(t, { connectionString: log.connectionString, keys: log.keys })
   const directory = t.testdir({})
   const env = { EVENTSTORE_URL: log.connectionString, DATA_DIR: directory }
   let files = 0

@@ -5,8 +5,8 @@ import { type Evidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
-import { createEventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
+import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import { paymentFields } from '@paylog/testing/paymentFields'
@@ -28,8 +28,7 @@ export async function paymentsHarness(
   log?: Pick<TestEventStore, 'connectionString' | 'databaseUrl' | 'keys'>,
 ) {
   const { connectionString, databaseUrl, keys } = log ?? (await startEventStore(t))
-  const store = createEventStore({ connectionString, keys })
-  t.teardown(() => store.close())
+  const store = connectEventStore(t, { connectionString, keys })
 
   const decide = (id: string, decision: (state: PaymentState) => PaymentEvent[]) =>
     store.handle({

@@ -4,7 +4,8 @@ import type { Fold } from '@paylog/domain/events'
 import { recordDispute } from '@paylog/domain/payments/disputes'
 import { recordRefund } from '@paylog/domain/payments/refunds'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
-import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
+import type { EventStore } from '@paylog/event-store/eventStore'
+import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import { liveCheckpoints } from '@paylog/projections/apply/checkpoints'
 import { projections } from '@paylog/projections/registry'
 import { listTables, liveTable, tableName } from '@paylog/projections/tables/tables'
@@ -59,8 +60,7 @@ export async function projectionsHarness(t: Test) {
   const eventStore = await startEventStore(t)
   const { connectionString, databaseUrl, keys } = eventStore
   const pool = testPool(t, databaseUrl, 8)
-  const store = createEventStore({ connectionString, keys })
-  t.teardown(() => store.close())
+  const store = connectEventStore(t, { connectionString, keys })
   const env = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, DATA_DIR: t.testdir({}) }
   const record = recordOn(store)
 

@@ -2,6 +2,7 @@
 import type { LogCheckpoint } from '@paylog/domain/events'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
+import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import { testPool } from '@paylog/testing/testPool'
@@ -37,9 +38,8 @@ export type RecorderHarness = {
 export async function recorderHarness(t: Test): Promise<RecorderHarness> {
   const eventStore = await startEventStore(t)
   const { connectionString, databaseUrl, keys } = eventStore
-  const store = createEventStore({ connectionString, keys })
+  const store = connectEventStore(t, { connectionString, keys })
   const pool = testPool(t, databaseUrl)
-  t.teardown(() => store.close())
   const { signingKey, verifierKey } = newSigningKey('example.com/payments')
   const reaches = async (size: number) => {
     await waitFor(async () => (await readTree(pool)).size >= size, { what: `${size} leaves`, timeoutMs: 20_000 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUIDv7 } from 'node:crypto'
 import type { Payment } from '@paylog/domain/payments/payment'
 import type { Recorded } from '@paylog/event-store/codec/codec'
-import { createEventStore } from '@paylog/event-store/eventStore'
+import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { paymentFields } from '@paylog/testing/paymentFields'
@@ -58,8 +58,7 @@ export const ourLegacyData = ({ payment_id }: Payment, status: string) => ({
 
 export async function providerNotificationHarness(t: Test) {
   const log = await startEventStore(t)
-  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
-  t.teardown(() => store.close())
+  const store = connectEventStore(t, { connectionString: log.connectionString, keys: log.keys })
   const workflowOf = (provider: Provider) => ({ store, providers: new Map([[provider.id, provider]]), now: () => now })
 
   /** The webhooks for everything recorded while `act` runs. */

@@ -1,7 +1,8 @@
 // Workers as processes on a real log. To find lost events, the tests compare a journal of the appended events with the
 // requests at the endpoints, not with the tables.
-import { createEventStore } from '@paylog/event-store/eventStore'
+
 import { providerEventStream } from '@paylog/event-store/streamName'
+import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import { migratePrivacy } from '@paylog/privacy/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -42,8 +43,7 @@ export async function createWorkerProcessHarness(
   t.teardown(() => pool.end())
   await migrateWebhooks(pool)
   await migratePrivacy(pool)
-  const store = createEventStore({ connectionString, keys })
-  t.teardown(() => store.close())
+  const store = connectEventStore(t, { connectionString, keys })
   const journal: string[] = []
 
   return {

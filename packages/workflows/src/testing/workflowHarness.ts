@@ -4,8 +4,9 @@ import type { CaptureMethod, Payer } from '@paylog/domain/payments/events'
 import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import type { PaymentState, PaymentStatus } from '@paylog/domain/payments/payment'
-import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
+import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream, type StreamName } from '@paylog/event-store/streamName'
+import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { paymentFields } from '@paylog/testing/paymentFields'
@@ -19,8 +20,7 @@ export const metadata = { correlationId: 'test', causationId: 'test', actor: 'wo
 /** Each test begins with the provider enabled and the current time. */
 export async function workflowHarness(t: Test, provider: Provider) {
   const log = await startEventStore(t)
-  const store = createEventStore({ connectionString: log.connectionString, keys: log.keys })
-  t.teardown(() => store.close())
+  const store = connectEventStore(t, { connectionString: log.connectionString, keys: log.keys })
   const time = { now: () => new Date() }
   const providers = new Map([[provider.id, provider]])
   const workflow: Workflow = { store, providers, now: () => time.now() }

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { Agent, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
+import type { EventStore } from '@paylog/event-store/eventStore'
+import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import { signSandboxEvent } from '@paylog/providers/sandbox/notifications'
 import { startTestKeys } from '@paylog/testing/dataKeys'
 import { type FakeEndpoint, startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
@@ -80,8 +81,7 @@ export async function startAccessHarness(t: Test, env: Readonly<Record<string, s
   await start('embedded-event-store')
   await Promise.all([start('api'), start('projector'), start('worker')])
   const keys = await startTestKeys(t, databaseUrl)
-  const store = createEventStore({ connectionString: eventStoreUrl, keys })
-  t.teardown(() => store.close())
+  const store = connectEventStore(t, { connectionString: eventStoreUrl, keys })
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     databaseUrl,
