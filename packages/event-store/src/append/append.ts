@@ -140,6 +140,8 @@ export async function appendWithRetries(
       // The server's limit is below ours.
       if (failure === 'too_large') throw tooLargeError(error)
       if (failure === 'unknown') connection.failing(begun)
+      // Also when this append gives up: the next one would get no response on it either.
+      if (failure !== 'rejected' && open !== undefined && mayBeStuck(error)) connection.replace(open)
       const isOver = closing.aborted || performance.now() + pauseMs > giveUpAt
       if (failure === 'rejected' || isOver) {
         if (!closing.aborted) outages?.failed(error)
@@ -147,7 +149,6 @@ export async function appendWithRetries(
         // An earlier attempt may have been written, or may still be.
         throw sent === 1 && failure === 'rejected' ? rejectedByStoreError(error) : unconfirmedError(error)
       }
-      if (open !== undefined && mayBeStuck(error)) connection.replace(open)
       await pause(pauseMs, closing, open?.ended)
     }
   }

@@ -64,11 +64,12 @@ export async function call<T>(
       const isFinal = error instanceof LogUnusableError || isPermanentError(error)
       if (closing.aborted) throw failure(error)
       if (!isFinal) connection.failing(begun)
+      // Also when this call gives up: the next one would get no response on it either.
+      if (error instanceof ResponseTimeoutError && open !== undefined) connection.replace(open)
       if (isFinal || performance.now() + pauseMs > retryUntil) {
         outages?.failed(error)
         throw failure(error)
       }
-      if (error instanceof ResponseTimeoutError && open !== undefined) connection.replace(open)
       await pause(pauseMs, closing, open?.ended)
     }
   }

@@ -3,9 +3,11 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { freePort } from '@paylog/testing/processes'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { appendFirst, connectEventStore, withoutKeepalive } from '../testing/eventStoreHarness.ts'
+import { startFakeEventStore } from '../testing/fakeEventStore.ts'
 
 t.test('a store that is closed during an outage makes no more connections', async (t) => {
   const port = await freePort()
@@ -26,6 +28,20 @@ t.test('replaced connections to a silent server are closed', async (t) => {
   await t.rejects(appendFirst(store, 's'), { code: 'event_store_unavailable' })
   t.ok(accepted() > 1, 'the first connection was replaced')
   await waitFor(() => open() <= 1, { what: 'the replaced connections to close' })
+})
+
+t.test('a call that gives up replaces its connection, so that the next one gets a response', async (t) => {
+  const proxy = await startTcpProxy(t, (await startFakeEventStore(t)).port)
+  // As in a long outage, in which each call has the time of one attempt.
+  const timing = { appendTimeoutMs: 300, appendRetryTimeoutMs: 300, readTimeoutMs: 300, readRetryTimeoutMs: 300 }
+  const store = connectEventStore(t, withoutKeepalive(proxy.port), timing)
+  await appendFirst(store, 'before')
+  await store.readStream('before')
+  proxy.freezeConnections()
+  await t.rejects(appendFirst(store, 'during'), { code: 'event_store_unavailable' })
+  await t.rejects(store.readStream('before'), { code: 'event_store_unavailable' })
+  await t.resolves(appendFirst(store, 'after'))
+  await t.resolves(store.readStream('before'))
 })
 
 t.test('a connection to a server that never sends a byte is replaced', async (t) => {

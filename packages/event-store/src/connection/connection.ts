@@ -84,6 +84,8 @@ export type ConnectionContext = {
 
 const closeTimeoutMs = 1_000
 
+/** A timer may end this much early. */
+const timerToleranceMs = 5
 /** The least time of a call while others fail. */
 const leastMs = 1_000
 /** In a cluster, an election may be over before that. */
@@ -137,6 +139,7 @@ function createReplaceable(options: {
   const { watch, connect, callTimeoutMs, renewMs, closing: signal } = options
   let connection: Connection | undefined
   let connectedTo: Leader | undefined
+  let connectedAt = 0
   let failingSince: number | undefined
   const replaced = new Set<Connection>()
 
@@ -152,8 +155,11 @@ function createReplaceable(options: {
 
   function connectionTo(leader: Leader): Connection {
     if (connection !== undefined && connectedTo !== leader) retire(connection)
-    connection ??= connect(leader)
-    connectedTo = leader
+    if (connection === undefined) {
+      connection = connect(leader)
+      connectedTo = leader
+      connectedAt = performance.now()
+    }
     return connection
   }
 
@@ -182,7 +188,9 @@ function createReplaceable(options: {
     },
     replace(unresponsive) {
       watch.suspect()
-      if (connection === unresponsive) retire(unresponsive)
+      // After an outage the attempts of a call are short, and a new connection may take longer than one of them.
+      const hasHadTime = performance.now() - connectedAt >= callTimeoutMs - timerToleranceMs
+      if (connection === unresponsive && hasHadTime) retire(unresponsive)
     },
     async close() {
       const open = connection === undefined ? [...replaced] : [connection, ...replaced]
