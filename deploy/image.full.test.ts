@@ -79,7 +79,7 @@ t.test('the image has what every app imports, and each app reports its missing c
   const { directory, files, packages } = imageIn(t)
   t.ok(
     files.includes('apps/local/src/identity.ts') &&
-      files.includes('packages/deliveries/src/migrations/001_deliveries.sql'),
+      files.includes('packages/webhooks/src/deliveries/migrations/001_deliveries.sql'),
   )
   t.same(
     files.filter((file) =>

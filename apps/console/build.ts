@@ -16,7 +16,7 @@ const sources = [
   'packages/domain/src/currency.ts',
   'packages/event-store/src/export',
   'packages/event-store/src/streamName.ts',
-  'packages/webhooks/src/canonicalNames.ts',
+  'packages/webhooks/src/messages/canonicalNames.ts',
   'package-lock.json',
 ]
 const isIgnored = (name: string) => /^(node_modules|dist.*|.*\.test\.tsx?|testing|test)$/.test(name)

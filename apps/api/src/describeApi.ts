@@ -1,11 +1,12 @@
 // Builds the OpenAPI document of all APIs from their routes, without connecting to anything.
-import { commandApi } from '@paylog/command-routes/commandApi'
+
+import { createJobs } from '@paylog/administration/jobs/jobs'
+import { operatorApi } from '@paylog/administration/operatorApi'
+import { createSystem } from '@paylog/administration/system/system'
+import { commandApi } from '@paylog/commands/commandApi'
 import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
-import { createJobs } from '@paylog/operator-routes/jobs/jobs'
-import { operatorApi } from '@paylog/operator-routes/operatorApi'
-import { createSystem } from '@paylog/operator-routes/system/system'
-import { queryApi } from '@paylog/query-routes/queryApi'
+import { queryApi } from '@paylog/queries/queryApi'
 import { createCallers } from '@paylog/runtime/http/callers'
 import { createHttp } from '@paylog/runtime/http/http'
 import { createPool } from '@paylog/runtime/postgres/pool'

@@ -1,14 +1,14 @@
 // One base URL for all APIs: command, query and operator API on one Fastify, with one OpenAPI document.
 // biome-ignore-all lint/style/noProcessEnv: the webhook endpoints have no fixed list of variables, so all of them are passed on.
 
-import { wireCommandApi } from '@paylog/command-routes/commandApi'
-import { commandVariables, loadCommandConfig } from '@paylog/command-routes/config'
-import { bool } from '@paylog/config/kinds'
-import { operatorVariables } from '@paylog/operator-routes/config'
-import { wireOperatorApi } from '@paylog/operator-routes/operatorApi'
+import { operatorVariables } from '@paylog/administration/config'
+import { wireOperatorApi } from '@paylog/administration/operatorApi'
+import { wireCommandApi } from '@paylog/commands/commandApi'
+import { commandVariables, loadCommandConfig } from '@paylog/commands/config'
 import { startDataKeys } from '@paylog/privacy/startDataKeys'
-import { queryVariables } from '@paylog/query-routes/config'
-import { wireQueryApi } from '@paylog/query-routes/queryApi'
+import { queryVariables } from '@paylog/queries/config'
+import { wireQueryApi } from '@paylog/queries/queryApi'
+import { bool } from '@paylog/runtime/config/kinds'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { createHealth } from '@paylog/runtime/process/health'
 import { runApp } from '@paylog/runtime/process/lifecycle'

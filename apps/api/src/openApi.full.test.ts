@@ -1,6 +1,6 @@
 import { apiPaths } from '@paylog/runtime/http/apiPaths'
 import { startProcess } from '@paylog/testing/processes'
-import { canonicalNames } from '@paylog/webhooks/canonicalNames'
+import { canonicalNames } from '@paylog/webhooks/messages/canonicalNames'
 import t from 'tap'
 import { type Document, examplesOf, routesOf, schemaErrors } from './testing/documentedRoutes.ts'
 

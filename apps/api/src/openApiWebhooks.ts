@@ -1,9 +1,9 @@
 // The outgoing webhooks in the OpenAPI document: one for each canonical name, one for raw and one for legacy messages.
 import { exampleId } from '@paylog/domain/examples'
-import { canonicalBody } from '@paylog/webhooks/canonical'
-import type { CanonicalName } from '@paylog/webhooks/canonicalNames'
-import { messageSchemas } from '@paylog/webhooks/messageSchemas'
-import type { CanonicalMessage } from '@paylog/webhooks/webhookFacts'
+import { canonicalBody } from '@paylog/webhooks/messages/canonical'
+import type { CanonicalName } from '@paylog/webhooks/messages/canonicalNames'
+import { messageSchemas } from '@paylog/webhooks/messages/messageSchemas'
+import type { CanonicalMessage } from '@paylog/webhooks/messages/webhookFacts'
 
 const header = (name: string, isRequired: boolean, pattern: string, description: string) => ({
   name,

@@ -1,8 +1,8 @@
 // The operator API as a process, which also serves the documentation of all three APIs and the console.
 // biome-ignore-all lint/style/noProcessEnv: the webhook endpoints have no fixed list of variables, so all of them are passed on.
 
-import { loadOperatorConfig, operatorVariables } from '@paylog/operator-routes/config'
-import { wireOperatorApi } from '@paylog/operator-routes/operatorApi'
+import { loadOperatorConfig, operatorVariables } from '@paylog/administration/config'
+import { wireOperatorApi } from '@paylog/administration/operatorApi'
 import { startDataKeys } from '@paylog/privacy/startDataKeys'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { createHealth } from '@paylog/runtime/process/health'

@@ -1,8 +1,8 @@
 // Runs the write API as its own process.
 // biome-ignore-all lint/style/noProcessEnv: the webhook endpoints have no fixed list of variables, so the whole environment is passed.
 
-import { wireCommandApi } from '@paylog/command-routes/commandApi'
-import { commandVariables, loadCommandConfig } from '@paylog/command-routes/config'
+import { wireCommandApi } from '@paylog/commands/commandApi'
+import { commandVariables, loadCommandConfig } from '@paylog/commands/config'
 import { startDataKeys } from '@paylog/privacy/startDataKeys'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { warnWithoutRedis } from '@paylog/runtime/http/readYourWrites'

@@ -1,8 +1,8 @@
 // The command line, for running the server by hand: every flag sets an environment variable.
 import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { ConfigError, loadConfig, readVariableFiles } from '@paylog/config/environment'
-import { bool, integer, linesOf, port, text, url } from '@paylog/config/kinds'
+import { ConfigError, loadConfig, readVariableFiles } from '@paylog/runtime/config/environment'
+import { bool, integer, linesOf, port, text, url } from '@paylog/runtime/config/kinds'
 import { logLevels } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
 import { defaultMaxAppendBytes } from './embeddedEventStore.ts'

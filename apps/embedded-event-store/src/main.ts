@@ -1,6 +1,6 @@
 // The process: either supervised and configured by its environment, or run by hand with flags.
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
-import { variableOfFile } from '@paylog/config/environment'
+import { variableOfFile } from '@paylog/runtime/config/environment'
 import { isDatabaseUnavailable } from '@paylog/runtime/postgres/databaseErrors'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { connectionStringOf, loadSettings, readCommandLine, usage } from './commandLine.ts'

@@ -1,7 +1,7 @@
 // Builds the console beside the start of the system. A system without console works, so a failed build is only reported.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { withOverrides } from '@paylog/config/environment'
+import { withOverrides } from '@paylog/runtime/config/environment'
 import { createChildLog } from './childLog.ts'
 import type { Preparation } from './preparation.ts'
 import { runOnce } from './service.ts'

@@ -1,6 +1,6 @@
 // When the demo identity and the sandbox provider are available. The demo credentials are public, and the sandbox
 // settles payments that nobody paid.
-import { ConfigError } from '@paylog/config/environment'
+import { ConfigError } from '@paylog/runtime/config/environment'
 import t from 'tap'
 import { planServices } from './plan.ts'
 import { loadSettings } from './settings.ts'

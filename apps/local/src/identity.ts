@@ -1,8 +1,8 @@
 // The sandbox identity backend as a process. It accepts the demo users and guests only.
 import { once } from 'node:events'
-import { loadConfig } from '@paylog/config/environment'
-import { port, text } from '@paylog/config/kinds'
 import { createSandboxIdentity, demoGuestTokens, demoSessions } from '@paylog/identity/sandboxIdentity'
+import { loadConfig } from '@paylog/runtime/config/environment'
+import { port, text } from '@paylog/runtime/config/kinds'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
 

@@ -1,5 +1,5 @@
 // `npm start`: runs the whole system on this machine until Ctrl-C.
-import { ConfigError } from '@paylog/config/environment'
+import { ConfigError } from '@paylog/runtime/config/environment'
 import { banner } from './banner.ts'
 import { buildConsole } from './consoleBuild.ts'
 import { prepare } from './preparation.ts'

@@ -1,7 +1,8 @@
 // Runs the embedded Postgres as a process that stops with its supervisor.
-import { loadConfig } from '@paylog/config/environment'
-import { port, text } from '@paylog/config/kinds'
+
 import { startEmbeddedPostgres } from '@paylog/embedded-postgres/embeddedPostgres'
+import { loadConfig } from '@paylog/runtime/config/environment'
+import { port, text } from '@paylog/runtime/config/kinds'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { ConfigError } from '@paylog/config/environment'
+import { ConfigError } from '@paylog/runtime/config/environment'
 import t from 'tap'
 import { prepare } from './preparation.ts'
 import { loadSettings, withoutSettings } from './settings.ts'

@@ -1,25 +1,26 @@
 // The variables of `npm start`: those of every app and its own.
+
+import { operatorVariables } from '@paylog/administration/config'
 import { auditProblems, auditVariables } from '@paylog/audit-log/config'
-import { commandVariables } from '@paylog/command-routes/config'
-import { ConfigError, loadConfig, readVariableFiles, variableOfFile } from '@paylog/config/environment'
-import { bool, port, text, url } from '@paylog/config/kinds'
-import { deliveryVariables, privateRanges } from '@paylog/deliveries/variables'
+import { commandVariables } from '@paylog/commands/config'
+import { liveProviders, providerProblems, providerVariables } from '@paylog/commands/provider-calls/enabledProviders'
+import { reconcileProblems, reconcileVariables } from '@paylog/commands/provider-calls/reconcileVariables'
 import { connectionString } from '@paylog/event-store/connection/connectionString'
-import { operatorVariables } from '@paylog/operator-routes/config'
 import { masterKeyVariables } from '@paylog/privacy/masterKeys'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
-import { queryVariables } from '@paylog/query-routes/config'
+import { queryVariables } from '@paylog/queries/config'
+import { ConfigError, loadConfig, readVariableFiles, variableOfFile } from '@paylog/runtime/config/environment'
+import { bool, port, text, url } from '@paylog/runtime/config/kinds'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
 import { isLoopback } from '@paylog/runtime/http/networks'
 import { processVariables } from '@paylog/runtime/process/lifecycle'
+import { deliveryVariables, privateRanges } from '@paylog/webhooks/deliveries/variables'
 import {
   decodeEndpoints,
   isWebhookVariable,
   type WebhookEndpoint,
   withoutSigningSecrets,
 } from '@paylog/webhooks/endpoints/endpoints'
-import { liveProviders, providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
-import { reconcileProblems, reconcileVariables } from '@paylog/workflows/reconcileVariables'
 import { type StaticDecode, Type } from 'typebox'
 
 /** Relative to the project root, where npm runs scripts. */

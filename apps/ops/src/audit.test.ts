@@ -1,7 +1,7 @@
 // What operators do with commands is in the audit trail, before it is done.
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
-import { recordedDeeds } from '@paylog/workflows/testing/recordedDeeds'
+import { recordedDeeds } from '@paylog/commands/testing/recordedDeeds'
 import t from 'tap'
 import { runOps } from './testing/runOps.ts'
 import { webhooksHarness } from './testing/webhooksHarness.ts'

@@ -1,10 +1,10 @@
 // The audit trail of the commands: those that change, export or show something are recorded before they do it.
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
+import type { IntendedDeed } from '@paylog/commands/auditTrail'
 import { reasonProblem } from '@paylog/domain/auditTrail'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import type { IntendedDeed } from '@paylog/workflows/auditTrail'
 import { type CommandContext, UsageError } from './command.ts'
 import type { Option } from './options.ts'
 import type { System } from './system.ts'
@@ -55,7 +55,7 @@ export function createAudit({ errors, open, reason }: Audited): Audit {
     store ??= await open.store()
     // Fails much sooner than an append, which is repeated.
     await store.head()
-    const { auditDeed } = await import('@paylog/workflows/auditTrail')
+    const { auditDeed } = await import('@paylog/commands/auditTrail')
     await auditDeed({ store, now: () => new Date() }, deed, { actor: operatorName(), reason, metadata })
   }
 }

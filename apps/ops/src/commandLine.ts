@@ -1,6 +1,6 @@
 // Runs the command that a command line names, and prints help.
 import type { Readable, Writable } from 'node:stream'
-import { ConfigError } from '@paylog/config/environment'
+import { ConfigError } from '@paylog/runtime/config/environment'
 import manifest from '../package.json' with { type: 'json' }
 import { type CliCommand, type CommandContext, messageOf, OpsError, UsageError } from './command.ts'
 import { printTo } from './printTo.ts'

@@ -1,10 +1,10 @@
 // The keys of personal data.
 import type { Writable } from 'node:stream'
-import { loadConfig } from '@paylog/config/environment'
 import { createDataKeys, type PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import { masterKeysOf } from '@paylog/privacy/masterKeys'
 import { replayErasuresOf } from '@paylog/privacy/replayErasures'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
+import { loadConfig } from '@paylog/runtime/config/environment'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { Type } from 'typebox'
 import { logVariable } from './variables.ts'

@@ -1,6 +1,6 @@
 // Finds a running local system.
 import { resolve } from 'node:path'
-import { withOverrides } from '@paylog/config/environment'
+import { withOverrides } from '@paylog/runtime/config/environment'
 import { isAlive } from '@paylog/runtime/process/isAlive'
 import { type Runtime, readRuntime } from '@paylog/runtime/process/runtimeFile'
 

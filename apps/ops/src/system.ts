@@ -1,11 +1,11 @@
 // What a command opens: Postgres, the log, the keys of personal data, and the providers.
 import type { Writable } from 'node:stream'
-import { loadConfig } from '@paylog/config/environment'
 import type { DataKeys } from '@paylog/event-store/codec/dataKeys'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import type { Provider } from '@paylog/providers/provider'
+import { loadConfig } from '@paylog/runtime/config/environment'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
 import { Type } from 'typebox'
@@ -82,7 +82,7 @@ export function createSystem(environment: NodeJS.ProcessEnv, errors: Writable): 
       return await openKeys(environment, { errors, opened })
     },
     async providers() {
-      const { enabledProviders, providerVariables } = await import('@paylog/workflows/enabledProviders')
+      const { enabledProviders, providerVariables } = await import('@paylog/commands/provider-calls/enabledProviders')
       const providers = await enabledProviders(loadConfig(Type.Object(providerVariables), environment))
       for (const provider of providers.values()) opened.defer(() => provider.close())
       return providers

@@ -14,9 +14,6 @@ import {
   productStream,
 } from '@paylog/event-store/streamName'
 import { liveCheckpoint, livePositions } from '@paylog/projections/apply/checkpoints'
-import { paymentMethodList } from '@paylog/projections/payment-methods/queries'
-import { productList } from '@paylog/projections/products/queries'
-import { readItem } from '@paylog/projections/queries/lists'
 import { projections } from '@paylog/projections/registry'
 import {
   addAddressTo,
@@ -28,6 +25,9 @@ import {
 import { countsOf, projectorHarness } from '@paylog/projections/testing/projectorHarness'
 import { append } from '@paylog/projections/testing/traffic'
 import { notifyWaitingReads } from '@paylog/projections/waitingReads'
+import { readItem } from '@paylog/queries/lists/lists'
+import { paymentMethodList } from '@paylog/queries/payment-methods/queries'
+import { productList } from '@paylog/queries/products/queries'
 import type { TestProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'

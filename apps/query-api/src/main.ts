@@ -1,7 +1,8 @@
 // The query API: the read side as its own process.
-import { loadConfig } from '@paylog/config/environment'
-import { queryVariables } from '@paylog/query-routes/config'
-import { wireQueryApi } from '@paylog/query-routes/queryApi'
+
+import { queryVariables } from '@paylog/queries/config'
+import { wireQueryApi } from '@paylog/queries/queryApi'
+import { loadConfig } from '@paylog/runtime/config/environment'
 import { apiVariables, serveApi } from '@paylog/runtime/http/apiServer'
 import { warnWithoutRedis } from '@paylog/runtime/http/readYourWrites'
 import { createHealth } from '@paylog/runtime/process/health'

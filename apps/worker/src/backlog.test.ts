@@ -1,9 +1,9 @@
-import { createBacklogCheck, readBacklog } from '@paylog/deliveries/backlog'
-import { concurrencyPerEndpoint } from '@paylog/deliveries/send/lanes'
-import { batchOf } from '@paylog/deliveries/testing/paymentFixture'
-import { createWorkerHarness } from '@paylog/deliveries/testing/workerHarness'
 import { createLog } from '@paylog/runtime/telemetry/log'
+import { createBacklogCheck, readBacklog } from '@paylog/webhooks/deliveries/backlog'
+import { concurrencyPerEndpoint } from '@paylog/webhooks/deliveries/send/lanes'
 import { endpointSettings } from '@paylog/webhooks/testing/eventFixtures'
+import { batchOf } from '@paylog/webhooks/testing/paymentFixture'
+import { createWorkerHarness } from '@paylog/webhooks/testing/workerHarness'
 import t, { type Test } from 'tap'
 import { startHeartbeat } from './heartbeat.ts'
 

@@ -1,4 +1,4 @@
-import { ConfigError } from '@paylog/config/environment'
+import { ConfigError } from '@paylog/runtime/config/environment'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { startProcess } from '@paylog/testing/processes'
 import t from 'tap'

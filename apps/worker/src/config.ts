@@ -1,10 +1,11 @@
 // The worker's configuration.
-import { ageMs, ageMsOr, port, text } from '@paylog/config/kinds'
-import { deliveryVariables } from '@paylog/deliveries/variables'
+
+import { providerProblems, providerVariables } from '@paylog/commands/provider-calls/enabledProviders'
+import { reconcileProblems, reconcileVariables } from '@paylog/commands/provider-calls/reconcileVariables'
 import { masterKeyVariables } from '@paylog/privacy/masterKeys'
+import { ageMs, ageMsOr, port, text } from '@paylog/runtime/config/kinds'
+import { deliveryVariables } from '@paylog/webhooks/deliveries/variables'
 import { loadWithEndpoints } from '@paylog/webhooks/endpoints/endpoints'
-import { providerProblems, providerVariables } from '@paylog/workflows/enabledProviders'
-import { reconcileProblems, reconcileVariables } from '@paylog/workflows/reconcileVariables'
 import { Type } from 'typebox'
 
 const WorkerVariables = Type.Object({

@@ -1,13 +1,13 @@
 // Workers as processes that are killed, frozen or stopped during an attempt. `npm run campaign` does it at random, with all parts.
 import type { ServerResponse } from 'node:http'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import { waitFor } from '@paylog/testing/waitFor'
 import {
   assertAllDelivered,
   createWorkerProcessHarness,
   rawEndpointVariables,
   type WorkerProcessHarness,
-} from '@paylog/deliveries/testing/workerProcessHarness'
-import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
-import { waitFor } from '@paylog/testing/waitFor'
+} from '@paylog/webhooks/testing/workerProcessHarness'
 import t, { type Test } from 'tap'
 
 /** An endpoint whose first requests wait for the test, and a log whose events it receives. */

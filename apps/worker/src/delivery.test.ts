@@ -1,7 +1,7 @@
-import { batchOf } from '@paylog/deliveries/testing/paymentFixture'
-import { createWorkerHarness, onQueue, queueKinds, type WorkerHarness } from '@paylog/deliveries/testing/workerHarness'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
+import { batchOf } from '@paylog/webhooks/testing/paymentFixture'
+import { createWorkerHarness, onQueue, queueKinds, type WorkerHarness } from '@paylog/webhooks/testing/workerHarness'
 import { Redis } from 'ioredis'
 import t from 'tap'
 

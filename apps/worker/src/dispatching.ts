@@ -1,7 +1,7 @@
 // Starts the subscription that creates deliveries from the log and empties them at erasures.
-import { createDispatcher } from '@paylog/deliveries/dispatch/dispatcher'
-import { decidedCheckpoint, webhookSubscription } from '@paylog/deliveries/subscriptions/checkpoint'
-import { startReader, streamPrefixes } from '@paylog/deliveries/subscriptions/exclusiveSubscription'
+import { createDispatcher } from '@paylog/webhooks/deliveries/dispatch/dispatcher'
+import { decidedCheckpoint, webhookSubscription } from '@paylog/webhooks/deliveries/subscriptions/checkpoint'
+import { startReader, streamPrefixes } from '@paylog/webhooks/deliveries/subscriptions/exclusiveSubscription'
 
 type DispatchingOptions = Parameters<typeof createDispatcher>[0] &
   Omit<Parameters<typeof startReader>[0], 'name' | 'lock' | 'start' | 'handle'>

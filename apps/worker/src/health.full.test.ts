@@ -1,11 +1,11 @@
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import { waitFor } from '@paylog/testing/waitFor'
 import {
   assertAllDelivered,
   createWorkerProcessHarness,
   rawEndpointVariables,
   waitForReadiness,
-} from '@paylog/deliveries/testing/workerProcessHarness'
-import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
-import { waitFor } from '@paylog/testing/waitFor'
+} from '@paylog/webhooks/testing/workerProcessHarness'
 import t from 'tap'
 
 t.test('the health page of a worker reports deliveries, faults and the standby', async (t) => {

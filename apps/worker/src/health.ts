@@ -1,12 +1,12 @@
 // The worker's health page: readiness and metrics of the webhook deliveries.
 
-import { createBacklogCheck, type EndpointBacklog, readBacklog } from '@paylog/deliveries/backlog'
-import type { WakeUps } from '@paylog/deliveries/queue/wakeUps'
 import { createHttp } from '@paylog/runtime/http/http'
 import { type CheckDetails, createHealth } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
+import { createBacklogCheck, type EndpointBacklog, readBacklog } from '@paylog/webhooks/deliveries/backlog'
+import type { WakeUps } from '@paylog/webhooks/deliveries/queue/wakeUps'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Pool } from 'pg'
 import type { TrustedClock } from './trustedClock.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { createWorkerHarness, type WorkerHarness } from '@paylog/deliveries/testing/workerHarness'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { matchList } from '@paylog/testing/assertions'
+import { createWorkerHarness, type WorkerHarness } from '@paylog/webhooks/testing/workerHarness'
 import t from 'tap'
 import { startHeartbeat } from './heartbeat.ts'
 

@@ -1,13 +1,13 @@
+import { startEventStore } from '@paylog/testing/eventStore'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
+import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
+import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import {
   assertAllDelivered,
   createWorkerProcessHarness,
   rawEndpointVariables,
   waitForReadiness,
-} from '@paylog/deliveries/testing/workerProcessHarness'
-import { startEventStore } from '@paylog/testing/eventStore'
-import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
-import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
-import { startTcpProxy } from '@paylog/testing/tcpProxy'
+} from '@paylog/webhooks/testing/workerProcessHarness'
 import t from 'tap'
 
 /** The URL of a server, through a proxy. */

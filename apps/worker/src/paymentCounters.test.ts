@@ -1,6 +1,6 @@
-import { recordedEvent } from '@paylog/deliveries/testing/paymentFixture'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
+import { recordedEvent } from '@paylog/webhooks/testing/paymentFixture'
 import t from 'tap'
 import { createPaymentCounters } from './paymentCounters.ts'
 

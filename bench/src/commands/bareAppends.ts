@@ -1,9 +1,9 @@
 // The minimal service on the same event store: a Fastify route that validates the session over HTTP and appends two events.
 import { randomUUID } from 'node:crypto'
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
-import { loadConfig } from '@paylog/config/environment'
-import { port, url } from '@paylog/config/kinds'
 import { connectionString } from '@paylog/event-store/connection/connectionString'
+import { loadConfig } from '@paylog/runtime/config/environment'
+import { port, url } from '@paylog/runtime/config/kinds'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import Fastify from 'fastify'
 import { type Static, Type } from 'typebox'

@@ -1,7 +1,7 @@
 // The minimal service for comparison: a Fastify route that validates a body and inserts one row durably.
 import { randomUUID } from 'node:crypto'
-import { loadConfig } from '@paylog/config/environment'
-import { port, url } from '@paylog/config/kinds'
+import { loadConfig } from '@paylog/runtime/config/environment'
+import { port, url } from '@paylog/runtime/config/kinds'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import Fastify from 'fastify'

@@ -1,9 +1,10 @@
 // The keys of personal data for what a benchmark writes and reads itself.
-import { loadConfig } from '@paylog/config/environment'
+
 import { createDataKeys, type PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import { masterKeysOf } from '@paylog/privacy/masterKeys'
 import { migratePrivacy } from '@paylog/privacy/migrate'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
+import { loadConfig } from '@paylog/runtime/config/environment'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { testMasterKey } from '@paylog/testing/dataKeys'

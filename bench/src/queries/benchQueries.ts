@@ -1,7 +1,8 @@
 // The measured queries: URLs of the API for a random row or owner.
-import { productList } from '@paylog/projections/products/queries'
-import { listIdentity } from '@paylog/projections/queries/lists'
+
 import { vocabulary } from '@paylog/projections/testing/catalogFixture'
+import { listIdentity } from '@paylog/queries/lists/lists'
+import { productList } from '@paylog/queries/products/queries'
 import { encodeCursor } from '@paylog/runtime/http/cursor'
 import { idOf, ownerOfRow, type Spread, type Thing } from './owners.ts'
 

@@ -3,8 +3,8 @@ import { foldBatch } from '@paylog/projections/apply/batch'
 import { createStatements } from '@paylog/projections/apply/writers'
 import { products } from '@paylog/projections/products/projection'
 import type { ProjectedEvent } from '@paylog/projections/projection'
-import type { Queryable } from '@paylog/projections/queries/runQuery'
 import { catalogFixture } from '@paylog/projections/testing/catalogFixture'
+import type { Queryable } from '@paylog/queries/lists/runQuery'
 import { idOf, idSql, manyRows, ownerOfRowSql, ownerSql, type Spread } from './owners.ts'
 
 /** The columns of a table as SQL over `row`, `owner` (both numbers) and `at`, the creation time of the row. */

@@ -1,8 +1,8 @@
 // The sandbox identity backend with a session of every owner in the tables. The last one is an administrator.
 import { once } from 'node:events'
-import { loadConfig } from '@paylog/config/environment'
-import { integer, port } from '@paylog/config/kinds'
 import { createSandboxIdentity } from '@paylog/identity/sandboxIdentity'
+import { loadConfig } from '@paylog/runtime/config/environment'
+import { integer, port } from '@paylog/runtime/config/kinds'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'
 import { sessionOf, userId } from './owners.ts'

@@ -1,6 +1,6 @@
 // The upper bound: a loop that signs and sends webhooks and stores nothing.
 import { randomUUID } from 'node:crypto'
-import { webhookHeaders } from '@paylog/webhooks/signing'
+import { webhookHeaders } from '@paylog/webhooks/messages/signing'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { Agent, request } from 'undici'

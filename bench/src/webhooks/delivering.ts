@@ -1,7 +1,7 @@
 // Delivery throughput compared with a loop that only signs and sends, and the effect of a hanging endpoint on another
 // one.
 import { randomBytes } from 'node:crypto'
-import { concurrencyPerEndpoint } from '@paylog/deliveries/send/lanes'
+import { concurrencyPerEndpoint } from '@paylog/webhooks/deliveries/send/lanes'
 import { Type } from 'typebox'
 import {
   alternateRounds,

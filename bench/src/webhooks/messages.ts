@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { positionAt } from '@paylog/testing/positionAt'
-import { canonicalBody, canonicalMessages } from '@paylog/webhooks/canonical'
+import { canonicalBody, canonicalMessages } from '@paylog/webhooks/messages/canonical'
 
 const occurred_at = '2026-01-02T03:04:05.000Z'
 

@@ -1,6 +1,6 @@
 // The variables of the recorder.
-import { ConfigError } from '@paylog/config/environment'
-import { durationMs, text, url } from '@paylog/config/kinds'
+import { ConfigError } from '@paylog/runtime/config/environment'
+import { durationMs, text, url } from '@paylog/runtime/config/kinds'
 import { type StaticDecode, Type } from 'typebox'
 import {
   NoteError,

@@ -37,7 +37,7 @@ const script = await writeTour()
 t.test('the code of docs/client.md has no type errors', async (t) => {
   t.equal(blocks.length, 6)
   const compiler = fileURLToPath(new URL('../../../node_modules/.bin/tsc', import.meta.url))
-  const project = fileURLToPath(new URL('.', script))
+  const project = fileURLToPath(new URL('./', script))
   // Without the options that tap gives to every Node.
   const env = { PATH: process.env.PATH }
   const { stdout, stderr } = await promisify(execFile)(compiler, ['-p', project], { env }).catch(

@@ -1,4 +1,4 @@
-import { webhookHeaders } from '@paylog/webhooks/signing'
+import { webhookHeaders } from '@paylog/webhooks/messages/signing'
 import { canonicalOnly, messagesByMode, received, refundRecorded, tested } from '@paylog/webhooks/testing/eventFixtures'
 import t from 'tap'
 import { verifyWebhook } from './verifyWebhook.ts'

@@ -1,12 +1,12 @@
 // Identifies the caller of a request by its credentials.
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { commaList, text, url } from '@paylog/config/kinds'
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
+import { commaList, text, url } from '@paylog/runtime/config/kinds'
+import { type PresentedCredential, presentedCredentials } from '@paylog/runtime/http/credentials'
 import { type StaticDecode, Type } from 'typebox'
 import { createIdentityBackend } from './backend.ts'
-import { type PresentedCredential, presentedCredentials } from './credentials.ts'
 
 /** Finds the e-mail of an expired guest token by its hash; undefined when it is not known. */
 export type EmailOfToken = (tokenHash: string) => Promise<string | undefined>

@@ -1,4 +1,4 @@
-import { loadConfig } from '@paylog/config/environment'
+import { loadConfig } from '@paylog/runtime/config/environment'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { masterKeysOf, masterKeyVariables, unwrap, wrap } from './masterKeys.ts'

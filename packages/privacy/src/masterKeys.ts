@@ -1,6 +1,6 @@
 // The master keys, which wrap the keys in Postgres.
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
-import { listOf } from '@paylog/config/kinds'
+import { listOf } from '@paylog/runtime/config/kinds'
 
 export type MasterKey = {
   /** The first 8 hex digits of its SHA-256. Stored beside what it wraps. */

@@ -1,5 +1,5 @@
 // The keys of personal data of an app.
-import { url } from '@paylog/config/kinds'
+import { url } from '@paylog/runtime/config/kinds'
 import { isDatabaseUnavailable } from '@paylog/runtime/postgres/databaseErrors'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'

@@ -1,14 +1,14 @@
 // Test databases with all tables: those of the log, its tree, the read models, the webhooks, the operations and the keys of personal
 // data.
 
+import { migrateOperations } from '@paylog/administration/migrate'
 import { migrateAudit } from '@paylog/audit-log/migrate'
-import { migrateWebhooks } from '@paylog/deliveries/migrate'
-import { migrateOperations } from '@paylog/operator-routes/migrate'
 import { migratePrivacy } from '@paylog/privacy/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
+import { migrateWebhooks } from '@paylog/webhooks/deliveries/migrate'
 import type { Test } from 'tap'
 import { administer, createTestDatabase, databaseAt } from './testDatabase.ts'
 

@@ -1,13 +1,13 @@
 import { userOwner } from '@paylog/domain/actor'
 import { addressFold, changeAddress, removeAddress } from '@paylog/domain/addresses/address'
+import { addressList } from '@paylog/queries/addresses/queries'
+import { readItem, readPage } from '@paylog/queries/lists/lists'
 import t from 'tap'
 import { foldBatch } from '../apply/batch.ts'
 import { defaults } from '../defaults/projection.ts'
-import { readItem, readPage } from '../queries/lists.ts'
 import { addAddressTo, createLogFixture, setDefaultIn } from '../testing/logFixture.ts'
 import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
 import { addresses } from './projection.ts'
-import { addressList } from './queries.ts'
 
 const occurred_at = '2026-03-01T10:00:00.000Z'
 

@@ -1,13 +1,13 @@
 import { guestOwner, userOwner } from '@paylog/domain/actor'
 import { paymentMethodFold, removePaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
+import { readItem, readPage } from '@paylog/queries/lists/lists'
+import { paymentMethodList } from '@paylog/queries/payment-methods/queries'
 import t from 'tap'
 import { foldBatch } from '../apply/batch.ts'
 import { defaults } from '../defaults/projection.ts'
-import { readItem, readPage } from '../queries/lists.ts'
 import { addMethodTo, createLogFixture, type LogFixture, ofGuest, ofUser, setDefaultIn } from '../testing/logFixture.ts'
 import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
 import { paymentMethods } from './projection.ts'
-import { paymentMethodList } from './queries.ts'
 
 const occurred_at = '2026-03-01T10:00:00.000Z'
 

@@ -1,11 +1,11 @@
 import { userOwner } from '@paylog/domain/actor'
 import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { readItem } from '@paylog/queries/lists/lists'
+import { singlePayment } from '@paylog/queries/payments/queries'
 import t from 'tap'
-import { readItem } from '../queries/lists.ts'
 import { addPaymentTo, createLogFixture, type LogFixture, user } from '../testing/logFixture.ts'
 import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
 import { payments } from './projection.ts'
-import { singlePayment } from './queries.ts'
 
 const report = {
   provider_time: '2026-03-01T11:00:00.000Z',

@@ -28,7 +28,7 @@ import {
   time,
 } from '../columns.ts'
 import { type Change, defineProjection } from '../projection.ts'
-import { foldCase, foldedGuestEmail } from '../queries/filters.ts'
+import { foldCase, foldedGuestEmail } from '../searchText.ts'
 import { computedMoneyColumns, moneyColumns } from './moneyColumns.ts'
 import { searchTerms, searchTermsSql } from './searchTerms.ts'
 

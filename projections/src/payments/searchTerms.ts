@@ -1,6 +1,6 @@
 // The terms by which administrators find payments: whole e-mails and references, and words that match by their beginning.
 import { foldEmail } from '@paylog/domain/actor'
-import { foldCase, normalized } from '../queries/filters.ts'
+import { foldCase, normalized } from '../searchText.ts'
 
 /** Between terms. No search contains it. */
 const termSeparator = '\u001f'

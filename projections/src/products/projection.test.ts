@@ -1,13 +1,13 @@
 import type { ProductContent } from '@paylog/domain/products/events'
 import { productFold } from '@paylog/domain/products/product'
+import { readPage } from '@paylog/queries/lists/lists'
+import { productList } from '@paylog/queries/products/queries'
 import t from 'tap'
 import { foldBatch } from '../apply/batch.ts'
-import { readPage } from '../queries/lists.ts'
 import { allProductsQuery } from '../testing/catalogFixture.ts'
 import { addProductTo, createLogFixture } from '../testing/logFixture.ts'
 import { readModelDatabase, reapply } from '../testing/projectionHarness.ts'
 import { products } from './projection.ts'
-import { productList } from './queries.ts'
 
 t.test('the searched text follows each change of name and description', async (t) => {
   const { pool } = await readModelDatabase(t)

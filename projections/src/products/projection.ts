@@ -9,7 +9,7 @@ import {
 } from '@paylog/domain/products/events'
 import { bigint, boolean, computed, latest, nullable, type RowOf, text, textOf, time } from '../columns.ts'
 import { defineProjection } from '../projection.ts'
-import { foldCase } from '../queries/filters.ts'
+import { foldCase } from '../searchText.ts'
 
 const columns = {
   name: latest(text),

@@ -1,14 +1,14 @@
 // Erasures while projections run and are rebuilt: no table keeps what they erase.
 
 import { userOwner } from '@paylog/domain/actor'
+import { listAnyPayments } from '@paylog/queries/admin-payments/queries'
+import { readPage } from '@paylog/queries/lists/lists'
+import { paymentList } from '@paylog/queries/payments/queries'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { liveCheckpoint } from '../apply/checkpoints.ts'
-import { listAnyPayments } from '../payments/adminQueries.ts'
 import { payments } from '../payments/projection.ts'
-import { paymentList } from '../payments/queries.ts'
-import { readPage } from '../queries/lists.ts'
 import { runProjection } from '../runProjection.ts'
 import { makeTable } from '../tables/tables.ts'
 import { projectorHarness } from '../testing/projectorHarness.ts'

@@ -1,6 +1,8 @@
 // One projector whose schema version is higher than that of the live table.
 
 import { userOwner } from '@paylog/domain/actor'
+import { readItem } from '@paylog/queries/lists/lists'
+import { singlePayment } from '@paylog/queries/payments/queries'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -8,9 +10,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { computed, nullable, text } from '../columns.ts'
 import { payments } from '../payments/projection.ts'
-import { singlePayment } from '../payments/queries.ts'
 import type { Projection } from '../projection.ts'
-import { readItem } from '../queries/lists.ts'
 import { runProjection, startingState } from '../runProjection.ts'
 import { makeTable, tableName } from '../tables/tables.ts'
 import { laterVersionOf } from '../testing/laterProjection.ts'

@@ -1,5 +1,6 @@
 // Databases with the read models' tables, and logs applied to them.
 
+import type { Queryable } from '@paylog/queries/lists/runQuery'
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -8,7 +9,6 @@ import type { Pool, QueryConfig } from 'pg'
 import file, { type Test } from 'tap'
 import { createApplier } from '../apply/applier.ts'
 import type { Projection } from '../projection.ts'
-import type { Queryable } from '../queries/runQuery.ts'
 import { readModelMigrations } from '../registry.ts'
 import type { LogFixture } from './logFixture.ts'
 

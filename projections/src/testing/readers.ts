@@ -1,13 +1,13 @@
 // Clients that read continuously and report inconsistent reads.
 import { setTimeout as pause } from 'node:timers/promises'
 import { userOwner } from '@paylog/domain/actor'
+import { readItem, readPage } from '@paylog/queries/lists/lists'
+import { paymentListWithMethods, singlePayment } from '@paylog/queries/payments/queries'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { livePositions } from '../apply/checkpoints.ts'
-import { paymentListWithMethods, singlePayment } from '../payments/queries.ts'
-import { readItem, readPage } from '../queries/lists.ts'
 
 const owner = userOwner('u1')
 /** All payments of the user of these tests. */

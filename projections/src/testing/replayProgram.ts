@@ -1,8 +1,9 @@
 // A rebuild, a verification, or the projector of a later program version, as a process that can be killed.
-import { loadConfig } from '@paylog/config/environment'
-import { text } from '@paylog/config/kinds'
+
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { dataKeyVariables, startDataKeys } from '@paylog/privacy/startDataKeys'
+import { loadConfig } from '@paylog/runtime/config/environment'
+import { text } from '@paylog/runtime/config/kinds'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import { Type } from 'typebox'

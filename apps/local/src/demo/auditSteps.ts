@@ -1,8 +1,9 @@
 // The steps of `npm run demo -- audit`: a payment is proven, its payer erased, the log changed, and the
 // change found.
+
+import { settlePayment } from '@paylog/commands/payments/settlement'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { settlePayment } from '@paylog/workflows/payments/settlement'
 import { StartError } from '../terminal.ts'
 import { createOps } from './opsCommand.ts'
 import { demoGuest, paymentForAdministrators, startPayment, succeededPayment } from './payment.ts'

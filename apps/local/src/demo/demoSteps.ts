@@ -1,10 +1,11 @@
 // The steps of the demo: one payment, from the guest's request to the last webhook.
+
+import { settlePayment } from '@paylog/commands/payments/settlement'
 import type { PaymentResource } from '@paylog/domain/payments/resource'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { table } from '@paylog/runtime/process/table'
-import { settlePayment } from '@paylog/workflows/payments/settlement'
 import { StartError } from '../terminal.ts'
 import { startPayment, stepTimeoutMs, succeededPayment } from './payment.ts'
 import type { WebhookEndpoint } from './webhookEndpoint.ts'

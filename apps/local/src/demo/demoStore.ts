@@ -1,8 +1,9 @@
 // The log of the demo's system.
-import { loadConfig } from '@paylog/config/environment'
+
 import { connectionString } from '@paylog/event-store/connection/connectionString'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
 import { dataKeyVariables, startDataKeys } from '@paylog/privacy/startDataKeys'
+import { loadConfig } from '@paylog/runtime/config/environment'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { Type } from 'typebox'
 

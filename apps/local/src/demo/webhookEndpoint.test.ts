@@ -1,4 +1,4 @@
-import { webhookHeaders } from '@paylog/webhooks/signing'
+import { webhookHeaders } from '@paylog/webhooks/messages/signing'
 import t from 'tap'
 import { openWebhookEndpoint } from './webhookEndpoint.ts'
 

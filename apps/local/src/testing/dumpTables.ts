@@ -7,8 +7,8 @@ import pg from 'pg'
 const schemas = {
   event_store: 'apps/embedded-event-store/src/migrations',
   privacy: 'packages/privacy/src/migrations',
-  webhooks: 'packages/deliveries/src/migrations',
-  operations: 'packages/operator-routes/src/migrations',
+  webhooks: 'packages/webhooks/src/deliveries/migrations',
+  operations: 'packages/administration/src/migrations',
   audit: 'packages/audit-log/src/migrations',
   sandbox: 'packages/providers/src/sandbox/migrations',
 }

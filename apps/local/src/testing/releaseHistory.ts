@@ -1,10 +1,10 @@
 // A little of everything that Paylog records, and everything that its GETs show of it.
 import { createPaylogClient, type Schemas } from '@paylog/client/client'
 import { PaylogError } from '@paylog/client/errors'
+import { disputePayment, endRefund, type Settlement, settlePayment } from '@paylog/commands/payments/settlement'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { waitFor } from '@paylog/testing/waitFor'
-import { disputePayment, endRefund, type Settlement, settlePayment } from '@paylog/workflows/payments/settlement'
 
 type System = { readonly baseUrl: string; readonly store: EventStore; readonly secret: string }
 

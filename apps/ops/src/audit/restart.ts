@@ -1,8 +1,8 @@
 // `audit restart`: builds the tree again from a log that has changed since it was signed, and keeps what was signed.
 import { endCheckpoints, restartTree } from '@paylog/audit-log/treeWriter'
+import type { IntendedDeed } from '@paylog/commands/auditTrail'
 import { readLogEnd } from '@paylog/event-store/read/reads'
 import { inTransaction } from '@paylog/runtime/postgres/transaction'
-import type { IntendedDeed } from '@paylog/workflows/auditTrail'
 import { OpsError, UsageError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { flag } from '../options.ts'

@@ -1,7 +1,7 @@
 // The projector's AUDIT_STATE_FILE, where a command can reach it.
 import { endedNow, readStateFile, writeStateFile } from '@paylog/audit-log/stateFile'
-import { loadConfig } from '@paylog/config/environment'
-import { text } from '@paylog/config/kinds'
+import { loadConfig } from '@paylog/runtime/config/environment'
+import { text } from '@paylog/runtime/config/kinds'
 import { Type } from 'typebox'
 
 const fileOf = (environment: NodeJS.ProcessEnv) =>

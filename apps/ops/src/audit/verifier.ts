@@ -1,8 +1,8 @@
 // The keys that verify checkpoints, from the command line or the environment.
 import { readFileSync } from 'node:fs'
 import { NoteError, parseSigningKey, parseVerifierKeys, type VerifierKey } from '@paylog/audit-log/note'
-import { loadConfig } from '@paylog/config/environment'
-import { text } from '@paylog/config/kinds'
+import { loadConfig } from '@paylog/runtime/config/environment'
+import { text } from '@paylog/runtime/config/kinds'
 import { Type } from 'typebox'
 import { messageOf, OpsError, UsageError } from '../command.ts'
 import { text as textOption } from '../options.ts'

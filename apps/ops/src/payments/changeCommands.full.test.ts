@@ -1,6 +1,6 @@
 // `payments refresh`, `cancel`, `capture` and `refund` on a real log, with a fake Stripe over HTTP.
 import { randomUUID } from 'node:crypto'
-import { recordedDeeds } from '@paylog/workflows/testing/recordedDeeds'
+import { recordedDeeds } from '@paylog/commands/testing/recordedDeeds'
 import t from 'tap'
 import { reconcileHarness } from '../testing/reconcileHarness.ts'
 import { runOps } from '../testing/runOps.ts'

@@ -1,9 +1,14 @@
 // Finds the deliveries that the events of a payment led to.
-import { deliveriesOfStreams, listSettings, type StreamDelivery } from '@paylog/deliveries/operations/deliveryList'
-import { storedNotifications } from '@paylog/deliveries/operations/paymentStreams'
+
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { paymentStream } from '@paylog/event-store/streamName'
+import {
+  deliveriesOfStreams,
+  listSettings,
+  type StreamDelivery,
+} from '@paylog/webhooks/deliveries/operations/deliveryList'
+import { storedNotifications } from '@paylog/webhooks/deliveries/operations/paymentStreams'
 import { messageOf } from '../command.ts'
 import type { System } from '../system.ts'
 

@@ -1,6 +1,7 @@
 // The log and the providers, for commands that call providers about payments.
+
+import type { Workflow } from '@paylog/commands/context'
 import { recordedId } from '@paylog/domain/fields'
-import type { Workflow } from '@paylog/workflows/context'
 import { OpsError, UsageError } from '../command.ts'
 import { count, value } from '../options.ts'
 import type { System } from '../system.ts'

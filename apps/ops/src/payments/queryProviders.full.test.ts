@@ -1,9 +1,9 @@
 // Payments are checked a few at a time, in order, and no longer after repeated failures.
 import { setImmediate as tick } from 'node:timers/promises'
+import type { Workflow } from '@paylog/commands/context'
 import { type IntentRef, type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { waitFor } from '@paylog/testing/waitFor'
-import type { Workflow } from '@paylog/workflows/context'
 import t from 'tap'
 import { paymentsHarness } from '../testing/paymentsHarness.ts'
 import { queryProviders, type ReconcileResult } from './queryProviders.ts'

@@ -1,14 +1,14 @@
 // Queries the providers about many payments, a few at a time.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DomainError } from '@paylog/domain/errors'
-import type { EventMetadata } from '@paylog/domain/events'
-import { withPriority } from '@paylog/providers/pacing'
-import type { Workflow } from '@paylog/workflows/context'
+import type { Workflow } from '@paylog/commands/context'
 import {
   type Reconciliation,
   type Finding as ReconciliationFinding,
   reconcilePayment,
-} from '@paylog/workflows/payments/reconcilePayment'
+} from '@paylog/commands/payments/reconcilePayment'
+import { DomainError } from '@paylog/domain/errors'
+import type { EventMetadata } from '@paylog/domain/events'
+import { withPriority } from '@paylog/providers/pacing'
 import { pMapIterable } from 'p-map'
 
 /** `stateless`: the provider keeps nothing that could be queried. */

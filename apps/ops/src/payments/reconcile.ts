@@ -1,8 +1,9 @@
 // `payments reconcile`: compares payments with their providers and records missed changes.
+
+import type { Workflow } from '@paylog/commands/context'
 import { isCreateRejected } from '@paylog/domain/payments/providerCall'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import type { Workflow } from '@paylog/workflows/context'
 import { operatorMetadata } from '../auditTrail.ts'
 import { messageOf, OpsError } from '../command.ts'
 import { defineCommand, type Result, type Run } from '../defineCommand.ts'

@@ -1,10 +1,10 @@
 // `payments refund` gives money back.
 import { createHash, randomUUIDv7 } from 'node:crypto'
+import { refundPayment } from '@paylog/commands/payments/refundPayment'
 import { derivedId } from '@paylog/domain/derivedId'
 import { RefundReason } from '@paylog/domain/payments/events'
 import { existingPayment } from '@paylog/domain/payments/payment'
 import { type RefundResource, refundResource } from '@paylog/domain/payments/refunds'
-import { refundPayment } from '@paylog/workflows/payments/refundPayment'
 import { operatorMetadata } from '../auditTrail.ts'
 import { UsageError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'

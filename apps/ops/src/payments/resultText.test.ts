@@ -1,7 +1,7 @@
+import type { Reconciliation } from '@paylog/commands/payments/reconcilePayment'
 import { existingPayment, type Payment } from '@paylog/domain/payments/payment'
 import { created, fold, initiated } from '@paylog/domain/payments/testing/paymentFixture'
 import type { IntentSnapshot } from '@paylog/providers/provider'
-import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import t from 'tap'
 import type { ReconcileResult } from './queryProviders.ts'
 import { isRemarkable, resultJson, resultText } from './resultText.ts'

@@ -1,7 +1,8 @@
 // Prints one result of a reconciliation, as text and as JSON.
+
+import type { Reconciliation } from '@paylog/commands/payments/reconcilePayment'
 import { currencyExponent } from '@paylog/domain/currency'
 import type { IntentSnapshot } from '@paylog/providers/provider'
-import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import type { Finding, ReconcileResult } from './queryProviders.ts'
 
 /** Whether the result is printed: not when everything is as recorded. */

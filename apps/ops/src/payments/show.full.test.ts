@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readPaymentEvents } from '@paylog/commands/payments/readPayment'
 import { attentionOf } from '@paylog/domain/payments/attention'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentFold } from '@paylog/domain/payments/fold'
@@ -8,7 +9,6 @@ import { PaymentResource, paymentResource } from '@paylog/domain/payments/resour
 import { randomStreams } from '@paylog/domain/payments/testing/paymentArbitraries'
 import { at, eventsAfter, fold, notifies } from '@paylog/domain/payments/testing/paymentFixture'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { readPaymentEvents } from '@paylog/workflows/payments/readPayment'
 import t from 'tap'
 import { OpsError, UsageError } from '../command.ts'
 import { paymentsHarness } from '../testing/paymentsHarness.ts'

@@ -1,11 +1,12 @@
 // `payments show`: prints the state, the history and the webhooks of a payment, now or as of a time.
+
+import { paymentAfter, readPaymentEvents } from '@paylog/commands/payments/readPayment'
 import { attentionOf } from '@paylog/domain/payments/attention'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { eventsUntil, paymentHistory } from '@paylog/domain/payments/history'
 import { type Recorded, UnreadableEventError } from '@paylog/event-store/codec/codec'
 import { closedKeys, type DataKeys } from '@paylog/event-store/codec/dataKeys'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import { paymentAfter, readPaymentEvents } from '@paylog/workflows/payments/readPayment'
 import { messageOf, OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { time } from '../options.ts'

@@ -1,11 +1,12 @@
 // The webhooks of a payment in `payments show`, on a real log, database and worker.
-import type { StreamDelivery } from '@paylog/deliveries/operations/deliveryList'
-import { eventSamples } from '@paylog/deliveries/testing/paymentFixture'
+
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
+import type { StreamDelivery } from '@paylog/webhooks/deliveries/operations/deliveryList'
+import { eventSamples } from '@paylog/webhooks/testing/paymentFixture'
 import t from 'tap'
 import { runOps } from '../testing/runOps.ts'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'

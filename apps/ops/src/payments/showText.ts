@@ -1,10 +1,11 @@
 // A payment, its history and its deliveries as text.
-import type { StreamDelivery } from '@paylog/deliveries/operations/deliveryList'
+
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentTimeline } from '@paylog/domain/payments/history'
 import type { PaymentResource } from '@paylog/domain/payments/resource'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { table } from '@paylog/runtime/process/table'
+import type { StreamDelivery } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import type { PaymentDelivery } from './paymentDeliveries.ts'
 
 /** A table of time, event, resulting status and actor. Each row is followed by its cause and by its deliveries. */

@@ -7,8 +7,8 @@ import {
   erasureDeed,
   type Findings,
   findPerson,
-} from '@paylog/operator-routes/privacy/erase'
-import type { ScanProgress } from '@paylog/operator-routes/privacy/personTraces'
+} from '@paylog/administration/privacy/erase'
+import type { ScanProgress } from '@paylog/administration/privacy/personTraces'
 import { operatorMetadata } from '../auditTrail.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { flag } from '../options.ts'

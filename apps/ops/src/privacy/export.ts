@@ -1,10 +1,11 @@
 // `privacy export`: all that is known of a person, for them.
-import { deliveriesOfStreams } from '@paylog/deliveries/operations/deliveriesOfStreams'
+
+import { type Erasing, findPerson, type Person } from '@paylog/administration/privacy/erase'
 import { paymentEvents } from '@paylog/domain/payments/events'
 import { sealedKeyword } from '@paylog/domain/personalData'
 import type { Recorded } from '@paylog/event-store/codec/codec'
-import { type Erasing, findPerson, type Person } from '@paylog/operator-routes/privacy/erase'
 import { projections } from '@paylog/projections/registry'
+import { deliveriesOfStreams } from '@paylog/webhooks/deliveries/operations/deliveriesOfStreams'
 import { defineCommand } from '../defineCommand.ts'
 import { writeNewFile } from '../files.ts'
 import { text } from '../options.ts'

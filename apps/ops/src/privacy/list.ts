@@ -1,6 +1,7 @@
 // `privacy list`: the erasures in the log.
+
+import { type Erasure, listErasures } from '@paylog/administration/privacy/listErasures'
 import { closedKeys } from '@paylog/event-store/codec/dataKeys'
-import { type Erasure, listErasures } from '@paylog/operator-routes/privacy/listErasures'
 import { defineCommand } from '../defineCommand.ts'
 
 export const privacyList = defineCommand({

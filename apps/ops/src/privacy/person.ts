@@ -1,7 +1,8 @@
 // Whom a command is about, and what it opens.
+
+import type { Erasing, Person } from '@paylog/administration/privacy/erase'
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
-import type { Erasing, Person } from '@paylog/operator-routes/privacy/erase'
 import type { Subject } from '@paylog/privacy/dataKeys'
 import { messageOf, OpsError, UsageError } from '../command.ts'
 import { type ReadOptions, text } from '../options.ts'

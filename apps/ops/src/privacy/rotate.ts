@@ -1,9 +1,10 @@
 // `privacy rotate`: wraps the keys of personal data with another master key.
-import { loadConfig } from '@paylog/config/environment'
+
 import { openLookupHash } from '@paylog/privacy/lookupSecret'
 import { masterKeysOf } from '@paylog/privacy/masterKeys'
 import { countOutdated, rotateKeys } from '@paylog/privacy/rotateKeys'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
+import { loadConfig } from '@paylog/runtime/config/environment'
 import { Type } from 'typebox'
 import { defineCommand } from '../defineCommand.ts'
 

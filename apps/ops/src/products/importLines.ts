@@ -1,11 +1,12 @@
 // Imports lines, several at once, with the same result as one after the other.
+
+import type { Workflow } from '@paylog/commands/context'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { ProductEvent } from '@paylog/domain/products/events'
 import { addProduct, type ProductState, productFold, recordContent } from '@paylog/domain/products/product'
 import type { Line } from '@paylog/event-store/export/lines'
 import { productStream } from '@paylog/event-store/streamName'
-import type { Workflow } from '@paylog/workflows/context'
 import { pMapIterable } from 'p-map'
 import { type ProductLine, readProductLine } from './productLine.ts'
 

@@ -1,10 +1,5 @@
 // `sandbox …`: what the provider of a sandbox payment reports, or its payer does.
-import { loadConfig } from '@paylog/config/environment'
-import { commaList, port, text } from '@paylog/config/kinds'
-import type { Payment } from '@paylog/domain/payments/payment'
-import { ProviderError } from '@paylog/providers/provider'
-import { createPostgresMemory } from '@paylog/providers/sandbox/postgresMemory'
-import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
+
 import {
   approvePayment,
   disputePayment,
@@ -16,7 +11,13 @@ import {
   SettlementError,
   settlements,
   settlePayment,
-} from '@paylog/workflows/payments/settlement'
+} from '@paylog/commands/payments/settlement'
+import type { Payment } from '@paylog/domain/payments/payment'
+import { ProviderError } from '@paylog/providers/provider'
+import { createPostgresMemory } from '@paylog/providers/sandbox/postgresMemory'
+import { loadConfig } from '@paylog/runtime/config/environment'
+import { commaList, port, text } from '@paylog/runtime/config/kinds'
+import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
 import { Type } from 'typebox'
 import { OpsError, UsageError } from '../command.ts'
 import { defineCommand, type Result, type Run } from '../defineCommand.ts'

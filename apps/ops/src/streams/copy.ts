@@ -1,9 +1,9 @@
 // `streams copy`: copies the log to another event store, compares both, and moves the checkpoints.
 import { restartTree } from '@paylog/audit-log/treeWriter'
-import { BadVariable } from '@paylog/config/kinds'
 import type { LogCheckpoint } from '@paylog/domain/events'
 import { parseConnectionString, withoutCredentials } from '@paylog/event-store/connection/connectionString'
 import { type CopyProgress, type CopyResult, copyLog } from '@paylog/event-store/copy-log/copyLog'
+import { BadVariable } from '@paylog/runtime/config/kinds'
 import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import { NIL } from 'uuid'
 import { OpsError, UsageError } from '../command.ts'

@@ -1,6 +1,6 @@
 // GET /admin/events and `streams export` have the same lines, byte for byte.
 import { readFileSync } from 'node:fs'
-import { operatorHarness } from '@paylog/operator-routes/testing/operatorHarness'
+import { operatorHarness } from '@paylog/administration/testing/operatorHarness'
 import t from 'tap'
 import { exportHarness } from '../testing/exportHarness.ts'
 

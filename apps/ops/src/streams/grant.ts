@@ -1,6 +1,7 @@
 // `streams grant`: creates the EventStoreDB user of the apps.
-import { loadConfig } from '@paylog/config/environment'
+
 import { allowLogUser } from '@paylog/event-store/connection/logUser'
+import { loadConfig } from '@paylog/runtime/config/environment'
 import { Type } from 'typebox'
 import { OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'

@@ -1,5 +1,6 @@
 // A log with payments in the states that a test needs.
 import { randomUUID } from 'node:crypto'
+import { openPayment } from '@paylog/commands/payments/openPayment'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
@@ -10,7 +11,6 @@ import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness
 import type { Provider } from '@paylog/providers/provider'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import { paymentFields } from '@paylog/testing/paymentFields'
-import { openPayment } from '@paylog/workflows/payments/openPayment'
 import type { Test } from 'tap'
 
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }

@@ -1,7 +1,8 @@
 // `webhooks backfill`: creates the deliveries that an endpoint never got.
-import { type BackfillResult, backfill } from '@paylog/deliveries/operations/backfill'
-import { deliveryVariables } from '@paylog/deliveries/variables'
+
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
+import { type BackfillResult, backfill } from '@paylog/webhooks/deliveries/operations/backfill'
+import { deliveryVariables } from '@paylog/webhooks/deliveries/variables'
 import { loadWithEndpoints, type WebhookEndpoint, withoutSigningSecrets } from '@paylog/webhooks/endpoints/endpoints'
 import { Type } from 'typebox'
 import { OpsError } from '../command.ts'

@@ -1,5 +1,5 @@
 // Texts of the webhooks commands.
-import { listEndpoints } from '@paylog/deliveries/operations/endpointList'
+import { listEndpoints } from '@paylog/webhooks/deliveries/operations/endpointList'
 import type { Pool } from '../system.ts'
 
 export const deliveriesText = (count: number) => (count === 1 ? '1 delivery' : `${count} deliveries`)

@@ -1,4 +1,4 @@
-// `webhooks enable`, without a worker: delivering.full.test.ts of packages/operator-routes has what it then sends.
+// `webhooks enable`, without a worker: delivering.full.test.ts of packages/administration has what it then sends.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { webhooksHarness } from '../testing/webhooksHarness.ts'

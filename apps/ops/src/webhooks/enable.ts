@@ -1,6 +1,6 @@
 // `webhooks enable`: sends to a paused endpoint again.
-import { listEndpoints } from '@paylog/deliveries/operations/endpointList'
-import { type EnabledEndpoint, enableEndpoint } from '@paylog/deliveries/operations/redelivery'
+import { listEndpoints } from '@paylog/webhooks/deliveries/operations/endpointList'
+import { type EnabledEndpoint, enableEndpoint } from '@paylog/webhooks/deliveries/operations/redelivery'
 import { OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { deliveriesText, unknownEndpoint } from './deliveriesText.ts'

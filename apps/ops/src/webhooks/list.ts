@@ -1,12 +1,13 @@
 // `webhooks list`: shows the state of the endpoints and the newest deliveries.
+
+import { table } from '@paylog/runtime/process/table'
 import {
   type ListedDelivery,
   listDeliveries,
   listedStatuses,
   listSettings,
-} from '@paylog/deliveries/operations/deliveryList'
-import { type ListedEndpoint, listEndpoints, maxCounted } from '@paylog/deliveries/operations/endpointList'
-import { table } from '@paylog/runtime/process/table'
+} from '@paylog/webhooks/deliveries/operations/deliveryList'
+import { type ListedEndpoint, listEndpoints, maxCounted } from '@paylog/webhooks/deliveries/operations/endpointList'
 import { defineCommand } from '../defineCommand.ts'
 import { count, oneOf, text, withDefault } from '../options.ts'
 

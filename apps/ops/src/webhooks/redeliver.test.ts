@@ -1,6 +1,6 @@
-// `webhooks redeliver` of ids, without a worker: delivering.full.test.ts of packages/operator-routes has what it then sends.
+// `webhooks redeliver` of ids, without a worker: delivering.full.test.ts of packages/administration has what it then sends.
 import { randomUUID } from 'node:crypto'
-import { recordedDeeds } from '@paylog/workflows/testing/recordedDeeds'
+import { recordedDeeds } from '@paylog/commands/testing/recordedDeeds'
 import t from 'tap'
 import { webhooksHarness } from '../testing/webhooksHarness.ts'
 

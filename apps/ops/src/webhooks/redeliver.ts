@@ -1,5 +1,7 @@
 // `webhooks redeliver`: sends deliveries again, by id or all failed ones of an endpoint.
-import { listSettings } from '@paylog/deliveries/operations/deliveryList'
+
+import type { IntendedDeed } from '@paylog/commands/auditTrail'
+import { listSettings } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import {
   type FailedRange,
   findDeliveries,
@@ -8,8 +10,7 @@ import {
   redeliver,
   redeliverAllFailed,
   redeliveryBatch,
-} from '@paylog/deliveries/operations/redelivery'
-import type { IntendedDeed } from '@paylog/workflows/auditTrail'
+} from '@paylog/webhooks/deliveries/operations/redelivery'
 import { OpsError, UsageError } from '../command.ts'
 import { defineCommand, type Result, type Run } from '../defineCommand.ts'
 import { flag, text, time } from '../options.ts'

@@ -1,7 +1,8 @@
 // `webhooks start`: decides where the worker goes on when it cannot know that itself.
-import { restartWorker } from '@paylog/deliveries/subscriptions/restart'
+
 import type { LogCheckpoint } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
+import { restartWorker } from '@paylog/webhooks/deliveries/subscriptions/restart'
 import { OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { readNumber, required, value } from '../options.ts'

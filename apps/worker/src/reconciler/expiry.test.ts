@@ -1,4 +1,3 @@
-import { createFakeProvider, fails, passes } from '@paylog/deliveries/testing/fakeProvider'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { createPace } from '@paylog/providers/pacing'
 import { type IntentRef, ProviderError, type WithKey } from '@paylog/providers/provider'
@@ -6,6 +5,7 @@ import { withRetries } from '@paylog/providers/retries'
 import { withTimeLimit } from '@paylog/providers/timeLimit'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
+import { createFakeProvider, fails, passes } from '@paylog/webhooks/testing/fakeProvider'
 import t from 'tap'
 import { createReconcilerHarness } from '../testing/reconcilerHarness.ts'
 

@@ -1,7 +1,8 @@
 // The log line about the expiry of a payment: what became of it, not what was asked for.
+
+import type { EndedCall } from '@paylog/commands/payments/intentCalls'
 import { existingPayment } from '@paylog/domain/payments/payment'
 import type { Logger } from '@paylog/runtime/telemetry/log'
-import type { EndedCall } from '@paylog/workflows/payments/intentCalls'
 
 /** @param ended nothing is logged without events: then nothing has happened */
 export function logExpiry(log: Logger, { state, events }: EndedCall, ids: Readonly<Record<string, string>>): void {

@@ -1,5 +1,5 @@
-import { eventSamples, recordedEvent } from '@paylog/deliveries/testing/paymentFixture'
 import { waitFor } from '@paylog/testing/waitFor'
+import { eventSamples, recordedEvent } from '@paylog/webhooks/testing/paymentFixture'
 import t from 'tap'
 import { at, event, followUpsHarness, none, stream, tiedReport } from '../testing/followUpsHarness.ts'
 import type { FollowUp, FollowUps } from './followUps.ts'

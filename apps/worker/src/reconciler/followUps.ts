@@ -1,5 +1,6 @@
 // The reconciler's list of follow-ups: taken with a lease, returned with their next times, updated from the log.
 
+import type { Recorded } from '@paylog/event-store/codec/codec'
 import {
   type CheckpointMove,
   followUpsSubscription,
@@ -7,9 +8,8 @@ import {
   moveParameters,
   readCheckpoint,
   StaleCheckpointError,
-} from '@paylog/deliveries/subscriptions/checkpoint'
-import { toPostgresText } from '@paylog/deliveries/tables/recordDeliveries'
-import type { Recorded } from '@paylog/event-store/codec/codec'
+} from '@paylog/webhooks/deliveries/subscriptions/checkpoint'
+import { toPostgresText } from '@paylog/webhooks/deliveries/tables/recordDeliveries'
 import type { Pool } from 'pg'
 import type { CheckTimes, ReconcilePlan } from './plan.ts'
 

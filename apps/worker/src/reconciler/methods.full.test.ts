@@ -1,11 +1,12 @@
 // Follow-ups of notifications about saved methods.
+
+import { receiveNotification } from '@paylog/commands/notifications/notifications'
+import { paymentMethodId } from '@paylog/commands/payment-methods/savedMethod'
 import { addPaymentMethod, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream, providerEventStream } from '@paylog/event-store/streamName'
 import { connect } from '@paylog/providers/testing/providerHarness'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
-import { receiveNotification } from '@paylog/workflows/notifications'
-import { paymentMethodId } from '@paylog/workflows/payment-methods/savedMethod'
 import t from 'tap'
 import { createReconcilerHarness } from '../testing/reconcilerHarness.ts'
 

@@ -1,9 +1,9 @@
-import { eventSamples } from '@paylog/deliveries/testing/paymentFixture'
+import type { Reconciliation } from '@paylog/commands/payments/reconcilePayment'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import type { Payment } from '@paylog/domain/payments/payment'
 import type { IntentSnapshot, Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
-import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
+import { eventSamples } from '@paylog/webhooks/testing/paymentFixture'
 import t from 'tap'
 import type { FollowUp } from './followUps.ts'
 import {

@@ -1,9 +1,10 @@
 // Plans the next look at a payment or notification after a follow-up.
+
+import type { Reconciliation } from '@paylog/commands/payments/reconcilePayment'
 import { mapFields } from '@paylog/domain/fields'
 import { isAbsorbing, openCallsOf, type Payment } from '@paylog/domain/payments/payment'
 import type { QueuedWork } from '@paylog/providers/pacing'
 import type { Provider } from '@paylog/providers/provider'
-import type { Reconciliation } from '@paylog/workflows/payments/reconcilePayment'
 import type { FollowUp, NextCheck } from './followUps.ts'
 import { unknownOutcomeMs } from './plan.ts'
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { createFakeProvider, fails, passes } from '@paylog/deliveries/testing/fakeProvider'
-import { eventSamples } from '@paylog/deliveries/testing/paymentFixture'
 import { notificationFold } from '@paylog/domain/providerEvents'
 import { newStream } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { waitFor } from '@paylog/testing/waitFor'
+import { createFakeProvider, fails, passes } from '@paylog/webhooks/testing/fakeProvider'
+import { eventSamples } from '@paylog/webhooks/testing/paymentFixture'
 import t from 'tap'
 import { createReconcilerHarness } from '../testing/reconcilerHarness.ts'
 

@@ -1,8 +1,8 @@
-import { createFakeProvider, fails, passes } from '@paylog/deliveries/testing/fakeProvider'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
+import { createFakeProvider, fails, passes } from '@paylog/webhooks/testing/fakeProvider'
 import t from 'tap'
 import { createReconcilerHarness, reconcileAfterMs } from '../testing/reconcilerHarness.ts'
 

@@ -1,5 +1,5 @@
-import { eventSamples, recordedEvent } from '@paylog/deliveries/testing/paymentFixture'
 import type { NonStatusEvent } from '@paylog/domain/payments/duplicates'
+import { eventSamples, recordedEvent } from '@paylog/webhooks/testing/paymentFixture'
 import t from 'tap'
 import { planOf, type ReconciledEvent, type ReconcilePlan } from './plan.ts'
 

@@ -1,12 +1,12 @@
 // The reconciler: one worker keeps the list of follow-ups up to date with the log, and every worker handles its entries.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { followUpsSubscription } from '@paylog/deliveries/subscriptions/checkpoint'
-import { type LogReader, startReader } from '@paylog/deliveries/subscriptions/exclusiveSubscription'
 import type { LogCheckpoint } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { Provider } from '@paylog/providers/provider'
 import type { Logger } from '@paylog/runtime/telemetry/log'
+import { followUpsSubscription } from '@paylog/webhooks/deliveries/subscriptions/checkpoint'
+import { type LogReader, startReader } from '@paylog/webhooks/deliveries/subscriptions/exclusiveSubscription'
 import type { Pool } from 'pg'
 import type { TrustedClock } from '../trustedClock.ts'
 import { createFollowUpHandler, type FollowUpHandler } from './followUpHandler.ts'

@@ -1,6 +1,6 @@
-import { workerDatabase } from '@paylog/deliveries/testing/workerDatabase'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
+import { workerDatabase } from '@paylog/webhooks/testing/workerDatabase'
 import t, { type Test } from 'tap'
 import { measureReconciler } from './reconcilerMetrics.ts'
 

@@ -1,6 +1,6 @@
-import { StaleCheckpointError } from '@paylog/deliveries/subscriptions/checkpoint'
-import { eventSamples, recordedEvent } from '@paylog/deliveries/testing/paymentFixture'
 import { positionAt } from '@paylog/testing/positionAt'
+import { StaleCheckpointError } from '@paylog/webhooks/deliveries/subscriptions/checkpoint'
+import { eventSamples, recordedEvent } from '@paylog/webhooks/testing/paymentFixture'
 import t from 'tap'
 import { event, followUpsHarness, hour, none, stream, tiedReport } from '../testing/followUpsHarness.ts'
 

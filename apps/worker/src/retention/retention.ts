@@ -1,7 +1,5 @@
 // Ends the retention of provider bodies and client secrets: destroys the keys of the days that are no longer kept.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { followUpsSubscription, readCheckpoint } from '@paylog/deliveries/subscriptions/checkpoint'
-import { streamPrefixes } from '@paylog/deliveries/subscriptions/exclusiveSubscription'
 import { derivedId } from '@paylog/domain/derivedId'
 import { type ErasureEvent, erasureFold } from '@paylog/domain/erasures'
 import { paymentFold } from '@paylog/domain/payments/fold'
@@ -12,6 +10,8 @@ import { type BucketKind, expiredBuckets } from '@paylog/privacy/buckets'
 import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { Logger } from '@paylog/runtime/telemetry/log'
+import { followUpsSubscription, readCheckpoint } from '@paylog/webhooks/deliveries/subscriptions/checkpoint'
+import { streamPrefixes } from '@paylog/webhooks/deliveries/subscriptions/exclusiveSubscription'
 import type { Pool } from 'pg'
 import type { TrustedClock } from '../trustedClock.ts'
 

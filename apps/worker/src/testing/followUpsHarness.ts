@@ -1,11 +1,11 @@
 // The list of follow-ups in a database, fed with events by the test.
 
-import { recordedEvent } from '@paylog/deliveries/testing/paymentFixture'
-import { workerDatabase } from '@paylog/deliveries/testing/workerDatabase'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { matchList } from '@paylog/testing/assertions'
 import { positionAt } from '@paylog/testing/positionAt'
+import { recordedEvent } from '@paylog/webhooks/testing/paymentFixture'
+import { workerDatabase } from '@paylog/webhooks/testing/workerDatabase'
 import type { Test } from 'tap'
 import { createFollowUps } from '../reconciler/followUps.ts'
 import { createReconcilePlanner } from '../reconciler/reconciler.ts'

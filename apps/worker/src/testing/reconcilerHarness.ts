@@ -1,8 +1,5 @@
 // The reconciler on a real event store and database, with a clock that the test can advance.
 
-import { migrateWebhooks } from '@paylog/deliveries/migrate'
-import { followUpsSubscription, readCheckpoint } from '@paylog/deliveries/subscriptions/checkpoint'
-import { recordPayments } from '@paylog/deliveries/testing/paymentFixture'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import type { StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
@@ -10,6 +7,9 @@ import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
+import { migrateWebhooks } from '@paylog/webhooks/deliveries/migrate'
+import { followUpsSubscription, readCheckpoint } from '@paylog/webhooks/deliveries/subscriptions/checkpoint'
+import { recordPayments } from '@paylog/webhooks/testing/paymentFixture'
 import type { Test } from 'tap'
 import { startReconciler } from '../reconciler/reconciler.ts'
 import { createTrustedClock } from '../trustedClock.ts'

@@ -1,5 +1,5 @@
 // Connection strings: those of one node and of a cluster, what is wrong with the others, and removal of credentials.
-import { loadConfig } from '@paylog/config/environment'
+import { loadConfig } from '@paylog/runtime/config/environment'
 import t from 'tap'
 import { Type } from 'typebox'
 import { connectionString, parseConnectionString, withoutCredentials } from './connectionString.ts'

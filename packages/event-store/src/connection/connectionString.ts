@@ -1,6 +1,6 @@
 // Reads connection strings of the event store, for every variable and option that holds one.
 import { accessSync, constants } from 'node:fs'
-import { BadVariable, readBy } from '@paylog/config/kinds'
+import { BadVariable, readBy } from '@paylog/runtime/config/kinds'
 
 /** A node of the event store, as `host:port`. */
 export type Endpoint = string

@@ -1,7 +1,7 @@
 // Authorize.Net's plugin: variables, receiver docs, and notification format.
 // https://developer.authorize.net/api/reference/features/webhooks.html
 
-import { commaList, integer, origin, text } from '@paylog/config/kinds'
+import { commaList, integer, origin, text } from '@paylog/runtime/config/kinds'
 import { Type } from 'typebox'
 import {
   definePlugin,

@@ -1,6 +1,6 @@
 // PayPal's plugin: variables, receiver docs, and notification format. https://developer.paypal.com/api/rest/webhooks/rest/
 
-import { commaList, integer, origin, text } from '@paylog/config/kinds'
+import { commaList, integer, origin, text } from '@paylog/runtime/config/kinds'
 import { Type } from 'typebox'
 import {
   definePlugin,

@@ -1,5 +1,5 @@
 // The sandbox's plugin. Its notifications have the generic shape of interface section 6.1.
-import { bool, commaList, url } from '@paylog/config/kinds'
+import { bool, commaList, url } from '@paylog/runtime/config/kinds'
 import { Type } from 'typebox'
 import { genericName, genericNames, genericSubscription } from '../genericEvent.ts'
 import { definePlugin, type NotificationFormat, testIdOf } from '../providerPlugin.ts'

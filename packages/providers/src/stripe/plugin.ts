@@ -1,6 +1,6 @@
 // Stripe's plugin: variables, receiver docs, and notification format. https://docs.stripe.com/api/events/object
 
-import { commaList, integer, origin, text } from '@paylog/config/kinds'
+import { commaList, integer, origin, text } from '@paylog/runtime/config/kinds'
 import { Type } from 'typebox'
 import {
   definePlugin,

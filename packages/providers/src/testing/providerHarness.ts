@@ -1,5 +1,5 @@
 // Test support: the adapters connected to fake providers, and simulated notifications.
-import { loadConfig } from '@paylog/config/environment'
+import { loadConfig } from '@paylog/runtime/config/environment'
 import type { Test } from 'tap'
 import { Type } from 'typebox'
 import { createPace } from '../pacing.ts'

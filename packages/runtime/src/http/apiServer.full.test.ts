@@ -1,7 +1,7 @@
-import { loadConfig } from '@paylog/config/environment'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { Type } from 'typebox'
+import { loadConfig } from '../config/environment.ts'
 import { apiHarness } from '../testing/apiHarness.ts'
 import { sendRaw } from '../testing/rawClient.ts'
 import { apiVariables } from './apiServer.ts'

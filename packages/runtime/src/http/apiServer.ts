@@ -1,7 +1,8 @@
 // Serves an API: connection and request limits, operator endpoints (health, metrics), and shutdown.
-import { integer, isOrigin, listOf, matching, port, text, url } from '@paylog/config/kinds'
+
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { type StaticDecode, Type } from 'typebox'
+import { integer, isOrigin, listOf, matching, port, text, url } from '../config/kinds.ts'
 import { limitOperators, limitRequests, limitVariables } from '../limits/limits.ts'
 import { countRequests } from '../limits/requestCounts.ts'
 import type { Health } from '../process/health.ts'

@@ -1,7 +1,8 @@
 // The session of the console from a cookie of the identity backend, where both are below one domain.
-import { presentedCredentials } from '@paylog/identity/credentials'
+
 import { parseCookie } from 'cookie'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { presentedCredentials } from './credentials.ts'
 
 /** RFC 6265: a token. */
 export const cookieName = /^[\w!#$%&'*+.^`|~-]+$/

@@ -1,8 +1,8 @@
 // Keys for rate limits per credential, and the limit of invalid credentials per client address.
 import { hash } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
-import { presentedCredentials } from '@paylog/identity/credentials'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { presentedCredentials } from '../http/credentials.ts'
 import { clientNetwork } from '../http/networks.ts'
 import { recentKeys } from '../process/recentKeys.ts'
 import { type CountRequests, setLimitHeaders, throwRateLimited } from './requestCounts.ts'

@@ -1,9 +1,9 @@
 // Rate limits per caller, and load shedding.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { durationMs, integer } from '@paylog/config/kinds'
 import { DomainError } from '@paylog/domain/errors'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { type StaticDecode, Type } from 'typebox'
+import { durationMs, integer } from '../config/kinds.ts'
 import { clientNetwork } from '../http/networks.ts'
 import { keysOfRequest, limitUnauthenticated } from './credentialLimits.ts'
 import { type CountRequests, type RequestCount, setLimitHeaders, throwRateLimited } from './requestCounts.ts'

@@ -1,8 +1,8 @@
 // Starts an app, and stops its parts in reverse order.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ConfigError, loadConfig } from '@paylog/config/environment'
-import { durationMs, oneOf } from '@paylog/config/kinds'
 import { type StaticDecode, Type } from 'typebox'
+import { ConfigError, loadConfig } from '../config/environment.ts'
+import { durationMs, oneOf } from '../config/kinds.ts'
 import { databaseAdvice } from '../postgres/databaseErrors.ts'
 import { createLog, type Logger, withoutUrlSecrets } from '../telemetry/log.ts'
 import { startTracing } from '../telemetry/tracing.ts'

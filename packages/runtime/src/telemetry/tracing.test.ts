@@ -1,8 +1,9 @@
 // biome-ignore-all lint/style/noProcessEnv: the SDK reads the environment by itself.
-import { ConfigError } from '@paylog/config/environment'
+
 import { startFakeTraceCollector } from '@paylog/testing/fakeTraceCollector'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
+import { ConfigError } from '../config/environment.ts'
 import { isTracing, tracer } from './spans.ts'
 import { startTracing } from './tracing.ts'
 

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api'
 import type { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
-import { ConfigError, loadConfig } from '@paylog/config/environment'
-import { bool, oneOf, text, url } from '@paylog/config/kinds'
 import { type StaticDecode, Type } from 'typebox'
+import { ConfigError, loadConfig } from '../config/environment.ts'
+import { bool, oneOf, text, url } from '../config/kinds.ts'
 import type { Logger } from './log.ts'
 
 /** The SDK itself reads all other OpenTelemetry variables (sampler, batches, timeout, certificates). */

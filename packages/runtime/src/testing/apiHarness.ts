@@ -1,8 +1,9 @@
 // Runs an API in the test's process, the way the apps serve it.
-import { loadConfig } from '@paylog/config/environment'
+
 import type { FastifyPluginAsync } from 'fastify'
 import type { Test } from 'tap'
 import { Type } from 'typebox'
+import { loadConfig } from '../config/environment.ts'
 import { apiVariables, serveApi } from '../http/apiServer.ts'
 import { createHealth } from '../process/health.ts'
 import { createLog } from '../telemetry/log.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { chatServices } from '../chat/chatServices.ts'
+import { chatServices } from '../messages/chat/chatServices.ts'
 import { decodeEndpoints } from './endpoints.ts'
 
 const indexed = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://example.com/1' }

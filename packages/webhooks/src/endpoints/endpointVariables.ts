@@ -1,9 +1,10 @@
 // The variables of webhook endpoints, and those that would have no effect.
-import { bool, integer, oneOf, parsed } from '@paylog/config/kinds'
+
 import { parseDurationMs } from '@paylog/domain/duration'
+import { bool, integer, oneOf, parsed } from '@paylog/runtime/config/kinds'
 import { Type } from 'typebox'
-import { chatServices } from '../chat/chatServices.ts'
-import { signingKey } from '../signing.ts'
+import { chatServices } from '../messages/chat/chatServices.ts'
+import { signingKey } from '../messages/signing.ts'
 import { endpointUrl, endpointUrlRule } from './endpointUrl.ts'
 import { isPattern } from './patterns.ts'
 

@@ -1,10 +1,11 @@
 // Decodes the configured webhook endpoints from the environment.
-import { decodeVariables, loadConfig, readVariableFiles } from '@paylog/config/environment'
+
 import { providerNames } from '@paylog/domain/providerEvents'
+import { decodeVariables, loadConfig, readVariableFiles } from '@paylog/runtime/config/environment'
 import type { StaticDecode, TObject } from 'typebox'
-import { canonicalNames } from '../canonicalNames.ts'
-import { formatByHost, type WebhookFormat } from '../chat/chatServices.ts'
-import { isLegacyFamily } from '../notifications.ts'
+import { canonicalNames } from '../messages/canonicalNames.ts'
+import { formatByHost, type WebhookFormat } from '../messages/chat/chatServices.ts'
+import { isLegacyFamily } from '../messages/notifications.ts'
 import {
   CommonVariables,
   EnabledVariable,

@@ -1,5 +1,5 @@
 // What the tests of all chat services need to know of each.
-import type { ChatService } from '../chat/chatServices.ts'
+import type { ChatService } from '../messages/chat/chatServices.ts'
 
 type ChatSample = {
   /** Of an endpoint. */

@@ -1,8 +1,8 @@
 // Sample events that lead to webhooks, and endpoints that receive them.
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { decodeEndpoints, type WebhookEndpoint } from '../endpoints/endpoints.ts'
-import { type Outbound, outboundMessages, type SourceEvent } from '../outbound.ts'
-import { type NamedFacts, webhookFacts } from '../webhookFacts.ts'
+import { type Outbound, outboundMessages, type SourceEvent } from '../messages/outbound.ts'
+import { type NamedFacts, webhookFacts } from '../messages/webhookFacts.ts'
 
 export type DataOf<Type extends RecordedDomainEvent['type']> = Extract<RecordedDomainEvent, { type: Type }>['data']
 

@@ -1,6 +1,6 @@
 // Checks messages against their documented schemas.
 import { Compile, type Validator } from 'typebox/compile'
-import { messageSchemas } from '../messageSchemas.ts'
+import { messageSchemas } from '../messages/messageSchemas.ts'
 
 /** The schema without additional properties. */
 function strict(schema: object): Validator {

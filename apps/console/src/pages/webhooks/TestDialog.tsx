@@ -1,6 +1,6 @@
 // Sends a test to the endpoints, and leads to its deliveries.
 import { Autocomplete, Textarea } from '@mantine/core'
-import { canonicalNames } from '@paylog/webhooks/canonicalNames'
+import { canonicalNames } from '@paylog/webhooks/messages/canonicalNames'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'

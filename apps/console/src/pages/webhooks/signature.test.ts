@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { signingKey as keyOfWorker, webhookHeaders } from '@paylog/webhooks/signing'
+import { signingKey as keyOfWorker, webhookHeaders } from '@paylog/webhooks/messages/signing'
 import t from 'tap'
 import { signedHeaders, signingKey } from './signature.ts'
 

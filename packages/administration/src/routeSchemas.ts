@@ -1,0 +1,65 @@
+// Dependencies and schemas that the routes of all resources share.
+
+import type { Workflow } from '@paylog/commands/context'
+import type { ErrorCode } from '@paylog/domain/errors'
+import type { EventStore } from '@paylog/event-store/eventStore'
+import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
+import type { Callers } from '@paylog/runtime/http/callers'
+import { errorResponses } from '@paylog/runtime/http/openApiSchemas'
+import { ReasonHeaders } from '@paylog/runtime/http/reason'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
+import type { Projects } from '@paylog/webhooks/messages/canonical'
+import type { Pool } from 'pg'
+import type { Jobs } from './jobs/jobs.ts'
+import type { System } from './system/system.ts'
+
+export type OperatorDependencies = {
+  /** Of the owner of the tables, for jobs, which open their own connections. */
+  readonly databaseUrl: string
+  /** For short queries, as the owner of the tables. */
+  readonly pool: Pool
+  readonly store: EventStore
+  /** Finds the keys of a person. */
+  readonly keys: Pick<PersonalDataKeys, 'find' | 'present'>
+  /** The enabled providers, which the caller closes. */
+  readonly openProviders: () => Promise<Workflow['providers']>
+  readonly administrator: Callers['administrator']
+  /** The configured webhook endpoints, without their signing secrets. */
+  readonly endpoints: readonly WebhookEndpoint[]
+  /** How a backfill makes deliveries, as the worker does. */
+  readonly backfills: {
+    readonly projects: Projects
+    /** How long finished deliveries are kept; 0 for ever. */
+    readonly keepMs: number
+  }
+  readonly jobs: Jobs
+  readonly system: System
+  /** Of the process; requests have their own. */
+  readonly log: Logger
+  readonly now: () => Date
+}
+
+/**
+ * The part of a route's schema that all routes for administrators share.
+ * @param codes additional errors of this route
+ */
+export const administratorSchema = (
+  tag: string,
+  operationId: string,
+  summary: string,
+  ...codes: readonly ErrorCode[]
+) => ({
+  ...errorResponses(codes),
+  tags: [tag],
+  operationId,
+  summary,
+  description: 'For administrators.',
+  security: [{ session: [] }],
+})
+
+/** As `administratorSchema`, for a route that is recorded in the audit trail before it does anything. */
+export const auditedSchema = (...[tag, operationId, summary, ...codes]: Parameters<typeof administratorSchema>) => ({
+  ...administratorSchema(tag, operationId, summary, ...codes, 'event_store_unavailable'),
+  headers: ReasonHeaders,
+})

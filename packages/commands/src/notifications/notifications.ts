@@ -1,0 +1,285 @@
+// Receives provider notifications. One that names our payment is one append to its stream: the notification and what follows
+// from it. Any other one has a separate stream; the provider is asked what it is about.
+import { DomainError, type ErrorCode } from '@paylog/domain/errors'
+import type { EventMetadata } from '@paylog/domain/events'
+import { isAppliedBefore, isForeignIntent, isIntentUndecided } from '@paylog/domain/payments/evidence'
+import type { Payment } from '@paylog/domain/payments/payment'
+import { type NotificationState, notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
+import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
+import { providerEventStream, type StreamName } from '@paylog/event-store/streamName'
+import {
+  type Provider,
+  ProviderError,
+  type ProviderNotification,
+  type SignedNotification,
+} from '@paylog/providers/provider'
+import type { Workflow } from '../context.ts'
+import { applyToMethod } from '../payment-methods/applyToMethod.ts'
+import { applyCustomerDeletion } from '../payment-methods/deletedCustomer.ts'
+import {
+  applyToPayment,
+  isAboutForeignIntent,
+  type OwnPayment,
+  ownPayment,
+  recordInPayment,
+} from '../payments/applyToPayment.ts'
+import {
+  eraseBodyOfErased,
+  type NotificationOwner,
+  ownerOfCustomer,
+  ownerOfPayment,
+  unknownOwner,
+} from './notificationOwner.ts'
+import { sharedFactIn } from './sharedFact.ts'
+
+export type IncomingNotification = Omit<SignedNotification, 'now'> & {
+  readonly provider: Provider
+  readonly requestId: string
+}
+
+export type ReceivedNotification = {
+  readonly provider_event_id: string
+  /** The error that kept a stored notification from being applied. The reconciler applies it later. */
+  readonly postponed: unknown
+}
+
+/** A verified notification. */
+type Received = {
+  readonly provider: Provider
+  readonly notification: ProviderNotification
+  readonly body: Buffer
+  readonly metadata: EventMetadata
+}
+
+/** A notification in a separate stream. */
+type Stored = LoadedState<NotificationState>
+
+/** What a notification is about that names no payment of ours, and whose data it holds. */
+type Found = {
+  readonly notification: ProviderNotification
+  readonly payment: OwnPayment | undefined
+  readonly owner: NotificationOwner
+}
+
+/**
+ * Errors that a repeated notification need not meet. It would then be recorded in its payment: a copy that was stored
+ * separately would be a second one, with webhooks of its own.
+ */
+const repeatable: ReadonlySet<ErrorCode> = new Set([
+  'event_store_unavailable',
+  'concurrent_modification',
+  'service_unavailable',
+])
+
+/**
+ * Verifies, stores and applies a notification. A repeated one changes nothing.
+ * @throws DomainError `invalid_signature`, `invalid_request`, `body_too_large`; `provider_unavailable`,
+ *   `event_store_unavailable`, `concurrent_modification` or `service_unavailable` when it could not be verified or stored, and
+ *   the provider must send it again
+ */
+export async function receiveNotification(
+  workflow: Workflow,
+  { provider, body, headers, requestId }: IncomingNotification,
+): Promise<ReceivedNotification> {
+  await verify(provider, { body, headers, now: workflow.now() })
+  const notification = provider.readNotification(body)
+  const { provider_event_id } = notification
+  const metadata = { correlationId: requestId, causationId: requestId, actor: `provider:${provider.id}`, requestId }
+  const received = { provider, notification, body, metadata }
+  let postponed: unknown
+  try {
+    if (await recordInNamedPayment(workflow, received)) return { provider_event_id, postponed }
+  } catch (error) {
+    if (error instanceof DomainError && repeatable.has(error.code)) throw error
+    postponed = error
+  }
+  const known = await workflow.store.load(streamOf(received), notificationFold)
+  if (known.state.state === 'settled') return { provider_event_id, postponed }
+  let found: Found | undefined
+  try {
+    // Before it is stored: of a person who was erased only the facts are recorded.
+    if (!postponed) found = await find(workflow, received)
+  } catch (error) {
+    postponed = error
+  }
+  const stored = await store(workflow, received, known, found?.owner ?? (await ownerOfUnfound(workflow, received)))
+  try {
+    if (found) await settle(workflow, { ...received, metadata: causedBy(stored, metadata) }, stored, found)
+  } catch (error) {
+    postponed = error
+  }
+  return { provider_event_id, postponed }
+}
+
+/**
+ * Applies a notification that was stored but not applied.
+ * @param stream the notification's own
+ * @returns false when its provider is not enabled
+ * @throws DomainError `event_store_unavailable`, `concurrent_modification`; ProviderError when a query to the provider fails
+ */
+export async function applyStoredNotification(workflow: Workflow, stream: StreamName): Promise<boolean> {
+  const events = await workflow.store.readStream(stream)
+  const first = events.find((event) => event.type === 'ProviderEventReceived')
+  const last = events.at(-1)
+  if (!first || !last) return true
+  const provider = workflow.providers.get(first.data.provider_id)
+  if (!provider) return false
+  if (first.data.body === null) return true
+  const body = Buffer.from(first.data.body)
+  const metadata = { correlationId: first.metadata.correlationId, causationId: first.id, actor: 'worker' }
+  const { revision, position } = last
+  const stored = { state: { state: events.length === 1 ? 'received' : 'settled' }, revision, position } as const
+  if (stored.state.state === 'settled') return true
+  // One without a time of its own keeps the time at which it was received.
+  const notification = { ...provider.readNotification(body), occurred_at: first.data.provider_time }
+  const received = { provider, notification, body, metadata }
+  await settle(workflow, received, stored, await find(workflow, received))
+  return true
+}
+
+async function verify(provider: Provider, notification: SignedNotification): Promise<void> {
+  try {
+    await provider.verifyNotification(notification)
+  } catch (cause) {
+    if (!(cause instanceof ProviderError)) throw cause
+    const message = 'The signature could not be verified; send the notification again'
+    throw new DomainError('provider_unavailable', message, undefined, { cause })
+  }
+}
+
+/**
+ * Most notifications name their payment, and need nothing but its stream. Whether they do must follow from the body alone:
+ * then every copy of a notification comes to the same stream, which knows the first one for ever.
+ * @returns false when the notification does not name a payment of ours, or is about another intent than the payment's
+ */
+async function recordInNamedPayment(workflow: Workflow, received: Received): Promise<boolean> {
+  const { provider, notification } = received
+  const { report, referenced_payment_id, provider_event_id } = notification
+  if (!report || referenced_payment_id === null) return false
+  const named = await ownPayment(workflow, provider, referenced_payment_id)
+  if (named && isAppliedBefore({ provider_event_id }, named.state)) return true
+  if (!named || isForeignIntent(report, named.state)) return false
+  return await recordInPayment(workflow, { ...received, body: received.body.toString() }, named)
+}
+
+/**
+ * Asks the provider for what a notification lacks, and finds what it is about.
+ * @throws DomainError `event_store_unavailable`; ProviderError when a query to the provider fails
+ */
+async function find(workflow: Workflow, { provider, notification: read }: Received): Promise<Found> {
+  const notification = (await provider.completeNotification?.(read)) ?? read
+  const payment = await findPayment(workflow, provider, notification)
+  const owner = payment ? ownerOfPayment(payment) : await ownerOfCustomer(workflow, provider, notification)
+  return { notification, payment, owner }
+}
+
+/** Whose data a notification holds while the provider cannot be asked what it is about. */
+async function ownerOfUnfound(workflow: Workflow, received: Received): Promise<NotificationOwner> {
+  const { provider, notification } = received
+  const customer = await ownerOfCustomer(workflow, provider, notification)
+  const isKnown = customer.subject !== null || customer.isErased
+  return notification.report === null && isKnown ? customer : unknownOwner(streamOf(received))
+}
+
+/**
+ * Applies a stored notification to what it is about, and records what that was. Every step is idempotent.
+ * @throws DomainError `event_store_unavailable`, `concurrent_modification`; ProviderError when a query to the provider fails
+ */
+async function settle(workflow: Workflow, received: Received, stored: Stored, found: Found): Promise<void> {
+  if (stored.state.state === 'settled') return
+  const { metadata } = received
+  const { notification, payment, owner } = found
+  const completed = { ...received, notification }
+  const settled = payment
+    ? appliedEvent(workflow, completed, await applyToPayment(workflow, completed, payment))
+    : await unmatchedEvent(workflow, completed, owner)
+  await workflow.store.handle({
+    stream: streamOf(received),
+    fold: notificationFold,
+    decide: ({ state }) => (state === 'settled' ? [] : [settled]),
+    metadata,
+    known: stored,
+    subject: owner.subject,
+    owners: owner.owners,
+  })
+  if (payment) await eraseBodyOfErased(workflow, streamOf(received), payment, metadata)
+}
+
+async function findPayment(
+  workflow: Workflow,
+  provider: Provider,
+  { report, referenced_payment_id }: ProviderNotification,
+): Promise<OwnPayment | undefined> {
+  if (!report) return undefined
+  const named = await ownPayment(workflow, provider, referenced_payment_id)
+  const isNamed = named && !isForeignIntent(report, named.state)
+  // The provider's own books decide about an intent that is not the named payment's.
+  const found = isNamed ? named : await ownPayment(workflow, provider, await provider.findPaymentId(report))
+  const payment = found ?? named
+  // The reconciler tries again, until the outcome of the create call is known.
+  if (payment && isIntentUndecided(report, payment.state))
+    throw new ProviderError('unknown', 'intent_not_recorded', 'The intent of the payment is not recorded yet')
+  return payment
+}
+
+const streamOf = ({ provider, notification }: Received) =>
+  providerEventStream(provider.id, notification.provider_event_id)
+
+/** Stores a notification in a separate stream, unless it is stored. */
+function store(
+  workflow: Workflow,
+  received: Received,
+  known: Stored,
+  owner: NotificationOwner,
+): Promise<HandledCommand<NotificationState, ProviderNotificationEvent>> {
+  return workflow.store.handle({
+    stream: streamOf(received),
+    fold: notificationFold,
+    decide: ({ state }) => (state === 'none' ? [receivedEvent(workflow, received, owner)] : []),
+    metadata: received.metadata,
+    known,
+    subject: owner.subject,
+    owners: owner.owners,
+  })
+}
+
+/** The fields that all events about a notification share. */
+function factsOf({ now }: Workflow, { provider, notification }: Received) {
+  const { provider_event_id, provider_type, generic_type, occurred_at: provider_time } = notification
+  const occurred_at = now().toISOString()
+  return { provider_id: provider.id, provider_event_id, provider_type, generic_type, provider_time, occurred_at }
+}
+
+function receivedEvent(
+  workflow: Workflow,
+  received: Received,
+  { isErased }: NotificationOwner,
+): ProviderNotificationEvent {
+  const body = isErased ? null : received.body.toString()
+  return { type: 'ProviderEventReceived', data: { ...factsOf(workflow, received), body } }
+}
+
+function appliedEvent(workflow: Workflow, received: Received, payment: Payment): ProviderNotificationEvent {
+  const { object_id, amount_cents, currency, status, report } = received.notification
+  const { payment_id, payer, project_id } = payment
+  const subject = { object_id, amount_cents, currency, status, payment_id, payer, project_id }
+  const is_foreign_intent = isAboutForeignIntent(report, payment)
+  return { type: 'ProviderEventApplied', data: { ...factsOf(workflow, received), ...subject, is_foreign_intent } }
+}
+
+async function unmatchedEvent(
+  workflow: Workflow,
+  received: Received,
+  { isErased }: NotificationOwner,
+): Promise<ProviderNotificationEvent> {
+  const { provider, notification, metadata } = received
+  const { object_id, amount_cents, currency, status, customer_id, subscription } = notification
+  const facts = { ...factsOf(workflow, received), object_id }
+  await applyCustomerDeletion(workflow, provider.id, notification, metadata)
+  const payment_method_id = await applyToMethod(workflow, provider, notification, metadata)
+  if (payment_method_id !== null) return { type: 'ProviderEventAppliedToMethod', data: { ...facts, payment_method_id } }
+  const customer_email = isErased ? null : notification.customer_email
+  const about = { amount_cents, currency, status, customer_id, customer_email, subscription: subscription ?? null }
+  const shared_fact = await sharedFactIn(workflow, received)
+  return { type: 'ProviderEventUnmatched', data: { ...facts, ...about, shared_fact } }
+}

@@ -1,0 +1,142 @@
+// GET /admin/payments/{id} with as_of: the payment and its method, folded from the events up to that time.
+import { randomUUID } from 'node:crypto'
+import type { PaymentEvent } from '@paylog/domain/payments/events'
+import { existingPayment } from '@paylog/domain/payments/payment'
+import { paymentResource } from '@paylog/domain/payments/resource'
+import { randomStreams } from '@paylog/domain/payments/testing/paymentArbitraries'
+import { at, eventsAfter, fold } from '@paylog/domain/payments/testing/paymentFixture'
+import t from 'tap'
+import { adaId, graceId } from '../testing/commandApiHarness.ts'
+import { visa } from '../testing/methodNotificationHarness.ts'
+import { paymentHistoryHarness } from '../testing/paymentHistoryHarness.ts'
+import { paymentMethodFixture, type StoredPaymentMethod } from '../testing/paymentMethodFixture.ts'
+
+const { payment, history, record, store } = await paymentHistoryHarness(t)
+/** The response for a payment with these events and no saved method. */
+function anyPayment(events: readonly PaymentEvent[]) {
+  const state = existingPayment(fold(events))
+  return { ...paymentResource(state, null), attention: state.attention.map(({ subject: _, ...entry }) => entry) }
+}
+
+const asOf = (ms: number) => `?as_of=${new Date(ms).toISOString()}`
+
+t.test('as_of at and just before every event returns the fold of the events until then [10.2-as-of]', async (t) => {
+  const payments = await Promise.all(randomStreams(5, 9).map(record))
+  const outOfOrder = payments.filter(({ events }) =>
+    events.some((each, n) => each.data.occurred_at < (events[n - 1]?.data.occurred_at ?? '')),
+  )
+  t.ok(outOfOrder.length > 1, 'some sequences have decreasing times')
+  let responses = 0
+  for (const { id, events } of payments) {
+    const times = new Set(
+      events.flatMap(({ data }) => [Date.parse(data.occurred_at) - 1, Date.parse(data.occurred_at)]),
+    )
+    for (const time of times) {
+      const later = events.findIndex(({ data }) => Date.parse(data.occurred_at) > time)
+      const past = events.slice(0, later < 0 ? events.length : later)
+      const { status, data, headers } = await payment(id, asOf(time))
+      responses++
+      if (past.length === 0) {
+        t.equal(status, 404, 'before the payment was created')
+        t.equal((await history(id, undefined, asOf(time))).status, 404)
+        continue
+      }
+      t.same([status, headers.etag, data], [200, `"${past.length - 1}"`, anyPayment(past)], `${id} ${time}`)
+      const entries = (await history(id, undefined, asOf(time))).data
+      t.same(
+        entries.map(({ data }) => data),
+        past.map(({ data }) => data),
+      )
+    }
+    const now = await payment(id)
+    t.same([now.headers.etag, now.data], [`"${events.length - 1}"`, anyPayment(events)])
+    t.same((await payment(id, '?as_of=9999-12-31T23:59:59Z')).text, now.text, 'a future time')
+    const { data } = await history(id)
+    t.same(
+      data.map(({ data }) => data),
+      events.map(({ data }) => data),
+    )
+    t.same(
+      data.map(({ status_after }) => status_after),
+      events.map((_, n) => existingPayment(fold(events.slice(0, n + 1))).status),
+    )
+  }
+  t.comment(`${responses} responses`)
+  t.ok(responses > 40)
+})
+
+/** The time of the next event of a method. */
+let methodSeconds = 0
+const methods = paymentMethodFixture(store, () => at(methodSeconds))
+const newMethod = (): StoredPaymentMethod => ({
+  id: randomUUID(),
+  provider_id: 'sandbox',
+  provider_method_id: 'pm_1',
+  provider_customer_id: 'cus_1',
+})
+function add(method: StoredPaymentMethod, seconds: number, user_id: string, alias: string): Promise<void> {
+  methodSeconds = seconds
+  return methods.add(method, { user_id, guest_email: null }, alias)
+}
+function rename(method: StoredPaymentMethod, seconds: number, alias: string): Promise<void> {
+  methodSeconds = seconds
+  return methods.rename(method, alias)
+}
+function remove(method: StoredPaymentMethod, seconds: number): Promise<void> {
+  methodSeconds = seconds
+  return methods.remove(method)
+}
+
+/** Ada's payment with this method, opened at 0 and settled at 11. */
+async function paidWith(payment_method_id: string): Promise<string> {
+  const payer = { id: adaId, type: 'user', email: 'ada@example.com' }
+  const events = eventsAfter('succeeded').map(
+    (event): PaymentEvent =>
+      event.type === 'PaymentInitiated'
+        ? { ...event, data: { ...event.data, payer, payment_method_id, is_guest_payment: false, guest_email: null } }
+        : event,
+  )
+  return (await record(events)).id
+}
+const methodAt = async (id: string, seconds: number) => (await payment(id, `?as_of=${at(seconds)}`)).data.payment_method
+const aliasAt = async (id: string, seconds: number) => (await methodAt(id, seconds))?.alias
+
+t.test('as_of shows a saved method with its alias at that time', async (t) => {
+  const method = newMethod()
+  await add(method, -5, adaId, 'Mine')
+  const id = await paidWith(method.id)
+  await rename(method, 5, 'Work')
+  await rename(method, 20, 'Old')
+  t.same(await methodAt(id, 0), { id: method.id, ...visa, alias: 'Mine' })
+  t.equal(await aliasAt(id, 4.999), 'Mine')
+  t.equal(await aliasAt(id, 5), 'Work')
+  t.equal(await aliasAt(id, 19), 'Work')
+  t.equal(await aliasAt(id, 20), 'Old')
+  t.match((await payment(id)).data, { status: 'succeeded', payment_method: { alias: 'Old' } })
+  t.equal((await payment(id, `?as_of=${at(20)}`)).headers.etag, '"2"', 'the ETag is the revision of the payment')
+})
+
+t.test('as_of shows a removed method, but not one that belongs to another owner at that time', async (t) => {
+  const method = newMethod()
+  await add(method, -5, adaId, 'Mine')
+  const id = await paidWith(method.id)
+  await remove(method, 20)
+  await add(method, 30, graceId, 'Secret')
+  t.equal(await aliasAt(id, 20), 'Mine')
+  t.equal(await aliasAt(id, 29), 'Mine')
+  t.equal(await methodAt(id, 30), null)
+  t.equal((await payment(id)).data.payment_method, null)
+})
+
+t.test('the method of a payment is null for a test method, an unknown one, and one that was saved later', async (t) => {
+  for (const none of ['pm_card_visa', randomUUID()]) {
+    const id = await paidWith(none)
+    t.match((await payment(id)).data, { payment_method_id: none, payment_method: null })
+    t.match((await payment(id, `?as_of=${at(0)}`)).data, { payment_method_id: none, payment_method: null })
+  }
+  const method = newMethod()
+  await add(method, 5, adaId, 'Late')
+  const id = await paidWith(method.id)
+  t.equal(await methodAt(id, 4), null)
+  t.equal(await aliasAt(id, 5), 'Late')
+})

@@ -1,0 +1,183 @@
+// POST /payments/{id}/cancel, /refresh and /capture change a payment that exists.
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { ErrorCode } from '@paylog/domain/errors'
+import { examplePayment } from '@paylog/domain/examples'
+import { Nullable } from '@paylog/domain/fields'
+import { PaymentResource } from '@paylog/domain/payments/resource'
+import { callerSecurity, optionalBody } from '@paylog/runtime/http/openApiSchemas'
+import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
+import { ReasonHeaders } from '@paylog/runtime/http/reason'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { IfMatchHeaders, requireMatch } from '../request/ifMatch.ts'
+import { createCardNumberCheck } from '../request/requestBody.ts'
+import { type CommandDependencies, metadataOf } from '../request/requestContext.ts'
+import { replyWith, responseHeaders, responsesWith, writeErrors } from '../request/responses.ts'
+import {
+  auditPayment,
+  changeErrorHeaders,
+  MeantCurrency,
+  maxReasonLength,
+  PaymentParams,
+  PositiveAmount,
+  requireCurrency,
+  setPositionOnError,
+} from './changes.ts'
+import { cancelPayment, capturePayment } from './intentCalls.ts'
+import { changeablePayment, pathId } from './ownedPayment.ts'
+import { shownPayment } from './readPayment.ts'
+import { createRefresh } from './refreshPayment.ts'
+
+const callErrors: readonly ErrorCode[] = [
+  'not_found',
+  'provider_not_enabled',
+  'provider_unavailable',
+  'provider_outcome_unknown',
+]
+const shown = responsesWith(examplePayment)
+const MatchAndReasonHeaders = Type.Interface([IfMatchHeaders, ReasonHeaders], {})
+
+const cancelSchema = {
+  ...writeErrors(['forbidden', 'precondition_failed', 'payment_not_cancelable', ...callErrors], changeErrorHeaders),
+  ...optionalBody,
+  operationId: 'cancelPayment',
+  tags: ['payments'],
+  summary: 'Cancel a payment',
+  description:
+    'For the owner and administrators. Cancels a payment that is pending, failed but could still be paid, or authorized and not captured, so that it can never be paid. A payer who was faster wins: then it is 409. The request can be repeated. With If-Match the payment is canceled only if the ETag still matches. A guest who may only read the payment of a session gets 403.',
+  security: callerSecurity,
+  params: PaymentParams,
+  headers: MatchAndReasonHeaders,
+  body: Type.Object(
+    {
+      reason: Type.Optional(
+        Nullable(
+          Type.String({
+            maxLength: maxReasonLength,
+            description: 'For the record and the history; not sent to the provider',
+          }),
+        ),
+      ),
+    },
+    { examples: [{ reason: 'The customer changed their mind' }] },
+  ),
+  response: {
+    200: responsesWith({ ...examplePayment, status: 'canceled', completed_at: examplePayment.updated_at })(
+      PaymentResource,
+      'The canceled payment',
+      responseHeaders.changed,
+    ),
+  },
+}
+
+const refreshSchema = {
+  ...writeErrors(['forbidden', 'payment_declined', 'provider_rejected', ...callErrors], changeErrorHeaders),
+  operationId: 'refreshPayment',
+  tags: ['payments'],
+  summary: 'Refresh a payment',
+  description:
+    "For the owner and administrators. Asks the provider for the payment's state now, captures an approved order, and makes a new hosted page when the old one has expired. The provider is asked about a payment at most once in 5 s; in between, the response is the payment as recorded. A guest who may only read the payment of a session gets 403.",
+  security: callerSecurity,
+  params: PaymentParams,
+  headers: ReasonHeaders,
+  response: { 200: shown(PaymentResource, 'The payment as it is now', responseHeaders.changed) },
+}
+
+const captureErrors: readonly ErrorCode[] = [
+  'precondition_failed',
+  'payment_not_capturable',
+  'capture_exceeds_authorization',
+  'currency_mismatch',
+  'payment_declined',
+  'provider_rejected',
+  'currency_not_supported',
+]
+
+const captureSchema = {
+  ...writeErrors([...captureErrors, ...callErrors], changeErrorHeaders),
+  ...optionalBody,
+  operationId: 'capturePayment',
+  tags: ['payments'],
+  summary: 'Capture an authorized payment',
+  description:
+    'For administrators. Captures all that is authorized, or a part of it; the rest is released. The total of the payment stays as it is, amount_received_cents says what was captured. A payment is captured once: a repeated request is 409. With If-Match it is captured only if the ETag still matches.',
+  security: [{ session: [] }],
+  params: PaymentParams,
+  headers: MatchAndReasonHeaders,
+  body: Type.Object(
+    { amount_cents: PositiveAmount('At most what is authorized; all of it if omitted'), currency: MeantCurrency },
+    { examples: [{ amount_cents: 2599 }] },
+  ),
+  response: {
+    200: responsesWith({
+      ...examplePayment,
+      capture_method: 'manual',
+      status: 'succeeded',
+      amount_received_cents: 2599,
+    })(
+      PaymentResource,
+      'The payment; it is still processing where the provider captures later',
+      responseHeaders.changed,
+    ),
+  },
+}
+
+export const paymentChangeRoutes =
+  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const rejectCardNumbers = createCardNumberCheck(app)
+    const refresh = createRefresh(workflow)
+    const callOn = (request: FastifyRequest, payment_id: string) => ({
+      payment_id,
+      metadata: metadataOf(request),
+      checkRevision: requireMatch.bind(undefined, request.headers['if-match']),
+    })
+
+    app.post(
+      '/payments/:id/cancel',
+      { onRequest: [callers.sessionOrGuest, allowEmptyBody], preValidation: defaultBody, schema: cancelSchema },
+      async (request, reply) => {
+        const { payment_id, isOwn } = await changeablePayment(workflow, request, request.params.id)
+        rejectCardNumbers(request)
+        const { reason = null } = request.body
+        if (!isOwn) await auditPayment(workflow, request, 'cancel_payment', payment_id)
+        const canceled = await setPositionOnError(workflow, reply, payment_id, () =>
+          cancelPayment(workflow, { ...callOn(request, payment_id), reason }),
+        )
+        return replyWith(reply, canceled, await shownPayment(workflow.store, canceled.state))
+      },
+    )
+
+    app.post(
+      '/payments/:id/refresh',
+      { onRequest: [callers.sessionOrGuest, allowEmptyBody], schema: refreshSchema },
+      async (request, reply) => {
+        const { payment_id, isOwn } = await changeablePayment(workflow, request, request.params.id)
+        if (!isOwn) await auditPayment(workflow, request, 'refresh_payment', payment_id)
+        const refreshed = await setPositionOnError(workflow, reply, payment_id, () =>
+          refresh(payment_id, metadataOf(request)),
+        )
+        return replyWith(reply, refreshed, await shownPayment(workflow.store, refreshed.state))
+      },
+    )
+
+    app.post(
+      '/payments/:id/capture',
+      {
+        onRequest: [callers.administrator, allowEmptyBody],
+        preValidation: defaultBody,
+        schema: captureSchema,
+      },
+      async (request, reply) => {
+        const payment_id = pathId(request.params.id)
+        const { amount_cents, currency } = request.body
+        await requireCurrency(workflow, payment_id, currency)
+        await auditPayment(workflow, request, 'capture_payment', payment_id, { amount_cents: amount_cents ?? null })
+        const captured = await setPositionOnError(workflow, reply, payment_id, () =>
+          capturePayment(workflow, { ...callOn(request, payment_id), amount_cents }),
+        )
+        return replyWith(reply, captured, await shownPayment(workflow.store, captured.state))
+      },
+    )
+  }

@@ -1,0 +1,126 @@
+// POST /payments/{id}/refunds gives money back.
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { exampleId, examplePayment } from '@paylog/domain/examples'
+import { Nullable } from '@paylog/domain/fields'
+import { RefundReason } from '@paylog/domain/payments/events'
+import { existingPayment } from '@paylog/domain/payments/payment'
+import { RefundResource, refundResource } from '@paylog/domain/payments/refunds'
+import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
+import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
+import { ReasonHeaders } from '@paylog/runtime/http/reason'
+import { Type } from 'typebox'
+import { IdempotencyHeaders } from '../request/idempotency.ts'
+import { createCardNumberCheck } from '../request/requestBody.ts'
+import { type CommandDependencies, repeatableRequest } from '../request/requestContext.ts'
+import { idempotencyErrors, providerErrors, replyWith, responsesWith, writeErrors } from '../request/responses.ts'
+import {
+  auditPayment,
+  changeErrorHeaders,
+  MeantCurrency,
+  maxReasonLength,
+  PaymentParams,
+  PositiveAmount,
+  requireCurrency,
+  setPositionOnError,
+} from './changes.ts'
+import { pathId } from './ownedPayment.ts'
+import { refundPayment } from './refundPayment.ts'
+
+const RefundBody = Type.Object(
+  {
+    amount_cents: PositiveAmount('At most what is left of the payment; all of it if omitted'),
+    currency: MeantCurrency,
+    reason: Type.Optional(Type.With(RefundReason, { description: 'other if omitted' })),
+    note: Type.Optional(
+      Nullable(
+        Type.String({
+          maxLength: maxReasonLength,
+          description: 'The owner of the payment sees it; not sent to the provider',
+        }),
+      ),
+    ),
+  },
+  {
+    title: 'NewRefund',
+    examples: [
+      { amount_cents: 500, reason: 'requested_by_customer', note: 'One of two items was returned' },
+      { amount_cents: 100 },
+    ],
+  },
+)
+
+const { currency, created_at, updated_at } = examplePayment
+const exampleRefund: RefundResource = {
+  id: '018f0000-0000-7000-8000-0000000000b1',
+  payment_id: exampleId,
+  amount_cents: 500,
+  currency,
+  reported_amount_cents: null,
+  reported_currency: null,
+  status: 'succeeded',
+  reason: 'requested_by_customer',
+  note: 'One of two items was returned',
+  provider_refund_id: 're_1',
+  failure_code: null,
+  created_at,
+  updated_at,
+}
+
+const refundSchema = {
+  ...writeErrors(
+    [
+      ...(['not_found', 'payment_not_refundable', 'refund_exceeds_payment', 'currency_mismatch'] as const),
+      ...providerErrors,
+      ...idempotencyErrors,
+    ],
+    changeErrorHeaders,
+  ),
+  ...optionalBody,
+  operationId: 'createRefund',
+  tags: ['payments'],
+  summary: 'Refund a payment',
+  description:
+    'For administrators. Gives back what the payment received, or a part of it. Pending and succeeded refunds together never exceed what was received, however many are requested at once; a failed refund frees its amount. The status is pending until the provider has decided. After 504 the refund stays pending, with its amount reserved, until the provider says what became of it; `details.refund_id` is its id. With an Idempotency-Key the request can be repeated safely.',
+  security: [{ session: [] }],
+  params: PaymentParams,
+  headers: Type.Interface([IdempotencyHeaders, ReasonHeaders], {}),
+  body: RefundBody,
+  response: {
+    201: responsesWith(exampleRefund)(RefundResource, 'The refund was requested'),
+  },
+}
+
+export const refundRoutes =
+  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  async (app) => {
+    const rejectCardNumbers = createCardNumberCheck(app)
+    app.post(
+      '/payments/:id/refunds',
+      {
+        onRequest: [callers.administrator, allowEmptyBody],
+        preValidation: defaultBody,
+        schema: refundSchema,
+      },
+      async (request, reply) => {
+        const identity = repeatableRequest(
+          workflow,
+          request,
+          `POST /payments/${request.params.id.toLowerCase()}/refunds`,
+        )
+        const { request_id: refund_id, request_fingerprint, metadata } = identity
+        const payment_id = pathId(request.params.id)
+        rejectCardNumbers(request)
+        const { amount_cents, currency, reason = 'other', note = null } = request.body
+        await requireCurrency(workflow, payment_id, currency)
+        const asked = { refund_id, amount_cents: amount_cents ?? null, reason }
+        await auditPayment(workflow, request, 'refund_payment', payment_id, asked, identity)
+        const refunded = await setPositionOnError(workflow, reply, payment_id, () =>
+          refundPayment(workflow, { payment_id, refund_id, request_fingerprint, metadata, amount_cents, reason, note }),
+        )
+        const { state, refund, ...write } = refunded
+        reply.code(201)
+        return replyWith(reply, write, refundResource(existingPayment(state), refund))
+      },
+    )
+  }

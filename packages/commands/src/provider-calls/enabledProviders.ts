@@ -1,0 +1,66 @@
+// Creates the payment providers whose credentials are set in the environment.
+
+import type { Provider } from '@paylog/providers/provider'
+import { pluginVariables, providerPlugins } from '@paylog/providers/registry'
+import { ConfigError, loadConfig } from '@paylog/runtime/config/environment'
+import { integer } from '@paylog/runtime/config/kinds'
+import { type StaticDecode, Type } from 'typebox'
+import { type ObserveProviderCall, observedProvider } from './telemetry.ts'
+
+export const providerVariables = {
+  ...pluginVariables,
+  /** Limit for one provider call, retries included. */
+  PROVIDER_TIMEOUT_MS: integer(100, 15_000, 10_000),
+}
+
+const ProviderVariables = Type.Object(providerVariables)
+export type ProviderConfig = Readonly<StaticDecode<typeof ProviderVariables>>
+
+const plugins = Object.values(providerPlugins)
+
+/** The names of the providers that have live credentials. */
+export function liveProviders(config: ProviderConfig): readonly string[] {
+  return Object.entries(providerPlugins).flatMap(([name, { isLive }]) => (isLive(config) ? [name] : []))
+}
+
+/** @returns one message for each missing credential of a partly configured provider, and for the sandbox beside live credentials */
+export function credentialProblems(config: ProviderConfig): readonly string[] {
+  const live = config.SANDBOX_PROVIDER ? liveProviders(config) : []
+  const liveSandbox =
+    live.length > 0 ? [`SANDBOX_PROVIDER must be false when live credentials are set (${live.join(', ')})`] : []
+  return [...plugins.flatMap(({ problems }) => problems(config)), ...liveSandbox]
+}
+
+/**
+ * The providers whose credentials are set, by id.
+ * @param observe called after every provider call
+ * @throws ConfigError with the `credentialProblems`
+ */
+export async function enabledProviders(
+  config: ProviderConfig,
+  observe?: ObserveProviderCall,
+): Promise<ReadonlyMap<string, Provider>> {
+  const problems = credentialProblems(config)
+  if (problems.length > 0) throw new ConfigError(problems)
+  const created = await Promise.all(plugins.map(({ create }) => create(config, config.PROVIDER_TIMEOUT_MS)))
+  const providers = created.filter((provider) => provider !== undefined)
+  const observed = observe ? providers.map((provider) => observedProvider(provider, observe)) : providers
+  return new Map(observed.map((provider) => [provider.id, provider]))
+}
+
+/** The `credentialProblems` of the variables that decode. Decoding the whole environment reports the others. */
+export function providerProblems(env: NodeJS.ProcessEnv): readonly string[] {
+  const unreadable = Object.keys(providerVariables).filter((name) => !isReadable(name, env))
+  const readable = Object.entries(env).filter(([name]) => !unreadable.includes(name))
+  return credentialProblems(loadConfig(ProviderVariables, Object.fromEntries(readable)))
+}
+
+function isReadable(name: string, env: NodeJS.ProcessEnv): boolean {
+  try {
+    loadConfig(ProviderVariables, { [name]: env[name] })
+    return true
+  } catch (error) {
+    if (error instanceof ConfigError) return false
+    throw error
+  }
+}

@@ -1,0 +1,38 @@
+import { readModelDatabase } from '@paylog/projections/testing/projectionHarness'
+import pg from 'pg'
+import t from 'tap'
+import { columnTypes } from './runQuery.ts'
+
+const times = [
+  '2026-03-01T10:00:00.000Z',
+  '2026-03-01T10:00:00.120Z',
+  '2026-07-01T23:59:59.999Z',
+  '2026-12-31T23:30:00.001Z',
+  '0099-03-01T00:00:00.000Z',
+  '1883-01-01T12:00:00.000Z',
+]
+
+t.test('times are read as recorded in every time zone of the server', async (t) => {
+  const { databaseUrl } = await readModelDatabase(t)
+  for (const zone of ['UTC', 'Europe/London', 'Asia/Kolkata', 'America/New_York', 'Pacific/Kiritimati']) {
+    const client = new pg.Client({ connectionString: databaseUrl })
+    await client.connect()
+    await client.query(`set timezone to '${zone}'`)
+    const text =
+      'select at::timestamptz as at from unnest($1::text[]) with ordinality as given (at, place) order by place'
+    const { rows } = await client.query<{ at: string }>({ text, values: [times], types: columnTypes })
+    await client.end()
+    t.same(
+      rows.map(({ at }) => at),
+      times,
+      zone,
+    )
+  }
+})
+
+t.test('times are cut to milliseconds, and infinite ones are rejected', async (t) => {
+  const { pool } = await readModelDatabase(t)
+  const text = `select timestamptz '2026-03-01 10:00:00.123987Z' as fine, null::timestamptz as none, 12::bigint as amount`
+  const { rows } = await pool.query({ text, types: columnTypes })
+  t.same(rows, [{ fine: '2026-03-01T10:00:00.123Z', none: null, amount: 12 }])
+})

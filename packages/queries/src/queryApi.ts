@@ -1,0 +1,93 @@
+// The query API as a plugin: served by its own process, or beside the command API.
+
+import { configuredIdentity } from '@paylog/identity/identity'
+import { type ActorOf, createCallers } from '@paylog/runtime/http/callers'
+import { createPool } from '@paylog/runtime/postgres/pool'
+import { createTokenReads } from '@paylog/runtime/postgres/tokenReads'
+import type { Health } from '@paylog/runtime/process/health'
+import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
+import type { Logger } from '@paylog/runtime/telemetry/log'
+import type { Metrics } from '@paylog/runtime/telemetry/metrics'
+import type { FastifyPluginAsync } from 'fastify'
+import { addressRoutes } from './addresses/routes.ts'
+import { ownerRoutes } from './admin-owners/routes.ts'
+import { adminPaymentRoutes } from './admin-payments/routes.ts'
+import { statisticsRoutes } from './admin-payments/statisticsRoutes.ts'
+import { auditTrailRoutes } from './audit-trail/routes.ts'
+import type { QueryConfig } from './config.ts'
+import { disputeRoutes } from './disputes/routes.ts'
+import type { Queryable } from './lists/runQuery.ts'
+import { paymentMethodRoutes } from './payment-methods/routes.ts'
+import { paymentRoutes } from './payments/routes.ts'
+import { productRoutes } from './products/routes.ts'
+import { createReadAfter } from './readAfter.ts'
+import { checkReadSide, measureReadSide } from './readiness.ts'
+import { refundRoutes } from './refunds/routes.ts'
+import type { QueryDependencies } from './routeSchemas.ts'
+import { webhookLogRoutes } from './webhook-logs/routes.ts'
+
+const resources = [
+  paymentRoutes,
+  refundRoutes,
+  adminPaymentRoutes,
+  statisticsRoutes,
+  disputeRoutes,
+  paymentMethodRoutes,
+  addressRoutes,
+  ownerRoutes,
+  productRoutes,
+  webhookLogRoutes,
+  auditTrailRoutes,
+]
+
+/**
+ * The routes of all resources. Register it on an instance of `createHttp`, which validates requests and formats errors.
+ *
+ * @param deps `db` is a pool on the database of the read models; `actorOf` finds the caller of a request
+ */
+export function queryApi({
+  db,
+  actorOf,
+  onGuestRead = () => undefined,
+}: {
+  readonly db: Queryable
+  readonly actorOf: ActorOf
+  readonly onGuestRead?: QueryDependencies['onGuestRead']
+}): FastifyPluginAsync {
+  return async (http) => {
+    const callers = createCallers(actorOf)
+    const dependencies: QueryDependencies = { db, readAfter: createReadAfter(db), onGuestRead, ...callers }
+    for (const routes of resources) await http.register(routes(dependencies))
+  }
+}
+
+const maxConnections = 16
+/** How long a request waits for a database that does not respond. */
+const responseTimeoutMs = 5_000
+
+/** Builds the plugin from the configuration. The lifecycle closes its connections after the server that uses them. */
+export function wireQueryApi(
+  config: QueryConfig,
+  {
+    log,
+    lifecycle,
+    health,
+    metrics,
+  }: { readonly log: Logger; readonly lifecycle: Lifecycle; readonly health: Health; readonly metrics: Metrics },
+): FastifyPluginAsync {
+  const { DATABASE_URL: databaseUrl } = config
+  const db = createPool({
+    databaseUrl,
+    applicationName: 'query-api',
+    max: maxConnections,
+    queryTimeoutMs: responseTimeoutMs,
+    log,
+  })
+  lifecycle.add('postgres', () => db.end())
+  // No readiness check: without the identity backend sessions get 503, but other replicas would do no better.
+  const identity = configuredIdentity(config)
+  lifecycle.add('identity', () => identity.close())
+  checkReadSide(health, db)
+  measureReadSide(metrics, db, log)
+  return queryApi({ db, actorOf: identity.actorOf, onGuestRead: createTokenReads(db, log) })
+}

@@ -1,0 +1,98 @@
+// GET /payments/{id}/refunds and GET /payments/{id}/refunds/{refund_id}: for the payment's owner and for administrators.
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Actor, ownerOf } from '@paylog/domain/actor'
+import { DomainError } from '@paylog/domain/errors'
+import { exampleId } from '@paylog/domain/examples'
+import { recordedId } from '@paylog/domain/fields'
+import { RefundResource } from '@paylog/domain/payments/refunds'
+import { knownActor } from '@paylog/runtime/http/callers'
+import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
+import { Type } from 'typebox'
+import { staleHeader } from '../readAfter.ts'
+import { ItemQuery, itemResponse, type QueryDependencies, readSchema } from '../routeSchemas.ts'
+import { getRefund, listRefunds } from './queries.ts'
+
+const example: RefundResource = {
+  id: '018f0000-0000-7000-8000-0000000000bb',
+  payment_id: exampleId,
+  amount_cents: 500,
+  currency: 'EUR',
+  reported_amount_cents: null,
+  reported_currency: null,
+  status: 'succeeded',
+  reason: 'requested_by_customer',
+  note: null,
+  provider_refund_id: 're_1',
+  failure_code: null,
+  created_at: '2026-01-31T13:00:00.000Z',
+  updated_at: '2026-01-31T13:00:01.000Z',
+}
+
+const PaymentId = Type.String({ description: 'The id of the payment' })
+
+/** @param what in words, for the error message */
+const notFound = (what: string) => new DomainError('not_found', `No ${what} with this id`)
+
+export function refundRoutes({ db, sessionOrGuest, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
+  const common = { onRequest: sessionOrGuest, preHandler: readAfter('payments', 'refunds') }
+  const description = 'For the owner of the payment and for administrators.'
+
+  return async (http) => {
+    http.get(
+      '/payments/:id/refunds',
+      {
+        ...common,
+        schema: {
+          ...readSchema('payments', 'listRefunds', 'List the refunds of a payment', 'not_found'),
+          description,
+          params: Type.Object({ id: PaymentId }),
+          querystring: ItemQuery,
+          response: {
+            200: dataResponse(Type.Array(RefundResource), {
+              description: 'All refunds of the payment, newest first',
+              headers: staleHeader,
+              examples: [[example]],
+            }),
+          },
+        },
+      },
+      async ({ actor, params }) => {
+        const id = recordedId(params.id)
+        const refunds = id === null ? undefined : await listRefunds(db, { id, owner: readerOf(actor) })
+        if (refunds === undefined) throw notFound('payment')
+        return { success: true as const, data: [...refunds] }
+      },
+    )
+
+    http.get(
+      '/payments/:id/refunds/:refund_id',
+      {
+        ...common,
+        schema: {
+          ...readSchema('payments', 'getRefund', 'Get a refund of a payment', 'not_found'),
+          description,
+          params: Type.Object({ id: PaymentId, refund_id: Type.String({ description: 'The id of the refund' }) }),
+          querystring: ItemQuery,
+          response: {
+            200: itemResponse(RefundResource, example),
+          },
+        },
+      },
+      async ({ actor, params }, reply) => {
+        const [id, refund_id] = [recordedId(params.id), recordedId(params.refund_id)]
+        const isPossible = id !== null && refund_id !== null
+        const found = isPossible ? await getRefund(db, { id, refund_id, owner: readerOf(actor) }) : undefined
+        if (found === undefined) throw notFound('refund')
+        reply.header('etag', `"${found.revision}"`)
+        return { success: true as const, data: found.item }
+      },
+    )
+  }
+}
+
+/** The owner whose payments the caller reads; `undefined` for an administrator, who reads all. */
+function readerOf(caller: Actor): string | undefined {
+  const actor = knownActor(caller)
+  return actor.kind === 'session' && actor.is_administrator ? undefined : ownerOf(actor)
+}

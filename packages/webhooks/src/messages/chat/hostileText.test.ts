@@ -1,0 +1,168 @@
+// Random untrusted text: the chat bodies stay within the services' limits, are well-formed and contain no foreign markup.
+import fc from 'fast-check'
+import t from 'tap'
+import { chatSamples } from '../../testing/chatSamples.ts'
+import { bareFacts, customerNamed } from '../../testing/eventFixtures.ts'
+import type { NamedFacts } from '../webhookFacts.ts'
+import { type ChatService, chatBody, chatServices } from './chatServices.ts'
+
+const markup = [
+  '<!channel>',
+  '<@U1>',
+  '@here',
+  '&',
+  '&amp;',
+  '*',
+  '_',
+  '`',
+  '```',
+  '[x](y)',
+  '</code>',
+  '1. ',
+  '- ',
+  '\\',
+]
+const hostileText = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...markup, '\n', '\u0000', '\u202e', '😀', '\ud83d', 'https://evil.example', 'www.evil.example'),
+      fc.string({ unit: 'binary', maxLength: 20 }),
+    ),
+    { maxLength: 400, size: 'max' },
+  )
+  .map((parts) => parts.join(''))
+const repeated = fc.tuple(fc.constantFrom(...markup, '"', "'", '😀', '\u0800'), fc.integer({ min: 1, max: 2_000 }))
+const anyText = fc.oneof(
+  hostileText,
+  repeated.map(([text, times]) => text.repeat(times)),
+)
+const dispute = fc.record({
+  id: fc.uuid(),
+  amount: fc.option(fc.nat()),
+  status: fc.constant('open' as const),
+  reason: fc.option(anyText),
+  evidence_due_by: fc.constant('2026-01-12T23:59:59.000Z'),
+})
+const facts = fc.record({
+  event: anyText,
+  provider: anyText,
+  timestamp: fc.oneof(anyText, fc.constant('2026-01-02T03:04:05.678Z')),
+  amount: fc.option(fc.integer({ min: -999_999_999_999, max: 999_999_999_999 })),
+  currency: fc.option(fc.oneof(anyText, fc.constant('USD'))),
+  user: fc.option(anyText).map((email) => customerNamed(email).user),
+  status: fc.option(anyText),
+  payment_id: fc.option(anyText),
+  is_test: fc.boolean(),
+})
+const anyFacts: fc.Arbitrary<NamedFacts> = fc
+  .tuple(facts, fc.option(dispute, { nil: undefined }))
+  .map(([known, dispute]) => ({ ...bareFacts, ...known, ...(dispute && { dispute }) }))
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : []
+}
+
+/** @param holds gets the body, every text in it, and the facts */
+function check(
+  service: ChatService,
+  holds: (body: string, texts: readonly string[], facts: NamedFacts) => boolean,
+  url = chatSamples[service].url,
+) {
+  fc.assert(
+    fc.property(anyFacts, (facts) => {
+      const body = chatBody(service, facts, new URL(url))
+      return holds(body, textsOf(JSON.parse(body)), facts)
+    }),
+    { numRuns: 300 },
+  )
+}
+
+for (const service of chatServices) {
+  t.test(
+    `${service}: a body with random text is well-formed, within the size limit, and marked if it is a test`,
+    async () => {
+      check(
+        service,
+        (body, texts, { is_test }) =>
+          body.isWellFormed() &&
+          Buffer.byteLength(body) <= chatSamples[service].maxBytes &&
+          texts.every((text) => text !== '' && text.isWellFormed() && !/[\0\u202e\u2028]/.test(text)) &&
+          texts.some((text) => text.includes('Test: ')) === is_test,
+      )
+    },
+  )
+}
+
+const unescaped = /[<>]|&(?!(amp|lt|gt|quot|#39);)/
+
+t.test('Slack: random text contains no markup, and each text is within its limit', async () => {
+  const trigger = 'https://hooks.slack.com/triggers/T0/1/abc'
+  check('slack', (_, texts) => texts.every((text) => !unescaped.test(text) && text.length <= 2_000))
+  check('slack', (_, texts) => texts.every((text) => !unescaped.test(text)), trigger)
+  check('slack', (body) => {
+    const { text, blocks } = JSON.parse(body)
+    return (
+      /^[\p{L}\p{N} .:-]{1,3000}$/u.test(text) &&
+      blocks[0].text.text.length <= 150 &&
+      !JSON.stringify(blocks).includes('"mrkdwn"')
+    )
+  })
+})
+
+t.test('Discord: random text contains no markup or mention, and the embed is within its limits', async () => {
+  check('discord', (body) => {
+    const { embeds, allowed_mentions } = JSON.parse(body)
+    const [{ title, fields }] = embeds
+    const values: string[] = fields.map(({ value }: { value: string }) => value)
+    return (
+      title.length <= 256 &&
+      values.every(
+        (value) => value.length <= 1_024 && !/[*_~`|<>#[\]()]/.test(value.replaceAll(/\\[^a-z0-9\s]/gi, '')),
+      ) &&
+      textsOf(embeds).join('').length <= 6_000 &&
+      allowed_mentions.parse.length === 0
+    )
+  })
+})
+
+t.test('Google Chat: random text contains no markup', async () => {
+  check('google-chat', (_, texts) => texts.every((text) => !unescaped.test(text) && !/["']/.test(text)))
+})
+
+t.test('Mattermost: random text contains no markup or mention', async () => {
+  check('mattermost', (body) => {
+    const [{ fields }] = JSON.parse(body).attachments
+    return fields.every(
+      ({ value }: { value: string }) =>
+        !/(^|[^\p{L}\p{N}])@[^\u200b]/u.test(value) &&
+        !/:\/\/|www\./i.test(value) &&
+        !/[*_~`|<>#[\]()]/.test(value.replaceAll(/\\[^a-z0-9\s]/gi, '')),
+    )
+  })
+})
+
+t.test('Telegram: random text adds no tags, and the message is within its limit', async () => {
+  check('telegram', (body) => {
+    const { text } = JSON.parse(body)
+    const [title = '', ...facts] = text.split('\n')
+    const shown = text.replaceAll(/<\/?(b|code)>/g, '').replaceAll(/&\w+;/g, '&')
+    return (
+      /^<b>[^<>&]+<\/b>$/.test(title) &&
+      facts.every((fact: string) => /^[A-Z][a-z]+: <code>([^<>&]|&(amp|lt|gt);)+<\/code>$/.test(fact)) &&
+      shown.length <= 4_096
+    )
+  })
+})
+
+t.test('Teams: random text appears only in text runs, which render no Markdown', async () => {
+  check('teams', (body) => {
+    const [heading, ...lines] = JSON.parse(body).attachments[0].content.body
+    return (
+      /^[\p{L}\p{N} :]+$/u.test(heading.text) &&
+      lines.every(({ type, inlines }: { type: string; inlines: { type: string; text: string }[] }) => {
+        return type === 'RichTextBlock' && inlines.every((run) => run.type === 'TextRun' && !run.text.includes('{{'))
+      })
+    )
+  })
+})
