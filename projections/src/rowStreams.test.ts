@@ -2,8 +2,8 @@
 import t from 'tap'
 import { projections } from './registry.ts'
 import {
+  addActionTo,
   addAddressTo,
-  addDeedTo,
   addMethodTo,
   addPaymentTo,
   addProductTo,
@@ -18,7 +18,7 @@ for (let made = 0; made < 2; made += 1) {
   setDefaultIn(log, { chosen_id: addMethodTo(log) })
   addAddressTo(log)
   addProductTo(log)
-  addDeedTo(log)
+  addActionTo(log)
 }
 
 for (const { name, changeOf } of projections)

@@ -1,7 +1,7 @@
 // What operators do with commands is in the audit trail, before it is done.
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
-import { recordedDeeds } from '@paylog/commands/testing/recordedDeeds'
+import { recordedActions } from '@paylog/commands/testing/recordedActions'
 import t from 'tap'
 import { runOps } from './testing/runOps.ts'
 import { webhooksHarness } from './testing/webhooksHarness.ts'
@@ -16,10 +16,10 @@ const withoutLog = { ...all, EVENTSTORE_URL: '' }
 const actor = `operator:${userInfo().username}`
 
 /** What a command adds to the audit trail. */
-async function deedsOf(args: readonly string[], environment = all) {
-  const before = (await recordedDeeds(store)).length
+async function actionsOf(args: readonly string[], environment = all) {
+  const before = (await recordedActions(store)).length
   const result = await runOps(args, environment)
-  return { ...result, deeds: (await recordedDeeds(store)).slice(before).map(({ data }) => data) }
+  return { ...result, actions: (await recordedActions(store)).slice(before).map(({ data }) => data) }
 }
 
 t.test('commands that change, export or show something record it, with actor, reason and target', async (t) => {
@@ -27,7 +27,7 @@ t.test('commands that change, export or show something record it, with actor, re
   const payment = { kind: 'payment', id: paymentId }
   const stream = { kind: 'stream', id: `payment-${paymentId}` }
   const webhooks = { kind: 'webhook_endpoint', id: '1' }
-  const deeds: readonly [action: string, args: string[], deed: object][] = [
+  const actions: readonly [action: string, args: string[], auditedAction: object][] = [
     ['show_payment', ['payments', 'show', paymentId], { target: payment }],
     ['read_stream', ['streams', 'read', stream.id], { target: stream }],
     ['export_log', ['streams', 'export', '--category', 'payment', '--out', out], { details: { category: 'payment' } }],
@@ -40,12 +40,12 @@ t.test('commands that change, export or show something record it, with actor, re
     ['prune_projections', ['projections', 'prune'], { target: null, details: { projections: 'all' } }],
     ['import_products', ['products', 'import', '-'], { target: null }],
   ]
-  for (const [action, args, deed] of deeds) {
-    const { code, stderr, deeds } = await deedsOf([...args, '--reason', ' Ticket 4711 '])
+  for (const [action, args, auditedAction] of actions) {
+    const { code, stderr, actions } = await actionsOf([...args, '--reason', ' Ticket 4711 '])
     t.equal(code, 0, `${action}: ${stderr}`)
     // Nothing has failed, so nothing is sent again.
-    if (action === 'redeliver_failed_webhooks') t.same(deeds, [])
-    else t.match(deeds, [{ action, actor, reason: 'Ticket 4711', ...deed }], action)
+    if (action === 'redeliver_failed_webhooks') t.same(actions, [])
+    else t.match(actions, [{ action, actor, reason: 'Ticket 4711', ...auditedAction }], action)
   }
 })
 
@@ -59,10 +59,14 @@ t.test('a dry run, an unknown payment, stream or endpoint, and a wrong reason ar
     [['payments', 'show', paymentId, '--reason', 'two\nlines'], 2],
     [['payments', 'cancel', paymentId, '--audit-reason', 'x'.repeat(501)], 2],
   ] as const)
-    t.match(await deedsOf(args), { code, deeds: { length: 0 } }, args.join(' '))
+    t.match(await actionsOf(args), { code, actions: { length: 0 } }, args.join(' '))
 })
 
 t.test('without EVENTSTORE_URL a command that needs none warns that it is not recorded', async (t) => {
   const warning = 'Warning: EVENTSTORE_URL is not set, so the audit trail has no record of this.\n'
-  t.match(await deedsOf(['webhooks', 'enable', '1'], withoutLog), { code: 0, stderr: warning, deeds: { length: 0 } })
+  t.match(await actionsOf(['webhooks', 'enable', '1'], withoutLog), {
+    code: 0,
+    stderr: warning,
+    actions: { length: 0 },
+  })
 })

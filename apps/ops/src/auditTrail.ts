@@ -1,7 +1,7 @@
 // The audit trail of the commands: those that change, export or show something are recorded before they do it.
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
-import type { IntendedDeed } from '@paylog/commands/auditTrail'
+import type { IntendedAction } from '@paylog/commands/auditTrail'
 import { reasonProblem } from '@paylog/domain/auditTrail'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -43,11 +43,11 @@ type Audited = Pick<CommandContext, 'errors'> & {
  * Records what a command is about to do. Without EVENTSTORE_URL it only warns: the command gets by without the log.
  * @throws DomainError `event_store_unavailable`
  */
-export type Audit = (deed: IntendedDeed, metadata?: EventMetadata) => Promise<void>
+export type Audit = (auditedAction: IntendedAction, metadata?: EventMetadata) => Promise<void>
 
 export function createAudit({ errors, open, reason }: Audited): Audit {
   let store: EventStore | undefined
-  return async (deed, metadata = operatorMetadata()) => {
+  return async (auditedAction, metadata = operatorMetadata()) => {
     if (!open.hasLog) {
       errors.write('Warning: EVENTSTORE_URL is not set, so the audit trail has no record of this.\n')
       return
@@ -55,8 +55,8 @@ export function createAudit({ errors, open, reason }: Audited): Audit {
     store ??= await open.store()
     // Fails much sooner than an append, which is repeated.
     await store.head()
-    const { auditDeed } = await import('@paylog/commands/auditTrail')
-    await auditDeed({ store, now: () => new Date() }, deed, { actor: operatorName(), reason, metadata })
+    const { auditAction } = await import('@paylog/commands/auditTrail')
+    await auditAction({ store, now: () => new Date() }, auditedAction, { actor: operatorName(), reason, metadata })
   }
 }
 

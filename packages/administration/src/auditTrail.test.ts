@@ -1,6 +1,6 @@
 // What administrators do through the operator API is in the audit trail, and is refused when it cannot be recorded.
 import { randomUUID } from 'node:crypto'
-import { recordedDeeds } from '@paylog/commands/testing/recordedDeeds'
+import { recordedActions } from '@paylog/commands/testing/recordedActions'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { recordLags } from '@paylog/projections/lag'
 import { startEventStore } from '@paylog/testing/eventStore'
@@ -44,10 +44,10 @@ const pending = async () => (await pool.query('select from webhooks.deliveries')
 await pause()
 
 /** What an action adds to the audit trail. */
-async function deedsOf(act: () => Promise<unknown>) {
-  const before = (await recordedDeeds(store)).length
+async function actionsOf(act: () => Promise<unknown>) {
+  const before = (await recordedActions(store)).length
   await act()
-  return (await recordedDeeds(store)).slice(before).map(({ data }) => data)
+  return (await recordedActions(store)).slice(before).map(({ data }) => data)
 }
 
 const doing = (path: string, body?: object) => async () => {
@@ -57,28 +57,34 @@ const doing = (path: string, body?: object) => async () => {
 
 t.test('what an administrator does with webhooks is recorded, with actor, reason and target', async (t) => {
   const id = await failedDelivery()
-  const deed = { actor, reason: 'outage of the shop', target: endpoint }
-  t.match(await deedsOf(doing(`webhook-deliveries/${id.toUpperCase()}/redeliver`)), [
-    { ...deed, action: 'redeliver_webhook', target: { kind: 'webhook_delivery', id } },
+  const auditedAction = { actor, reason: 'outage of the shop', target: endpoint }
+  t.match(await actionsOf(doing(`webhook-deliveries/${id.toUpperCase()}/redeliver`)), [
+    { ...auditedAction, action: 'redeliver_webhook', target: { kind: 'webhook_delivery', id } },
   ])
   await failedDelivery()
-  t.match(await deedsOf(doing('webhook-endpoints/1/redeliver', { since: '2026-01-31T12:00:00Z' })), [
-    { ...deed, action: 'redeliver_failed_webhooks', details: { since: '2026-01-31T12:00:00Z', deliveries: 1 } },
+  t.match(await actionsOf(doing('webhook-endpoints/1/redeliver', { since: '2026-01-31T12:00:00Z' })), [
+    {
+      ...auditedAction,
+      action: 'redeliver_failed_webhooks',
+      details: { since: '2026-01-31T12:00:00Z', deliveries: 1 },
+    },
   ])
-  t.match(await deedsOf(doing('webhook-endpoints/1/enable')), [{ ...deed, action: 'enable_webhook_endpoint' }])
-  t.match(await deedsOf(doing('webhook-endpoints/1/backfill', { from: '1' })), [
-    { ...deed, action: 'backfill_webhooks', details: { from: '1' } },
+  t.match(await actionsOf(doing('webhook-endpoints/1/enable')), [
+    { ...auditedAction, action: 'enable_webhook_endpoint' },
   ])
-  t.same(await deedsOf(doing('webhook-endpoints/1/redeliver', { dry_run: true })), [], 'a dry run only counts')
+  t.match(await actionsOf(doing('webhook-endpoints/1/backfill', { from: '1' })), [
+    { ...auditedAction, action: 'backfill_webhooks', details: { from: '1' } },
+  ])
+  t.same(await actionsOf(doing('webhook-endpoints/1/redeliver', { dry_run: true })), [], 'a dry run only counts')
 })
 
 t.test('a verification, a rebuild and the cancellation of a job are recorded', async (t) => {
   for (const kind of ['verify', 'rebuild'])
-    t.match(await deedsOf(doing(`projections/disputes/${kind}`)), [
+    t.match(await actionsOf(doing(`projections/disputes/${kind}`)), [
       { action: `${kind}_projection`, target: { kind: 'projection', id: 'disputes' }, actor, reason: /outage/ },
     ])
   const [job] = (await get('/admin/jobs')).json().data
-  t.match(await deedsOf(doing(`jobs/${job.id}/cancel`)), [
+  t.match(await actionsOf(doing(`jobs/${job.id}/cancel`)), [
     {
       action: 'cancel_job',
       target: { kind: 'job', id: job.id },
@@ -92,9 +98,15 @@ t.test('a verification, a rebuild and the cancellation of a job are recorded', a
 t.test('an export is recorded once, and no page of it can be read without a record', async (t) => {
   const page = (query: string) => get(`/admin/events?category=auditTrail&limit=1${query}`, { ...admin, ...reason })
   let next: unknown
-  const deed = { action: 'export_log', target: null, actor, reason: /outage/, details: { category: 'auditTrail' } }
+  const auditedAction = {
+    action: 'export_log',
+    target: null,
+    actor,
+    reason: /outage/,
+    details: { category: 'auditTrail' },
+  }
   t.match(
-    await deedsOf(async () => {
+    await actionsOf(async () => {
       const first = await page('')
       const again = `&after=${first.headers['x-next-position']}&head=${first.headers['x-log-head']}`
       const second = await page(again)
@@ -102,24 +114,24 @@ t.test('an export is recorded once, and no page of it can be read without a reco
       t.equal((await page(again)).body, second.body, 'a repeated page')
       next = second.headers['x-next-position']
     }),
-    [deed],
+    [auditedAction],
   )
-  t.match(await deedsOf(() => page('&after=1')), [{ ...deed, details: { after: '1' } }])
+  t.match(await actionsOf(() => page('&after=1')), [{ ...auditedAction, details: { after: '1' } }])
   const other = () => get(`/admin/events?limit=1&after=${next}`, admin)
-  t.match(await deedsOf(other), [{ action: 'export_log', reason: null }], 'a place in another export')
-  t.match(await deedsOf(() => get('/admin/events?stream=product-1', admin)), [
+  t.match(await actionsOf(other), [{ action: 'export_log', reason: null }], 'a place in another export')
+  t.match(await actionsOf(() => get('/admin/events?stream=product-1', admin)), [
     { action: 'export_log', target: { kind: 'stream', id: 'product-1' } },
   ])
 })
 
 t.test('an e-mail in a filter of an export is not recorded', async (t) => {
-  const [deed] = await deedsOf(() => get('/admin/events?stream=ann@example.com&type=ann@example.com', admin))
-  t.match(deed, { action: 'export_log', target: { kind: 'stream' } })
-  t.notMatch(JSON.stringify(deed), 'ann')
+  const [auditedAction] = await actionsOf(() => get('/admin/events?stream=ann@example.com&type=ann@example.com', admin))
+  t.match(auditedAction, { action: 'export_log', target: { kind: 'stream' } })
+  t.notMatch(JSON.stringify(auditedAction), 'ann')
 })
 
 t.test('what does not exist is not recorded', async (t) => {
-  const recorded = await deedsOf(async () => {
+  const recorded = await actionsOf(async () => {
     for (const path of [
       ...['projections/none/verify', "projections/disputes'--/rebuild", `jobs/${randomUUID()}/cancel`],
       ...['enable', 'redeliver', 'backfill'].map((verb) => `webhook-endpoints/9/${verb}`),

@@ -773,7 +773,7 @@ export interface paths {
         };
         /**
          * List what administrators did
-         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why. An entry is recorded before the deed, so it is also there when the deed then failed.
+         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why. An entry is recorded before the action, so it is also there when the action then failed.
          */
         get: operations["listAuditTrail"];
         put?: never;

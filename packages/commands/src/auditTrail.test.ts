@@ -3,32 +3,32 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { ada, admin, adminId, freshKey, type Headers } from './testing/commandApiHarness.ts'
 import { paymentChangesHarness } from './testing/paymentChangesHarness.ts'
-import { recordedDeeds } from './testing/recordedDeeds.ts'
+import { recordedActions } from './testing/recordedActions.ts'
 
 const { send, change, refund, open, paid, authorized, store, app, fake } = await paymentChangesHarness(t)
 const reason = { 'x-reason': 'Ticket%204711%3A%20zur%C3%BCck' }
 const actor = `session:${adminId}`
 
 /** What an action adds to the audit trail. */
-async function deedsOf(act: () => Promise<unknown>) {
-  const before = (await recordedDeeds(store)).length
+async function actionsOf(act: () => Promise<unknown>) {
+  const before = (await recordedActions(store)).length
   await act()
-  return (await recordedDeeds(store)).slice(before)
+  return (await recordedActions(store)).slice(before)
 }
 
-const dataOf = async (act: () => Promise<unknown>) => (await deedsOf(act)).map(({ data }) => data)
+const dataOf = async (act: () => Promise<unknown>) => (await actionsOf(act)).map(({ data }) => data)
 const read = (id: string, headers: Headers, query = '') =>
   app.inject({ url: `/admin/payments/${id}/events${query}`, headers: { ...headers } })
 
 t.test('a refund is recorded before its effect, with actor, reason and target', async (t) => {
   const id = await paid()
-  const deeds = await deedsOf(() =>
+  const actions = await actionsOf(() =>
     refund(id, { amount_cents: 500, note: 'for Ada' }, { ...admin, ...reason, ...freshKey() }),
   )
-  const [deed] = deeds
-  t.match(deeds, { length: 1 })
-  t.match(deed, {
-    stream: `auditTrail-${deed?.data.action_id}`,
+  const [auditedAction] = actions
+  t.match(actions, { length: 1 })
+  t.match(auditedAction, {
+    stream: `auditTrail-${auditedAction?.data.action_id}`,
     data: {
       action: 'refund_payment',
       target: { kind: 'payment', id },
@@ -38,7 +38,7 @@ t.test('a refund is recorded before its effect, with actor, reason and target', 
     },
     metadata: { actor },
   })
-  t.notMatch(JSON.stringify(deed?.data), 'Ada')
+  t.notMatch(JSON.stringify(auditedAction?.data), 'Ada')
   const log: string[] = []
   let correlation: string | undefined
   for await (const { type, data, metadata } of store.readLog({ prefixes: ['auditTrail-', 'payment-'] })) {
@@ -46,15 +46,15 @@ t.test('a refund is recorded before its effect, with actor, reason and target', 
     if (type === 'RefundRequested') correlation = metadata.correlationId
   }
   t.ok(log.lastIndexOf('AdministratorActed') < log.indexOf('RefundRequested'))
-  t.equal(deed?.metadata.correlationId, correlation, 'both name the request')
+  t.equal(auditedAction?.metadata.correlationId, correlation, 'both name the request')
 })
 
 t.test('a request repeated with its Idempotency-Key adds no entry, and another request adds its own', async (t) => {
   const id = await paid()
   const headers = { ...admin, ...freshKey() }
   const twice = [{ amount_cents: 100 }, { amount_cents: 100 }]
-  const deeds = await dataOf(() => Promise.all(twice.map((body) => refund(id, body, headers))))
-  t.match(deeds, { length: 1, 0: { details: { amount_cents: 100 } } }, 'at the same time')
+  const actions = await dataOf(() => Promise.all(twice.map((body) => refund(id, body, headers))))
+  t.match(actions, { length: 1, 0: { details: { amount_cents: 100 } } }, 'at the same time')
   t.same(await dataOf(async () => t.equal((await refund(id, { amount_cents: 100 }, headers)).status, 201)), [])
   const others: [object, Headers][] = [
     [{ amount_cents: 200 }, headers],

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { type Deed, reasonProblem, recordDeed } from './auditTrail.ts'
+import { type AdministratorAction, reasonProblem, recordAction } from './auditTrail.ts'
 
-const deed: Deed = {
+const auditedAction: AdministratorAction = {
   action_id: '018f0000-0000-7000-8000-000000000001',
   occurred_at: '2026-03-01T12:00:00.000Z',
   action: 'export_log',
@@ -11,14 +11,14 @@ const deed: Deed = {
   details: { category: 'payment', limit: 5, since: null },
 }
 
-t.test('a deed is recorded once, with its actor and reason', async (t) => {
-  t.same(recordDeed(deed, null), [{ type: 'AdministratorActed', data: deed }])
-  t.same(recordDeed(deed, deed), [])
+t.test('an action is recorded once, with its actor and reason', async (t) => {
+  t.same(recordAction(auditedAction, null), [{ type: 'AdministratorActed', data: auditedAction }])
+  t.same(recordAction(auditedAction, auditedAction), [])
 })
 
 t.test('texts of the target and the details that may be an e-mail are not recorded', async (t) => {
   const target = { kind: 'stream', id: 'guestToken-ann@example.com' }
-  const [event] = recordDeed({ ...deed, target, details: { stream: 'ann@example.com', type: 'A' } }, null)
+  const [event] = recordAction({ ...auditedAction, target, details: { stream: 'ann@example.com', type: 'A' } }, null)
   t.match(event?.data, { target: { kind: 'stream', id: '(left out)' }, details: { stream: '(left out)', type: 'A' } })
   t.notMatch(JSON.stringify(event), '@')
 })
@@ -31,6 +31,9 @@ t.test('a reason that holds a card number is rejected', async (t) => {
 
 t.test('texts of the target and the details that hold a card number are not recorded', async (t) => {
   const target = { kind: 'stream', id: 'payment-4242424242424242' }
-  const [event] = recordDeed({ ...deed, target, details: { stream: '4242 4242 4242 4242', type: 'A' } }, null)
+  const [event] = recordAction(
+    { ...auditedAction, target, details: { stream: '4242 4242 4242 4242', type: 'A' } },
+    null,
+  )
   t.match(event?.data, { target: { kind: 'stream', id: '(left out)' }, details: { stream: '(left out)', type: 'A' } })
 })

@@ -24,7 +24,7 @@ const AuditTarget = Type.Object(
 )
 
 export const auditTrailEvents = {
-  /** Recorded before the deed is done. Whether it succeeded is in what it changed. */
+  /** Recorded before the action is done. Whether it succeeded is in what it changed. */
   AdministratorActed: Type.Object({
     action_id: Id,
     occurred_at: Instant,
@@ -41,7 +41,7 @@ export const auditTrailEvents = {
 }
 export type AuditTrailEvent = EventsOf<typeof auditTrailEvents>
 
-/** A deed as the API lists it. */
+/** An action as the API lists it. */
 export const AuditTrailEntry = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
@@ -62,14 +62,17 @@ export const auditTrailFold: Fold<AuditTrailEvent['data'] | null, AuditTrailEven
   evolve: (_state, event) => event.data,
 }
 
-export type Deed = Omit<AuditTrailEvent['data'], 'action'> & { readonly action: AuditedAction }
+export type AdministratorAction = Omit<AuditTrailEvent['data'], 'action'> & { readonly action: AuditedAction }
 
-/** Records a deed once. Texts in its target and details that may be an e-mail or a card number are left out. */
-export function recordDeed(deed: Deed, recorded: AuditTrailEvent['data'] | null): AuditTrailEvent[] {
+/** Records an action once. Texts in its target and details that may be an e-mail or a card number are left out. */
+export function recordAction(
+  auditedAction: AdministratorAction,
+  recorded: AuditTrailEvent['data'] | null,
+): AuditTrailEvent[] {
   if (recorded !== null) return []
-  const { target, details } = deed
+  const { target, details } = auditedAction
   const data = {
-    ...deed,
+    ...auditedAction,
     target: target && { ...target, id: withoutEmailOrCard(target.id) },
     details: Object.fromEntries(Object.entries(details).map(([name, value]) => [name, withoutEmailOrCard(value)])),
   }

@@ -26,7 +26,7 @@ const idsAndCodes = [
 
 /** Texts whose name alone does not say that they identify nobody. */
 const judged: Readonly<Record<string, readonly string[]>> = {
-  // The provider's code, never its message. An administrator's reason is about a deed, and says so where it is given.
+  // The provider's code, never its message. An administrator's reason is about an action, and says so where it is given.
   reason: ['PaymentDisputeRecorded', 'AdministratorActed'],
   // What the bank prints: the name of the shop.
   statement_descriptor: ['PaymentInitiated'],

@@ -1,4 +1,4 @@
-// The projection of the audit trail: one row for each deed of an administrator.
+// The projection of the audit trail: one row for each action of an administrator.
 import { auditTrailEvents } from '@paylog/domain/auditTrail'
 import { jsonOf, nullable, text, time } from '../columns.ts'
 import { defineProjection } from '../projection.ts'

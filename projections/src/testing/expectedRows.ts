@@ -24,14 +24,18 @@ const rowOfDefaults: Fold<State, DefaultChoiceEvent> = {
     ({ status: 'kept', list: event.data.list, chosen_id: defaultChoiceFold.evolve(null, event) }) as State,
 }
 
-/** The row of a deed, which happens once. */
-const rowOfDeed: Fold<State, AuditTrailEvent> = {
+/** The row of an action, which happens once. */
+const rowOfAction: Fold<State, AuditTrailEvent> = {
   initialState: { status: 'none' },
   evolve(_row, event) {
-    const deed = auditTrailFold.evolve(null, event)
-    const target = deed?.target
-    const row = { target_kind: target?.kind ?? null, target_id: target?.id ?? null, created_at: deed?.occurred_at }
-    return { status: 'kept', ...deed, ...row } as State
+    const auditedAction = auditTrailFold.evolve(null, event)
+    const target = auditedAction?.target
+    const row = {
+      target_kind: target?.kind ?? null,
+      target_id: target?.id ?? null,
+      created_at: auditedAction?.occurred_at,
+    }
+    return { status: 'kept', ...auditedAction, ...row } as State
   },
 }
 
@@ -76,7 +80,7 @@ const folds: Readonly<
   addresses: oneRow(addressFold as AnyFold),
   defaults: oneRow(rowOfDefaults as AnyFold),
   products: oneRow(productFold as AnyFold),
-  audit_trail: oneRow(rowOfDeed as AnyFold),
+  audit_trail: oneRow(rowOfAction as AnyFold),
 }
 
 /** The id, revision and shared columns of each row. */

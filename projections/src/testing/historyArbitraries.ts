@@ -19,8 +19,8 @@ import { productFold } from '@paylog/domain/products/product'
 import { startSync } from '@paylog/domain/products/sync'
 import fc from 'fast-check'
 import {
+  addActionTo,
   addAddressTo,
-  addDeedTo,
   addMethodTo,
   addPaymentTo,
   addProductTo,
@@ -206,7 +206,7 @@ const productStep: fc.Arbitrary<HistoryStep> = fc
     } else log.record(productFold, product_id, () => [{ type: 'ProductChanged', data: { ...facts, changes } }])
   })
 
-const deedStep: fc.Arbitrary<HistoryStep> = fc
+const actionStep: fc.Arbitrary<HistoryStep> = fc
   .record({
     action_id: id(6),
     target: fc.option(fc.record({ kind: text, id: text })),
@@ -214,7 +214,7 @@ const deedStep: fc.Arbitrary<HistoryStep> = fc
     details: fc.dictionary(text, text),
     occurred_at: instant,
   })
-  .map((facts) => (log) => void addDeedTo(log, facts))
+  .map((facts) => (log) => void addActionTo(log, facts))
 
 const persons = ['user:u1', 'guest:g@example.com', 'guest:other@example.com']
 
@@ -224,10 +224,10 @@ const erasureStep: fc.Arbitrary<HistoryStep> = fc.oneof(
 )
 
 const anyStep = fc.oneof(
-  ...[paymentStep, moneyStep, moneyStep, methodStep, addressStep, defaultStep, productStep, deedStep, erasureStep],
+  ...[paymentStep, moneyStep, moneyStep, methodStep, addressStep, defaultStep, productStep, actionStep, erasureStep],
 )
 
-/** A log of up to this many operations on a few payments, methods, addresses, defaults, products and deeds. */
+/** A log of up to this many operations on a few payments, methods, addresses, defaults, products and actions. */
 export const histories = (maxLength = 60): fc.Arbitrary<LogFixture> =>
   fc.array(anyStep, { minLength: 1, maxLength }).map((steps) => {
     const log = createLogFixture()

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { type AddAddress, addAddress, addressFold } from '@paylog/domain/addresses/address'
 import { emptyAddressContent } from '@paylog/domain/addresses/events'
-import { auditTrailFold, type Deed, recordDeed } from '@paylog/domain/auditTrail'
+import { type AdministratorAction, auditTrailFold, recordAction } from '@paylog/domain/auditTrail'
 import { defaultChoiceFold, type SetDefault, setDefault } from '@paylog/domain/defaultChoice'
 import { type ErasureEvent, erasureFold } from '@paylog/domain/erasures'
 import type { Fold, LogCheckpoint } from '@paylog/domain/events'
@@ -231,16 +231,16 @@ export function changeProductIn(log: LogFixture, product_id: string, command: Ch
   log.record(productFold, product_id, (state) => changeProduct(command, state))
 }
 
-/** Records what an administrator did. @returns the id of the deed */
-export function addDeedTo(log: LogFixture, facts: Partial<Deed> = {}): string {
+/** Records what an administrator did. @returns the id of the action */
+export function addActionTo(log: LogFixture, facts: Partial<AdministratorAction> = {}): string {
   const action_id = facts.action_id ?? randomUUID()
-  const deed: Deed = {
+  const auditedAction: AdministratorAction = {
     occurred_at,
     ...{ action: 'export_log', target: null, actor: 'operator:ann', reason: null, details: {} },
     ...facts,
     action_id,
   }
-  log.record(auditTrailFold, action_id, (recorded) => recordDeed(deed, recorded))
+  log.record(auditTrailFold, action_id, (recorded) => recordAction(auditedAction, recorded))
   return action_id
 }
 

@@ -42,11 +42,11 @@ t.test('audit prove payment writes a file that proves all events of the payment 
     stdout: /proof\.json: 2 events, proven by the checkpoint of paylog\.test\/log over the first 304 /,
   })
   t.equal(statSync(path).mode & 0o777, 0o600)
-  const { rows: deeds } = await sql(
-    "select convert_from(data, 'UTF8')::json as deed from event_store.events where type = 'AdministratorActed'",
+  const { rows: actions } = await sql(
+    "select convert_from(data, 'UTF8')::json as action from event_store.events where type = 'AdministratorActed'",
   )
-  t.match(deeds, [
-    { deed: { action: 'show_payment', target: { id: payment }, reason: null, details: { proof: true } } },
+  t.match(actions, [
+    { action: { action: 'show_payment', target: { id: payment }, reason: null, details: { proof: true } } },
   ])
   t.match(await prove(path), { code: 1, stderr: /exists already; --force replaces it/ })
   t.match(await prove(path, '--force'), { code: 0 })

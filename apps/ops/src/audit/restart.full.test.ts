@@ -6,7 +6,7 @@ import { checkpointText } from '@paylog/audit-log/checkpoint'
 import { newSigningKey, parseSigningKey, signNote } from '@paylog/audit-log/note'
 import { readStateFile, writeStateFile } from '@paylog/audit-log/stateFile'
 import { readCheckpoints, readTree } from '@paylog/audit-log/treeStore'
-import { recordedDeeds } from '@paylog/commands/testing/recordedDeeds'
+import { recordedActions } from '@paylog/commands/testing/recordedActions'
 import { addAddressTo, createLogFixture } from '@paylog/projections/testing/logFixture'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -63,17 +63,17 @@ t.test('audit restart continues the tree of a log that was cut, and keeps what w
   const sizes = wrong.map(({ size }) => size)
 
   t.match(await run('restart'), { code: 2, stderr: /^--reason is missing/ })
-  const deedsBefore = (await recordedDeeds(store)).length
+  const actionsBefore = (await recordedActions(store)).length
   const dry = await run('restart', '--dry-run', '--json')
   t.match(JSON.parse(dry.stdout), { dry_run: true, kept: right.length, ended: sizes.map((size) => ({ size })) })
-  t.equal((await recordedDeeds(store)).length, deedsBefore)
+  t.equal((await recordedActions(store)).length, actionsBefore)
   t.equal((await Array.fromAsync(readCheckpoints(pool))).length, former.length, 'a dry run changes nothing')
 
   const done = await restart()
   t.equal(done.code, 0, done.stderr)
   const [ended] = wrong
   t.match(done.stdout, `  over ${ended?.size} events, signed at ${ended?.made_at.toISOString()}\n`)
-  t.match((await recordedDeeds(store)).at(-1), {
+  t.match((await recordedActions(store)).at(-1), {
     data: {
       action: 'restart_audit_tree',
       reason: 'Restored from last night',

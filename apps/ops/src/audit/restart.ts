@@ -1,6 +1,6 @@
 // `audit restart`: builds the tree again from a log that has changed since it was signed, and keeps what was signed.
 import { endCheckpoints, restartTree } from '@paylog/audit-log/treeWriter'
-import type { IntendedDeed } from '@paylog/commands/auditTrail'
+import type { IntendedAction } from '@paylog/commands/auditTrail'
 import { readLogEnd } from '@paylog/event-store/read/reads'
 import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import { OpsError, UsageError } from '../command.ts'
@@ -47,7 +47,7 @@ export const auditRestart = defineCommand({
       throw new OpsError('The tree is in order: tree and checkpoints are those of the log. Nothing was changed.')
     if (isDryRun) return { json: stateJson(state, true), text: stateText(state, true) }
     signal.throwIfAborted()
-    await audit(restartDeed(state))
+    await audit(restartAction(state))
     // First: while Postgres disagrees, nothing is signed, and the command can be repeated.
     const hasStateFile = endRemembered(environment, state.newestRight)
     await restart(pool, state)
@@ -66,7 +66,7 @@ const restart = (pool: Pool, { wrong, compared }: TreeState) =>
     await restartTree(client)
   })
 
-function restartDeed({ events, problem, wrong, right }: TreeState): IntendedDeed {
+function restartAction({ events, problem, wrong, right }: TreeState): IntendedAction {
   const [first] = wrong
   const sizes = { smallest_ended: first?.size ?? null, largest_ended: wrong.at(-1)?.size ?? null }
   const details = { events, problem: problem ?? null, ended: wrong.length, ...sizes, kept: right }

@@ -1,6 +1,6 @@
 // `payments cancel`, `capture` and `refresh` change one payment at its provider.
 
-import type { IntendedDeed } from '@paylog/commands/auditTrail'
+import type { IntendedAction } from '@paylog/commands/auditTrail'
 import type { Workflow } from '@paylog/commands/context'
 import { cancelPayment, capturePayment } from '@paylog/commands/payments/intentCalls'
 import { shownPayment } from '@paylog/commands/payments/readPayment'
@@ -48,8 +48,8 @@ export const paymentsCapture = defineCommand({
     const payment_id = readPaymentId(call.args[0])
     const amount_cents = call.options['amount-cents']
     const details = { amount_cents: amount_cents ?? null }
-    const deed = { action: 'capture_payment', target: paymentTarget(payment_id), details } as const
-    return await change(call, deed, (workflow, metadata) =>
+    const auditedAction = { action: 'capture_payment', target: paymentTarget(payment_id), details } as const
+    return await change(call, auditedAction, (workflow, metadata) =>
       capturePayment(workflow, { payment_id, metadata, amount_cents }),
     )
   },
@@ -77,12 +77,12 @@ const paymentTarget = (id: string) => ({ kind: 'payment', id })
 /** Changes a payment, once that is recorded in the audit trail. */
 async function change(
   { open, audit }: Run,
-  deed: IntendedDeed,
+  auditedAction: IntendedAction,
   act: (workflow: Workflow, metadata: EventMetadata) => Promise<LoadedState<PaymentState>>,
 ): Promise<Result> {
   const workflow = await openWorkflow(open)
   const metadata = operatorMetadata()
-  await audit(deed, metadata)
+  await audit(auditedAction, metadata)
   const { state } = await act(workflow, metadata)
   const payment = await shownPayment(workflow.store, state)
   return { json: payment, text: paymentLine(payment) }

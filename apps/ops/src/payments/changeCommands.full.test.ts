@@ -1,6 +1,6 @@
 // `payments refresh`, `cancel`, `capture` and `refund` on a real log, with a fake Stripe over HTTP.
 import { randomUUID } from 'node:crypto'
-import { recordedDeeds } from '@paylog/commands/testing/recordedDeeds'
+import { recordedActions } from '@paylog/commands/testing/recordedActions'
 import t from 'tap'
 import { reconcileHarness } from '../testing/reconcileHarness.ts'
 import { runOps } from '../testing/runOps.ts'
@@ -81,7 +81,7 @@ t.test('a command that the payment does not allow exits with 1 and the error cod
 
 t.test('each change of a payment is in the audit trail, with its reason', async (t) => {
   const id = await payments.open(stripe)
-  const before = (await recordedDeeds(payments.store)).length
+  const before = (await recordedActions(payments.store)).length
   for (const [command, ...options] of [
     ['refresh', '--reason', 'Ticket 1'],
     ['capture', '--amount-cents', '5', '--reason', 'Ticket 2'],
@@ -89,15 +89,15 @@ t.test('each change of a payment is in the audit trail, with its reason', async 
     ['cancel', '--reason', 'Ada called', '--audit-reason', 'Ticket 4'],
   ] as const)
     await ops(command, id, ...options)
-  const deeds = (await recordedDeeds(payments.store)).slice(before).map(({ data }) => data)
+  const actions = (await recordedActions(payments.store)).slice(before).map(({ data }) => data)
   const target = { kind: 'payment', id }
-  t.match(deeds, [
+  t.match(actions, [
     { action: 'refresh_payment', target, actor: /^operator/, reason: 'Ticket 1' },
     { action: 'capture_payment', target, actor: /^operator/, reason: 'Ticket 2', details: { amount_cents: 5 } },
     { action: 'refund_payment', target, actor: /^operator/, reason: 'Ticket 3', details: { reason: 'duplicate' } },
     { action: 'cancel_payment', target, actor: /^operator/, reason: 'Ticket 4' },
   ])
-  t.notMatch(JSON.stringify(deeds), 'Ada', 'notes are about the payer')
+  t.notMatch(JSON.stringify(actions), 'Ada', 'notes are about the payer')
 })
 
 t.test('wrong arguments of the payments commands exit with 2', async (t) => {

@@ -4,7 +4,7 @@ import {
   type EraseStep,
   type ErasureReport,
   erasePerson,
-  erasureDeed,
+  erasureAction,
   type Findings,
   findPerson,
 } from '@paylog/administration/privacy/erase'
@@ -39,7 +39,7 @@ export const privacyErase = defineCommand({
     if (options['dry-run']) return { json: { dry_run: true, ...person.findings }, text: findingsText(person.findings) }
     const erasureId = randomUUIDv7()
     const metadata = operatorMetadata()
-    await audit(erasureDeed(erasureId, person), metadata)
+    await audit(erasureAction(erasureId, person), metadata)
     const done = await erasePerson(opened, person, { erasureId, metadata, signal, onProgress })
     return {
       json: { dry_run: false, ...done },

@@ -33,7 +33,7 @@ export const privacyExport = defineCommand({
         onProgress: (step, scan) => progress.show(scanProgress(step, scan)),
       }),
     )
-    await audit(exportDeed(person))
+    await audit(exportAction(person))
     const content = JSON.stringify(await collect(opened, person), null, 2)
     if (options.out === undefined) return { text: content }
     await writeNewFile(options.out, `${content}\n`)
@@ -42,7 +42,7 @@ export const privacyExport = defineCommand({
 })
 
 /** Never names an e-mail. */
-function exportDeed({ subject, findings: { user_ids, keys } }: Person) {
+function exportAction({ subject, findings: { user_ids, keys } }: Person) {
   const [user] = user_ids
   const target =
     'payment' in subject

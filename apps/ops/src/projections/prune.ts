@@ -1,6 +1,6 @@
 // `projections prune`: drops tables of projections that are neither read by queries nor being filled.
 
-import type { IntendedDeed } from '@paylog/commands/auditTrail'
+import type { IntendedAction } from '@paylog/commands/auditTrail'
 import { type Pruned, pruneTables } from '@paylog/projections/rebuild/pruneTables'
 import { projections } from '@paylog/projections/registry'
 import { tableName } from '@paylog/projections/tables/tables'
@@ -25,7 +25,7 @@ export const projectionsPrune = defineCommand({
   async run({ args, options, open, signal, audit }) {
     const chosen = args.length === 0 ? projections : namedProjections(args)
     const isDryRun = options['dry-run']
-    if (!isDryRun) await audit(pruneDeed(args))
+    if (!isDryRun) await audit(pruneAction(args))
     const pruned = await pruneTables({ ...openReadModels(open), projections: chosen, isDryRun, signal })
     return {
       json: json(pruned, isDryRun),
@@ -36,7 +36,7 @@ export const projectionsPrune = defineCommand({
 })
 
 /** @param names none for all projections */
-function pruneDeed(names: readonly string[]): IntendedDeed {
+function pruneAction(names: readonly string[]): IntendedAction {
   const [only] = names
   const target = names.length === 1 && only !== undefined ? { kind: 'projection', id: only } : null
   return { action: 'prune_projections', target, details: { projections: names.join(', ') || 'all' } }

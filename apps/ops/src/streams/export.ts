@@ -1,6 +1,6 @@
 // `streams export`: writes recorded events as ndjson, with a manifest to verify the file.
 import { coverageText, findCheckpoint } from '@paylog/audit-log/exportCheckpoint'
-import type { IntendedDeed } from '@paylog/commands/auditTrail'
+import type { IntendedAction } from '@paylog/commands/auditTrail'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import { exportLog } from '@paylog/event-store/export/exportLog'
 import { readExportHead, readExportPage } from '@paylog/event-store/export/exportPage'
@@ -82,7 +82,7 @@ function categoryWarning({ category }: ExportFilters): string | undefined {
   return `Paylog has no category ${category}. It has ${categories.join(', ')}.`
 }
 
-function exportDeed({ stream, ...details }: ExportFilters): IntendedDeed {
+function exportAction({ stream, ...details }: ExportFilters): IntendedAction {
   const target = stream === null ? null : { kind: 'stream', id: stream }
   return { action: 'export_log', target, details }
 }
@@ -96,7 +96,7 @@ async function exportTo(file: ExportFile, run: ExportRun): Promise<Manifest> {
     return false
   })
   // Once the end is known, so that an export does not contain its own record.
-  await audit(exportDeed(filters))
+  await audit(exportAction(filters))
   return await exportLog(
     { fetchPage: (request) => readExportPage(log, request), filters, head: head?.commit.toString() ?? null, signal },
     {

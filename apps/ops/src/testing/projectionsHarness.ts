@@ -10,8 +10,8 @@ import { liveCheckpoints } from '@paylog/projections/apply/checkpoints'
 import { projections } from '@paylog/projections/registry'
 import { listTables, liveTable, tableName } from '@paylog/projections/tables/tables'
 import {
+  addActionTo,
   addAddressTo,
-  addDeedTo,
   addMethodTo,
   addPaymentTo,
   addProductTo,
@@ -85,7 +85,7 @@ export async function projectionsHarness(t: Test) {
         addPaymentTo(log, user('u1'))
         addMethodTo(log)
         setDefaultIn(log, { list: 'billing_addresses', chosen_id: addAddressTo(log) })
-        addDeedTo(log)
+        addActionTo(log)
         const product = addProductTo(log)
         const changes = { description: `number ${made}` }
         changeProductIn(log, product, { occurred_at: '2026-03-02T10:00:00.000Z', changes })

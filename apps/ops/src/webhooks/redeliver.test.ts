@@ -1,6 +1,6 @@
 // `webhooks redeliver` of ids, without a worker: delivering.full.test.ts of packages/administration has what it then sends.
 import { randomUUID } from 'node:crypto'
-import { recordedDeeds } from '@paylog/commands/testing/recordedDeeds'
+import { recordedActions } from '@paylog/commands/testing/recordedActions'
 import t from 'tap'
 import { webhooksHarness } from '../testing/webhooksHarness.ts'
 
@@ -16,7 +16,7 @@ t.test('webhooks redeliver keeps id and body, starts a new retry schedule, and i
   t.match(await run(['redeliver', id]), { code: 0, stdout: '1 delivery will be sent again.\n' })
   t.match(await rows('1'), [{ id, body, status: 'pending', attempts: 4, series_start: 4 }])
   t.match(
-    (await recordedDeeds(store)).map(({ data }) => data),
+    (await recordedActions(store)).map(({ data }) => data),
     [{ action: 'redeliver_webhook', target: { kind: 'webhook_delivery', id } }],
   )
   const again = await run(['redeliver', id.toUpperCase(), id, '--json'])

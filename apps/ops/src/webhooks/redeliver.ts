@@ -1,6 +1,6 @@
 // `webhooks redeliver`: sends deliveries again, by id or all failed ones of an endpoint.
 
-import type { IntendedDeed } from '@paylog/commands/auditTrail'
+import type { IntendedAction } from '@paylog/commands/auditTrail'
 import { listSettings } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import {
   type FailedRange,
@@ -70,7 +70,7 @@ type RedeliverSummary = { readonly redelivered: number; readonly held: number; r
 /** Sends these deliveries again. */
 async function redeliverIds(given: readonly string[], run: RedeliverRun): Promise<Result> {
   const ids = [...new Set(given.map((id) => id.toLowerCase()))]
-  if (!run.isDryRun) await run.audit(idsDeed(uuids(ids)))
+  if (!run.isDryRun) await run.audit(idsAction(uuids(ids)))
   const found = await untilStopped(byIds(ids, run), ids.length, run)
   const known = new Set(found.map(({ id }) => id))
   const unknown = found.length < ids.length && !run.signal.aborted ? ids.filter((id) => !known.has(id)) : []
@@ -78,7 +78,7 @@ async function redeliverIds(given: readonly string[], run: RedeliverRun): Promis
 }
 
 /** A list of ids is cut, because the command takes any number. */
-function idsDeed(ids: readonly string[]): IntendedDeed {
+function idsAction(ids: readonly string[]): IntendedAction {
   const [only] = ids
   const target = ids.length === 1 && only !== undefined ? { kind: 'webhook_delivery', id: only } : null
   return { action: 'redeliver_webhook', target, details: { deliveries: ids.length, ids: ids.slice(0, maxRecordedIds) } }

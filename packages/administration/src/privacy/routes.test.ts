@@ -1,5 +1,5 @@
 import { enabledProviders, providerVariables } from '@paylog/commands/provider-calls/enabledProviders'
-import { recordedDeeds } from '@paylog/commands/testing/recordedDeeds'
+import { recordedActions } from '@paylog/commands/testing/recordedActions'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { subjectNamed } from '@paylog/domain/personalData'
 import { providerCustomerFold } from '@paylog/domain/providerCustomer'
@@ -35,7 +35,7 @@ t.test('a dry run lists what would go, and changes nothing', async (t) => {
   t.match(await ended(started.json().data.id), { status: 'succeeded', result: { dry_run: true, keys: 2 } })
   t.equal((await keys.find({ email: guest_email })).length, 2)
   t.same(await erasures(), [])
-  t.same(await recordedDeeds(store), [])
+  t.same(await recordedActions(store), [])
 })
 
 t.test('an erasure destroys the keys, and only its id is in the job, the list and the audit trail', async (t) => {
@@ -52,7 +52,7 @@ t.test('an erasure destroys the keys, and only its id is in the job, the list an
   })
   t.same(await keys.find({ email: guest_email }), [])
   t.match(await erasures(), [{ id: job.subject, kind: 'person', keys: 2, actor: /^session:/ }])
-  t.match(await recordedDeeds(store), [
+  t.match(await recordedActions(store), [
     {
       data: {
         action: 'erase_person',
@@ -63,8 +63,8 @@ t.test('an erasure destroys the keys, and only its id is in the job, the list an
     },
   ])
   const { rows } = await pool.query('select jobs::text as text from operations.jobs as jobs')
-  const deeds = (await recordedDeeds(store)).map(({ data, metadata }) => ({ data, metadata }))
-  t.notMatch(JSON.stringify([rows, deeds]), 'canary')
+  const actions = (await recordedActions(store)).map(({ data, metadata }) => ({ data, metadata }))
+  t.notMatch(JSON.stringify([rows, actions]), 'canary')
 })
 
 /** A user whose only trace is a customer at Stripe. */

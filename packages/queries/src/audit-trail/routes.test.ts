@@ -1,4 +1,4 @@
-import { addDeedTo } from '@paylog/projections/testing/logFixture'
+import { addActionTo } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
 import { asAdmin, queryApiHarness } from '../testing/queryApiHarness.ts'
 
@@ -10,9 +10,9 @@ const bea = 'session:bea'
 
 const refund = { action: 'refund_payment', target: payment, actor: bea, reason: 'Ticket 4711' } as const
 const ids = [
-  addDeedTo(log, { ...refund, details: { amount_cents: 500, note: null }, occurred_at: at(0) }),
-  addDeedTo(log, { action: 'export_log', actor: ann, occurred_at: at(1) }),
-  addDeedTo(log, { action: 'capture_payment', target: payment, actor: ann, occurred_at: at(2) }),
+  addActionTo(log, { ...refund, details: { amount_cents: 500, note: null }, occurred_at: at(0) }),
+  addActionTo(log, { action: 'export_log', actor: ann, occurred_at: at(1) }),
+  addActionTo(log, { action: 'capture_payment', target: payment, actor: ann, occurred_at: at(2) }),
 ]
 await project()
 

@@ -20,7 +20,7 @@ const schema = {
   ...administratorSchema('system', 'listAuditTrail', 'List what administrators did'),
   description:
     'For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did ' +
-    'it, to what, when and why. An entry is recorded before the deed, so it is also there when the deed then failed.',
+    'it, to what, when and why. An entry is recorded before the action, so it is also there when the action then failed.',
 }
 
 export const auditTrailRoutes =

@@ -3,9 +3,9 @@ import type { AuditTrailEvent } from '@paylog/domain/auditTrail'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 
-export async function recordedDeeds(store: EventStore): Promise<Recorded<AuditTrailEvent>[]> {
-  const deeds: Recorded<AuditTrailEvent>[] = []
+export async function recordedActions(store: EventStore): Promise<Recorded<AuditTrailEvent>[]> {
+  const actions: Recorded<AuditTrailEvent>[] = []
   for await (const event of store.readLog({ prefixes: ['auditTrail-'] }))
-    if (event.type === 'AdministratorActed') deeds.push(event)
-  return deeds
+    if (event.type === 'AdministratorActed') actions.push(event)
+  return actions
 }
