@@ -94,9 +94,9 @@ async function startContainers(t: Test, { services }: Compose, host: Host): Prom
   }
 
   function up(name: string): Promise<void> {
-    const begun = starting.get(name) ?? bringUp(name)
-    starting.set(name, begun)
-    return begun
+    const started = starting.get(name) ?? bringUp(name)
+    starting.set(name, started)
+    return started
   }
 
   await Promise.all(Object.keys(services).map((name) => services[name]?.profiles === undefined && up(name)))

@@ -52,7 +52,7 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
     details: { payment_id: id, status: 'succeeded' },
   },
   payment_not_capturable: {
-    why: 'Nothing is authorized that could be captured, or a capture has begun. `details.status` is the status of the payment.',
+    why: 'Nothing is authorized that could be captured, or a capture has started. `details.status` is the status of the payment.',
     message: 'Nothing is authorized that could be captured',
     details: { payment_id: id, status: 'succeeded' },
   },

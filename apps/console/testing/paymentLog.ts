@@ -44,7 +44,7 @@ export async function writePayments(
       const metadata = { correlationId: id, causationId: id, actor: 'provider:sandbox', requestId: id }
       const events = paymentEvents(id, number, at.toISOString())
       const subject = paymentFold.subjectOf?.(events.reduce(paymentFold.evolve, noPayment as PaymentState)) ?? null
-      const written = { stream: paymentStream(id), subject, metadata, known: newStream(fold) }
+      const written = { stream: paymentStream(id), subject, metadata, assumed: newStream(fold) }
       await store.handle({ ...written, fold, decide: () => events })
     }
   }

@@ -34,7 +34,7 @@ t.test('the event store rejects reads and writes without the credentials of the 
     const appended = stranger.handle({
       stream: 'defaultChoice-forged',
       fold: { initialState: 0, evolve: (count: number) => count },
-      known: { state: 0, revision: 'no_stream', position: undefined },
+      assumed: { state: 0, revision: 'no_stream', position: undefined },
       decide: () => [
         { type: 'DefaultCleared', data: { list_id: randomUUID(), list: 'payment_methods', occurred_at: noon } },
       ],

@@ -66,7 +66,7 @@ t.test('without a terminal the progress is a line every few seconds and at the e
   t.equal(takeWritten(), 'Reading: 100 %, 900 events, 82/s\n')
 })
 
-t.test('rate and remaining time leave out what was done before the step began', async (t) => {
+t.test('rate and remaining time leave out what was done before the step started', async (t) => {
   const { show, takeWritten } = started({ isTTY: false })
   show(0, reading(500, 3_000n))
   show(10_000, reading(600, 6_000n))

@@ -57,7 +57,7 @@ export function createTrustedClock(deps: {
       fold: clockFold,
       decide: () => [{ type: 'ClockCompared', data: { occurred_at: now().toISOString() } }],
       metadata: { correlationId: id, causationId: id, actor: 'worker' },
-      known: newStream(clockFold),
+      assumed: newStream(clockFold),
     })
     return (await store.readStream(clockStream(id)))[0]?.created
   }

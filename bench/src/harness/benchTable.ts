@@ -5,7 +5,7 @@ import { type BenchmarkRow, type BenchmarkTarget, formatNumber } from './benchma
 /** The rows of a benchmark, or the reason of its failure. */
 export type BenchmarkReport = {
   readonly name: string
-  /** Load average of the minute before it began, other processes included. */
+  /** Load average of the minute before it started, other processes included. */
   readonly loadBefore: number
 } & ({ readonly postgres: string; readonly rows: readonly BenchmarkRow[] } | { readonly failure: string })
 

@@ -41,9 +41,9 @@ export async function fillLog(
 
 /** Appends the events to their stream. @throws Error when the stream was at another revision */
 export async function appendEvents(store: EventStore, { stream, after, events, subject }: Appending): Promise<void> {
-  const known: LoadedState<null> = { state: null, revision: after, position: undefined }
+  const assumed: LoadedState<null> = { state: null, revision: after, position: undefined }
   const metadata = { correlationId: stream, causationId: stream, actor: 'provider:sandbox', requestId: stream }
-  const { revision } = await store.handle({ stream, fold, decide: () => events, metadata, known, subject })
+  const { revision } = await store.handle({ stream, fold, decide: () => events, metadata, assumed, subject })
   const expected = (after === 'no_stream' ? -1n : after) + BigInt(events.length)
   if (revision !== expected) throw new Error(`${stream} is at ${revision} and should be at ${expected}`)
 }

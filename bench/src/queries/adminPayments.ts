@@ -71,9 +71,9 @@ export async function adminPayments({ args, isQuick, stack, print }: BenchmarkOp
 
 /** @returns the time to the whole response, in ms @throws Error for another status than 200 */
 async function timeOf(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
-  const began = performance.now()
+  const startedAt = performance.now()
   const response = await fetch(url, { headers })
   await response.text()
   if (response.status !== 200) throw new Error(`${url} returned ${response.status}`)
-  return performance.now() - began
+  return performance.now() - startedAt
 }

@@ -27,7 +27,7 @@ export async function recordInLog(store: Pick<EventStore, 'handle'>, checkpoint:
     fold: auditCheckpointFold,
     decide: (recorded) => recordCheckpoint(recorded, event),
     metadata: { correlationId: id, causationId: id, actor: 'projector' },
-    known: newStream(auditCheckpointFold),
+    assumed: newStream(auditCheckpointFold),
   })
 }
 

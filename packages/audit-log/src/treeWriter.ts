@@ -77,8 +77,8 @@ export function createTreeWriter(db: Queryable): TreeWriter {
 
 async function readOpenTiles(db: Queryable, size: number): Promise<readonly Tile[]> {
   const open = openTilesOf(size)
-  const begun = open.filter(({ count }) => count > 0)
-  const stored = new Map((await readTiles(db, begun)).map((tile, n) => [begun[n]?.level, tile]))
+  const started = open.filter(({ count }) => count > 0)
+  const stored = new Map((await readTiles(db, started)).map((tile, n) => [started[n]?.level, tile]))
   return open.map(({ level, index, count }) => {
     const { hashes, positions } = stored.get(level) ?? { hashes: Buffer.alloc(0), positions: null }
     const tile = { level, index, hashes: hashesIn(hashes), positions: positions === null ? [] : positionsIn(positions) }

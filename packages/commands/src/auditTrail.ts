@@ -43,7 +43,7 @@ export async function auditAction(
     fold: auditTrailFold,
     decide: (recorded: AuditTrailEvent['data'] | null) => recordAction(auditedAction, recorded),
     metadata,
-    known: newStream(auditTrailFold),
+    assumed: newStream(auditTrailFold),
   }
   await store.handle(command).catch(throwNotDone)
 }

@@ -80,16 +80,16 @@ export async function changeDefault(workflow: Workflow, change: ChangeDefault): 
   const { list, item_id: chosen_id, is_default, metadata, unlessChangedAfter } = change
   const list_id = listId(workflow.store, change)
   const stream = defaultChoiceStream(list_id)
-  const known = await loadDefault(workflow, stream)
-  const isSuperseded = unlessChangedAfter && known.position && isAfter(known.position, unlessChangedAfter)
-  if (is_default === undefined || isSuperseded || is_default === (known.state === chosen_id)) return known
+  const assumed = await loadDefault(workflow, stream)
+  const isSuperseded = unlessChangedAfter && assumed.position && isAfter(assumed.position, unlessChangedAfter)
+  if (is_default === undefined || isSuperseded || is_default === (assumed.state === chosen_id)) return assumed
   return workflow.store.handle({
     stream,
     fold: defaultChoiceFold,
     decide: (current) =>
       setDefault({ list_id, list, occurred_at: workflow.now().toISOString(), chosen_id, is_default }, current),
     metadata,
-    known,
+    assumed,
   })
 }
 

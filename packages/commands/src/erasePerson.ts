@@ -131,7 +131,7 @@ async function deleteCustomer(workflow: Workflow, customer: Customer, metadata: 
           ? [{ type: 'ProviderCustomerDeleted', data: { ...customer, occurred_at } }]
           : [],
     },
-    { known: await loadCustomer(workflow, provider_id, user_id), metadata },
+    { assumed: await loadCustomer(workflow, provider_id, user_id), metadata },
   ).catch((error: unknown) => {
     throw error instanceof ProviderError ? toDomainError(error) : error
   })

@@ -20,7 +20,7 @@ const begin = (ms = 0, request_fingerprint = 'a') => ({
   request_fingerprint,
 })
 const command = (...args: Parameters<typeof begin>) => ({ ...begin(...args), inFlightMs: requestInFlightMs })
-const begun = (ms = 0): IdempotentRequestEvent => ({ type: 'IdempotentRequestStarted', data: begin(ms) })
+const started = (ms = 0): IdempotentRequestEvent => ({ type: 'IdempotentRequestStarted', data: begin(ms) })
 const saved = { kind: 'saved', payment_method_id, revision: 0, created: true, is_default: false } as const
 const declined = { kind: 'declined', message: 'No' } as const
 const failed = { kind: 'failed' } as const
@@ -37,10 +37,10 @@ t.test('the first request with a key is recorded', async (t) => {
 })
 
 t.test('a second request is in flight for requestInFlightMs after the first, and begins after that', async (t) => {
-  given(t, fold, [begun()])
+  given(t, fold, [started()])
     .when((state) => startRequest(command(requestInFlightMs - 1), state))
     .thenThrows('idempotency_key_in_flight')
-  const again = given(t, fold, [begun()])
+  const again = given(t, fold, [started()])
     .when((state) => startRequest(command(requestInFlightMs), state))
     .then([{ type: 'IdempotentRequestStarted' }])
   t.throws(
@@ -51,34 +51,34 @@ t.test('a second request is in flight for requestInFlightMs after the first, and
 })
 
 t.test('a failed request may be repeated at once', async (t) => {
-  given(t, fold, [begun(), ended(failed)])
+  given(t, fold, [started(), ended(failed)])
     .when((state) => startRequest(command(2), state))
     .then([{ type: 'IdempotentRequestStarted' }])
 })
 
 t.test('the recorded result of a request never changes', async (t) => {
   for (const answer of [saved, declined]) {
-    const state = given(t, fold, [begun(), ended(answer)])
+    const state = given(t, fold, [started(), ended(answer)])
       .when((state) => startRequest(command(2), state))
       .then([])
     t.same(recordedResponse(command(3), state), answer)
     for (const late of [saved, declined, failed])
-      given(t, fold, [begun(), ended(answer)])
+      given(t, fold, [started(), ended(answer)])
         .when((state) => endRequest(end(late), state))
         .then([])
   }
-  const late = [begun(), ended(saved), begun(5), ended(failed)].reduce(fold.evolve, fold.initialState)
+  const late = [started(), ended(saved), started(5), ended(failed)].reduce(fold.evolve, fold.initialState)
   t.same(recordedResponse(command(6), late), saved, 'later events do not change it')
 })
 
 t.test('another request with the same key is idempotency_key_reused in every state', async (t) => {
-  for (const history of [[begun()], [begun(), ended(failed)], [begun(), ended(saved)], [begun(), ended(declined)]])
+  for (const history of [[started()], [started(), ended(failed)], [started(), ended(saved)], [started(), ended(declined)]])
     given(t, fold, history)
       .when((state) => startRequest(command(requestInFlightMs, 'b'), state))
       .thenThrows('idempotency_key_reused')
 })
 
-t.test('a result is not recorded for a request that never began', async (t) => {
+t.test('a result is not recorded for a request that never started', async (t) => {
   given(t, fold, [])
     .when((state) => endRequest(end(saved), state))
     .then([])

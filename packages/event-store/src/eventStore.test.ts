@@ -80,8 +80,8 @@ t.test('readStream with `last` returns the last events in order', async (t) => {
 
 t.test('a command with assumed state falls back to the real state when the assumption is wrong', async (t) => {
   const stream = freshStream()
-  const assuming = (known: LoadedState<number>, decide = (count: number) => [seen(count)]) =>
-    store.handle({ stream, fold: countFold, decide, metadata, known })
+  const assuming = (assumed: LoadedState<number>, decide = (count: number) => [seen(count)]) =>
+    store.handle({ stream, fold: countFold, decide, metadata, assumed })
   const first = await assuming(newStream(countFold))
   t.match(first, { state: 1, revision: 0n })
   t.match(await assuming(first), { state: 2, revision: 1n })
@@ -155,7 +155,7 @@ t.test('1,000 concurrent appends succeed on a new connection', async (t) => {
       fold: countFold,
       decide: () => [seen(n)],
       metadata,
-      known: newStream(countFold),
+      assumed: newStream(countFold),
     }),
   )
   t.ok((await Promise.all(appends)).every(({ revision }) => revision === 0n))

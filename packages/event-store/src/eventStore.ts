@@ -81,7 +81,7 @@ export type StreamCommand<State, Event extends DomainEvent> = {
    * Assumed state, which saves reading the stream: the result of an earlier call, or `newStream`. If it is wrong, the
    * append conflicts, and `decide` runs again on the state that is loaded then.
    */
-  readonly known?: LoadedState<State>
+  readonly assumed?: LoadedState<State>
 }
 
 /** The assumed state of a stream that most likely does not exist yet. */
@@ -233,12 +233,12 @@ export function createEventStore(options: {
     },
     ...follows(following, reads),
     load: (stream, fold, until) => load(stream, fold, until),
-    async handle({ stream, fold, decide, metadata, known, subject, owners }) {
+    async handle({ stream, fold, decide, metadata, assumed, subject, owners }) {
       const giveUpAt = performance.now() + conflictRetryTimeoutMs
       for (let decision = 1; performance.now() < giveUpAt; decision++) {
-        const isAssumed = decision === 1 && known !== undefined
+        const isAssumed = decision === 1 && assumed !== undefined
         const until = performance.now() + timing.appendRetryTimeoutMs
-        const loaded = isAssumed ? known : await load(stream, fold, undefined, until)
+        const loaded = isAssumed ? assumed : await load(stream, fold, undefined, until)
         const decided = decide(loaded.state, loaded.revision)
         if (decided.length === 0 && isAssumed) continue
         if (decided.length === 0) return { ...loaded, events: decided, firstEventId: undefined }

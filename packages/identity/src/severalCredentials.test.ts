@@ -62,7 +62,7 @@ t.test('of several credentials the first valid one counts [5-first-valid]', asyn
   )
   const among = ['valid', 'expired', 'repeated']
   const fives = places.reduce<readonly (readonly Presented[])[]>(
-    (begun, place) => begun.flatMap((some) => oneOf(place, among).map((each) => [...some, each])),
+    (started, place) => started.flatMap((some) => oneOf(place, among).map((each) => [...some, each])),
     [[]],
   )
   t.same([pairs.length, fives.length], [14 * 36, 2 * 3 ** 5])

@@ -169,9 +169,9 @@ t.test('without Postgres keys in memory work, others are service_unavailable, un
   const made = await keys.named(['user:a'])
   const unavailable = { name: 'DomainError', code: 'service_unavailable', cause: Error }
   proxy.freezeConnections()
-  const begun = performance.now()
+  const startedAt = performance.now()
   await t.rejects(keys.named(['user:b']), unavailable)
-  t.ok(performance.now() - begun < 6_500, 'after a bounded wait')
+  t.ok(performance.now() - startedAt < 6_500, 'after a bounded wait')
   await proxy.refuse()
   await t.rejects(keys.named(['user:c']), unavailable)
   await t.rejects(keys.load(['00000000-0000-4000-8000-000000000000']), unavailable)

@@ -28,7 +28,7 @@ export function createKeyCache(max: number) {
       keys.set(id, key)
       if (name !== undefined) ids.set(name, id)
     },
-    /** A destroyed key stays destroyed: a query that began earlier cannot bring it back. */
+    /** A destroyed key stays destroyed: a query that started earlier cannot bring it back. */
     destroyed: (id: string) => keys.set(id, null),
     /** Whether the present key of this name is recorded as seen with this e-mail. */
     wasSeen(name: string, email: string): boolean {

@@ -65,7 +65,7 @@ async function addMissing(db: Db, { hash, masterKeys }: Hashes, sightings: reado
     ])
     return rows
   } catch (error) {
-    // A key was destroyed after the statement began, so its name cannot be seen with an e-mail.
+    // A key was destroyed after the statement started, so its name cannot be seen with an e-mail.
     if (error instanceof Error && 'code' in error && error.code === foreignKeyViolation) return []
     throw error
   }

@@ -5,7 +5,7 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
 import type { KeyCache } from './keyCache.ts'
 
-/** `destroyed_at` is when the transaction began. It may be committed this much later. */
+/** `destroyed_at` is when the transaction started. It may be committed this much later. */
 const commitDelaySeconds = 60
 const pauseMs = 1_000
 
@@ -16,14 +16,14 @@ export function createSweeper(pool: Pool, cache: KeyCache, maxAgeMs: number) {
   let sweeping: Promise<void> | undefined
 
   async function sweep(): Promise<void> {
-    const begunAt = performance.now()
-    const seconds = (begunAt - sweptAt) / 1_000 + commitDelaySeconds
+    const startedAt = performance.now()
+    const seconds = (startedAt - sweptAt) / 1_000 + commitDelaySeconds
     const { rows } = await pool.query<{ id: string }>(
       'select id from privacy.keys where destroyed_at > now() - make_interval(secs => $1)',
       [seconds],
     )
     for (const { id } of rows) if (cache.known(id) !== undefined) cache.destroyed(id)
-    sweptAt = begunAt
+    sweptAt = startedAt
   }
 
   const sweepOnce = () => {

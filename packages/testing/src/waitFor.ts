@@ -17,11 +17,11 @@ export async function waitFor<Found>(
   condition: () => Promise<Found | undefined | false> | Found | undefined | false,
   { what, timeoutMs = 30_000 }: { what: string; timeoutMs?: number },
 ): Promise<Found> {
-  const began = performance.now()
+  const startedAt = performance.now()
   for (;;) {
     const found = await condition()
     if (found !== undefined && found !== false) return found
-    const waitedMs = performance.now() - began
+    const waitedMs = performance.now() - startedAt
     if (waitedMs > timeoutMs) throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`)
     await pause(Math.min(Math.max(waitedMs * pauseShare, shortestPauseMs), longestPauseMs))
   }

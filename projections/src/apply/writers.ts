@@ -131,10 +131,10 @@ export function copyRows(projection: Projection, version: number): RowWriter {
   const columns = ['id', 'revision', ...Object.keys(projection.columns)]
   const statement = `copy read_models.${tableName(projection, version)} (${columns.join(', ')}) from stdin`
   return async (client, { inserts, patches }) => {
-    const begun = inserts.filter(({ begins }) => begins)
-    if (begun.length > 0) {
+    const started = inserts.filter(({ begins }) => begins)
+    if (started.length > 0) {
       const copying = client.query(copyFrom(statement))
-      copying.end(copyText(projection, begun))
+      copying.end(copyText(projection, started))
       await finished(copying)
     }
     await upsert(client, { inserts: inserts.filter(({ begins }) => !begins), patches })

@@ -32,9 +32,9 @@ export function startReaders(t: Test, databaseUrl: string, count: number): Reade
     const pool = createPool({ databaseUrl, applicationName: 'reader', max: 1, log })
     const check = createCheck(pool, (error) => wrong.push(error))
     while (!isStopped) {
-      const began = performance.now()
+      const startedAt = performance.now()
       await check().catch((error: unknown) => wrong.push(`failed: ${error}`))
-      longestMs = Math.max(longestMs, performance.now() - began)
+      longestMs = Math.max(longestMs, performance.now() - startedAt)
       reads += 1
       await pause(readPauseMs)
     }

@@ -90,11 +90,11 @@ export async function runCampaign(
   if (!options.kinds.some((kind) => canHappen(system, kind))) throw new Error('none of these faults can be done here')
   load.start(system.urls)
   const readLogs = followLogs(system.logs)
-  const began = performance.now()
+  const startedAt = performance.now()
   const rounds: PastRound[] = []
   const violations: Violation[] = []
   const faults = () => rounds.reduce((sum, past) => sum + past.faults.length, 0)
-  const isOver = () => performance.now() - began > options.minutes * 60_000 || faults() >= options.faults
+  const isOver = () => performance.now() - startedAt > options.minutes * 60_000 || faults() >= options.faults
   let quietPoints = 0
   let observations: Observations | undefined
 
@@ -200,15 +200,15 @@ type Since = { readonly earlier: Observations | undefined; readonly isWhole: boo
  * payment by itself. That takes minutes, so it is not repeated, and it begins when the shorter one finds everything right.
  */
 async function judgeQuiet(system: CampaignSystem, load: Load, since: Since, limitMs: number) {
-  const began = performance.now()
-  const deadline = began + limitMs
+  const startedAt = performance.now()
+  const deadline = startedAt + limitMs
   for (let isWhole = false; ; ) {
     await waitUntilQuiet(load, deadline)
     const timeoutMs = isWhole ? observeWholeTimeoutMs : observeTimeoutMs
     const signal = AbortSignal.timeout(timeoutMs)
     const observations = await observe(system.urls, load.seen(), signal, { ...since, isWhole })
     const violations = judge(observations)
-    const ms = performance.now() - began
+    const ms = performance.now() - startedAt
     const isDone = violations.length === 0 || performance.now() > deadline
     if (isDone && isWhole === since.isWhole) return { observations, violations, ms }
     if (isDone) isWhole = true

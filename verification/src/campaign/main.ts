@@ -36,13 +36,13 @@ if (typeof options === 'string') {
 }
 const progress = createProgress()
 progress.print(`seed ${options.seed}`)
-const began = performance.now()
+const startedAt = performance.now()
 const stack = new AsyncDisposableStack()
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => void stack.disposeAsync().finally(() => process.exit(1)))
 try {
   const result = await runCampaign(stack, options, progress)
-  progress.print(campaignReport(result, performance.now() - began))
+  progress.print(campaignReport(result, performance.now() - startedAt))
   if (options.out !== undefined) await writeFile(options.out, observationsJson(result))
   process.exitCode = result.violations.length > 0 ? 1 : 0
 } finally {

@@ -27,11 +27,11 @@ export function outageOf(
 ): Outage | undefined {
   const fault = faults.find(({ strike }) => strike !== undefined)
   if (fault?.strike === undefined || nodes === undefined) return undefined
-  const { began, hit, before } = fault.strike
+  const { startedAt, hit, before } = fault.strike
   const elected = nodes.electedAfter(hit, before)?.at
   const from = elected ?? hit
   const written = replies.filter(
-    ({ status, sentAt, receivedAt }) => status !== null && status < 300 && sentAt >= began && receivedAt >= from,
+    ({ status, sentAt, receivedAt }) => status !== null && status < 300 && sentAt >= startedAt && receivedAt >= from,
   )
   const log_lines = [...lines].map(([name, all]) => [name, all.filter((line) => aboutStore.test(line)).length] as const)
   return {

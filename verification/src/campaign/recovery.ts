@@ -24,8 +24,8 @@ export async function awaitRecovery(
   load: Load,
   timeoutMs: number,
 ): Promise<Recovery> {
-  const began = performance.now()
-  const elapsed = () => performance.now() - began
+  const startedAt = performance.now()
+  const elapsed = () => performance.now() - startedAt
   const steps: readonly (readonly [string, () => Promise<string>])[] = [
     ...[...healthUrls].map(([name, url]) => [name, () => notReady(name, url)] as const),
     [

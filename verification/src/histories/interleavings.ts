@@ -81,15 +81,15 @@ const areIndependent = (a: Move, b: Move) => a.by !== b.by && (a.on !== b.on || 
 /** A point of the search: what could happen there, what was tried, and what need not be tried. */
 type Node = { readonly moves: readonly Move[]; readonly tried: Move[]; readonly asleep: readonly Move[]; current: Move }
 
-/** Of several equal operations that have not begun, the first one begins. */
+/** Of several equal operations that have not started, the first one begins. */
 function isSameAsOther({ by }: Move, all: readonly Move[], path: readonly Node[]): boolean {
-  const hasBegun = (name: string) => path.some(({ current }) => current.by === name)
-  const isEqual = (other: Move) => other.by < by && other.by.slice(1) === by.slice(1) && !hasBegun(other.by)
-  return !hasBegun(by) && all.some(isEqual)
+  const hasStarted = (name: string) => path.some(({ current }) => current.by === name)
+  const isEqual = (other: Move) => other.by < by && other.by.slice(1) === by.slice(1) && !hasStarted(other.by)
+  return !hasStarted(by) && all.some(isEqual)
 }
 
 export type Explored = {
-  /** Orders that were begun, those that led to a state that was seen before included. */
+  /** Orders that were started, those that led to a state that was seen before included. */
   readonly orders: number
   readonly steps: number
   /** Different states in which all operations were over, each judged. */

@@ -25,7 +25,7 @@ if (options === undefined) {
   process.stderr.write(`${usage}\n`)
   process.exit(2)
 }
-const began = performance.now()
+const startedAt = performance.now()
 const { seed, histories, minutes, races, maxOrders, threads, only } = options
 process.stdout.write(`seed ${seed}\n`)
 const deadline = Date.now() + minutes * 60_000
@@ -39,7 +39,7 @@ const onProgress = (progress: Progress) => {
 for (let count = 2; count <= races; count++)
   addProgress(sum, await simulate({ ...common, kind: 'races', count }, { onProgress }))
 if (histories > 0) addProgress(sum, await simulate({ ...common, kind: 'histories', count: histories }, { onProgress }))
-process.stdout.write(`\n${reportOf(sum, performance.now() - began)}\n`)
+process.stdout.write(`\n${reportOf(sum, performance.now() - startedAt)}\n`)
 process.exitCode = sum.failures.length > 0 ? 1 : 0
 
 function readOptions() {

@@ -64,7 +64,7 @@ export async function startLoad(stack: AsyncDisposableStack, machine: Machine) {
     const stream = guestTokenStream(token)
     const seen = { guest_email: guest().email, occurred_at: new Date().toISOString() }
     const metadata = { correlationId: token, causationId: token, actor: 'anonymous' } as const
-    const decide = (known: SeenGuestToken | null) => recordGuestTokenUse(known, seen)
+    const decide = (assumed: SeenGuestToken | null) => recordGuestTokenUse(assumed, seen)
     const { firstEventId: id, ...at } = await store.handle({ stream, fold: guestTokenFold, decide, metadata })
     if (id === undefined || at.position === undefined) return
     const event = { id, stream, revision: String(at.revision), position: String(at.position.commit) }

@@ -20,7 +20,7 @@ const print = (line: string) => void process.stdout.write(`${line}\n`)
 print(`seed ${seed}`)
 const interruption = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interruption.abort())
-const began = performance.now()
+const startedAt = performance.now()
 const real = await run(failures, true)
 const control = controls > 0 ? await run(controls, false) : undefined
 const rows: readonly (readonly [string, string | number])[] = [
@@ -35,7 +35,7 @@ const rows: readonly (readonly [string, string | number])[] = [
   ['violations', real.violations.length],
   ['failures with fsync off', control?.postgresMs.length ?? 0],
   ['  violations', control?.violations.length ?? 0],
-  ['minutes', ((performance.now() - began) / 60_000).toFixed(1)],
+  ['minutes', ((performance.now() - startedAt) / 60_000).toFixed(1)],
 ]
 const width = Math.max(...rows.map(([name]) => name.length))
 for (const [name, value] of rows) print(`${name.padEnd(width)}  ${value}`)

@@ -16,7 +16,7 @@ const [first, second, third] = [await append('1'), await append('2'), await appe
 async function append(token: string) {
   const stream = guestTokenStream(createHash('sha256').update(token).digest('hex'))
   const seen = { guest_email: `${token}@example.com`, occurred_at: '2026-01-01T00:00:00.000Z' }
-  const decide = (known: SeenGuestToken | null) => recordGuestTokenUse(known, seen)
+  const decide = (assumed: SeenGuestToken | null) => recordGuestTokenUse(assumed, seen)
   const metadata = { correlationId: token, causationId: token, actor: 'anonymous' } as const
   const { firstEventId: id = '', position } = await store.handle({ stream, fold: guestTokenFold, decide, metadata })
   return { stream, event: { id, stream, revision: '0', position: String(position?.commit) } }

@@ -19,14 +19,14 @@ if (options === undefined) {
 }
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 print(`seed ${options.seed}`)
-const began = performance.now()
+const startedAt = performance.now()
 const stack = new AsyncDisposableStack()
 const stop = new AbortController()
 // A second signal ends the process at once; its servers end with it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
 try {
   const result = await runRequests(stack, options, stop.signal, print)
-  print(requestsReport(result, performance.now() - began))
+  print(requestsReport(result, performance.now() - startedAt))
   if (options.out !== undefined) await writeFile(options.out, JSON.stringify(result.violations, null, 1))
   process.exitCode = result.violations.length > 0 ? 1 : 0
 } finally {

@@ -87,7 +87,7 @@ export async function runRequests(
     if (route.name === 'POST /payments/intents') providers.pay(Object(body).data, random)
   }
 
-  const began = performance.now()
+  const startedAt = performance.now()
   let next = 0
   while (next < total && !stop.aborted) {
     const until = Math.min(total, next + requestsPerSample)
@@ -96,7 +96,7 @@ export async function runRequests(
     }
     await Promise.all(Array.from({ length: connections }, worker))
     for (const [name, server] of system.servers) memory.set(name, [...(memory.get(name) ?? []), await memoryOf(server)])
-    const perSecond = next / ((performance.now() - began) / 1_000)
+    const perSecond = next / ((performance.now() - startedAt) / 1_000)
     print(`${next} requests, ${perSecond.toFixed(0)} a second, ${violations.length} violations`)
   }
   if (replay !== undefined) await act(replay)

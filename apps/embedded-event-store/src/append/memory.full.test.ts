@@ -56,10 +56,10 @@ t.test('a single Append call has a memory limit', async (t) => {
   const { node } = await startServerHarness(t)
   const raw = connectRaw(t, node.port)
   const options = new streams.AppendReq.Options().setAny(new shared.Empty()).setStreamIdentifier(streamIdentifier('s'))
-  const begun = new streams.AppendReq().setOptions(options)
+  const started = new streams.AppendReq().setOptions(options)
   // Metadata does not count towards the maximum append size, so that nothing else bounds it.
   const large = new streams.AppendReq().setProposedMessage(unaryMessage({ metadata: Buffer.alloc(15 << 20, 'm') }))
-  const result = await sendAppend(raw, [begun, large, large, large, large, large])
+  const result = await sendAppend(raw, [started, large, large, large, large, large])
   t.same(result, { failed: { code: 'RESOURCE_EXHAUSTED', trailers: {} } })
 })
 

@@ -20,9 +20,9 @@ t.test('prefixTest matches text that starts with any of the prefixes', async () 
 
 t.test('prefixTest with 100,000 prefixes is as fast as with a few', async (t) => {
   const test = prefixTest(Array.from({ length: 100_000 }, (_, index) => `stream-${index}-`))
-  const begunAt = performance.now()
+  const startedAt = performance.now()
   for (let count = 0; count < 10_000; count += 1) test(`stream-${count * 20}-x`)
-  t.ok(performance.now() - begunAt < maxTestMs)
+  t.ok(performance.now() - startedAt < maxTestMs)
   t.ok(test('stream-99999-x'))
   t.notOk(test('stream-100000-x'))
 })
@@ -67,18 +67,18 @@ t.test('patternTest is fast for patterns that backtrack exponentially elsewhere'
     '(?:a?){16}a{16}b',
     `${'a?'.repeat(200)}${'a'.repeat(200)}b`,
   ]) {
-    const begunAt = performance.now()
+    const startedAt = performance.now()
     t.notOk(patternTest(source)(longName), source.slice(0, 30))
-    t.ok(performance.now() - begunAt < maxTestMs, source.slice(0, 30))
+    t.ok(performance.now() - startedAt < maxTestMs, source.slice(0, 30))
   }
 })
 
 t.test('patternTest rejects patterns that cannot be searched in bounded time', async (t) => {
-  const begunAt = performance.now()
+  const startedAt = performance.now()
   t.throws(() => patternTest('^(?=(a+)+$)')(longName), CallError)
   t.throws(() => patternTest('^(a{0,1000}){0,1000}$')(longName), CallError)
   t.throws(() => patternTest(`(?=a)${'a?'.repeat(100)}${'a'.repeat(100)}b`), CallError)
   t.throws(() => patternTest('a'.repeat(1_000_000)), CallError)
   t.throws(() => patternTest('('), CallError)
-  t.ok(performance.now() - begunAt < maxTestMs)
+  t.ok(performance.now() - startedAt < maxTestMs)
 })

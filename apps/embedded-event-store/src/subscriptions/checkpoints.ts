@@ -38,7 +38,7 @@ export function createCheckpoints(options: {
   }
 
   const endPage = (position: bigint): bigint | undefined => {
-    const begun = pageStart ?? position
+    const started = pageStart ?? position
     considered += pageConsidered
     // The next page starts at the next position, which may belong to an empty append.
     pageStart = position + 1n
@@ -46,7 +46,7 @@ export function createCheckpoints(options: {
     pageMatched = 0
     if (considered < interval) return undefined
     considered %= interval
-    if (reached < begun) reached = begun
+    if (reached < started) reached = started
     return announce(reached)
   }
 

@@ -99,7 +99,7 @@ function summaryText(tally: Tally, of: number): string {
 const count = (payments: number) => (payments === 1 ? '1 payment' : `${payments} payments`)
 
 export type PaymentSelection = {
-  /** Payment id to provider id, in the order in which the provider calls began. */
+  /** Payment id to provider id, in the order in which the provider calls started. */
   readonly payments: ReadonlyMap<string, string>
   /** Applies the next event of the log. */
   apply(event: Recorded): void

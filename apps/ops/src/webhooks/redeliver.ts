@@ -110,7 +110,7 @@ async function untilStopped(
   run: RedeliverRun,
 ): Promise<readonly Redelivered[]> {
   const found: Redelivered[] = []
-  // A batch that began is completed.
+  // A batch that started is completed.
   if (run.signal.aborted) return found
   for await (const batch of batches) {
     found.push(...batch)

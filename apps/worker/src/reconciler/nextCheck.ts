@@ -43,7 +43,7 @@ export function afterReconciliation(
     return checkSoon(followUp, timing, { finish: false, ask: true })
   if (isTooOld(payment, timing.now)) return 'over'
   // The payment needs no action, so a slow provider must not delay urgent follow-ups.
-  return checkLater(followUp, timing, { startedAt: Date.parse(payment.create.begun_at), gotNoResponse })
+  return checkLater(followUp, timing, { startedAt: Date.parse(payment.create.started_at), gotNoResponse })
 }
 
 /** When to look again after a follow-up failed. */

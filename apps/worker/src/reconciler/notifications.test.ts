@@ -31,7 +31,7 @@ async function receive(provider: Provider, object: object, body?: string): Promi
     fold: notificationFold,
     decide: () => [{ type: 'ProviderEventReceived' as const, data }],
     metadata: { correlationId: 'request-1', causationId: inbox, actor: `provider:${provider.id}` },
-    known: newStream(notificationFold),
+    assumed: newStream(notificationFold),
   })
   return inbox
 }

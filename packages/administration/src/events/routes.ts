@@ -141,7 +141,7 @@ const maxContinuations = 1_000
 
 /**
  * Remembers the pages that come next, so that the audit trail has an export once and no page without one. A page of an
- * export that another process began, or that was forgotten, counts as an export.
+ * export that another process started, or that was forgotten, counts as an export.
  */
 function createContinuations() {
   const places = new Set<string>()

@@ -216,7 +216,7 @@ async function record(
     fold: erasureFold,
     decide: (isRecorded) => (isRecorded ? [] : [{ type: 'SubjectErased', data }]),
     metadata,
-    known: newStream(erasureFold),
+    assumed: newStream(erasureFold),
   })
   return position
 }

@@ -49,7 +49,7 @@ export async function createAddress(
     fold: addressFold,
     decide: (state) => addAddress(address, state),
     metadata,
-    known: newStream(addressFold),
+    assumed: newStream(addressFold),
   })
   if (added.events.length > 0) {
     const shown = { ...added, is_default: false, replayed: false }
@@ -76,10 +76,10 @@ export async function updateAddress(workflow: Workflow, update: UpdateAddress): 
   const { id, owner, changes, is_default, metadata } = update
   const command = { occurred_at: now().toISOString(), changes }
   const stream = addressStream(id)
-  const known = await store.load(stream, addressFold)
-  const { address_type: previousType } = ownedAddress(update, known)
+  const assumed = await store.load(stream, addressFold)
+  const { address_type: previousType } = ownedAddress(update, assumed)
   // All checks come before a change of the default.
-  changeAddress(command, known.state)
+  changeAddress(command, assumed.state)
   update.checkBody()
   const address_type = changes.address_type ?? previousType
   const item = { ...addressItem(address_type, id, owner), metadata }
@@ -93,7 +93,7 @@ export async function updateAddress(workflow: Workflow, update: UpdateAddress): 
       return changeAddress(command, state)
     },
     metadata,
-    known,
+    assumed,
   })
   return withDefault(workflow, changed, { ...item, is_default, metadata: causedBy(changed, metadata) })
 }

@@ -23,7 +23,7 @@ export async function rememberGuestToken(
   await store.handle({
     stream: guestTokenStream(token_hash),
     fold: guestTokenFold,
-    decide: (known) => recordGuestTokenUse(known, { guest_email, occurred_at }),
+    decide: (current) => recordGuestTokenUse(current, { guest_email, occurred_at }),
     metadata,
   })
 }
@@ -44,9 +44,9 @@ export async function rememberReadingToken(
   await store.handle({
     stream: guestTokenStream(token_hash),
     fold: guestTokenFold,
-    decide: (known) =>
-      rememberedEmail(known, now(), maxAgeMs) === undefined && !known?.is_ambiguous
-        ? recordGuestTokenUse(known, seen)
+    decide: (current) =>
+      rememberedEmail(current, now(), maxAgeMs) === undefined && !current?.is_ambiguous
+        ? recordGuestTokenUse(current, seen)
         : [],
     metadata: { correlationId: id, causationId: id, actor: 'guest' },
   })

@@ -89,7 +89,7 @@ export async function eraseBodyOfErased(
     fold: erasureFold,
     decide: () => [{ type: 'SubjectErased', data }],
     metadata,
-    known: newStream(erasureFold),
+    assumed: newStream(erasureFold),
   })
   await store.destroyKeys([own])
 }

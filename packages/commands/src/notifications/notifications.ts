@@ -93,8 +93,8 @@ export async function receiveNotification(
     if (error instanceof DomainError && repeatable.has(error.code)) throw error
     postponed = error
   }
-  const known = await workflow.store.load(streamOf(received), notificationFold)
-  if (known.state.state === 'settled') return { provider_event_id, postponed }
+  const assumed = await workflow.store.load(streamOf(received), notificationFold)
+  if (assumed.state.state === 'settled') return { provider_event_id, postponed }
   let found: Found | undefined
   try {
     // Before it is stored: of a person who was erased only the facts are recorded.
@@ -102,7 +102,7 @@ export async function receiveNotification(
   } catch (error) {
     postponed = error
   }
-  const stored = await store(workflow, received, known, found?.owner ?? (await ownerOfUnfound(workflow, received)))
+  const stored = await store(workflow, received, assumed, found?.owner ?? (await ownerOfUnfound(workflow, received)))
   try {
     if (found) await settle(workflow, { ...received, metadata: causedBy(stored, metadata) }, stored, found)
   } catch (error) {
@@ -198,7 +198,7 @@ async function settle(workflow: Workflow, received: Received, stored: Stored, fo
     fold: notificationFold,
     decide: ({ state }) => (state === 'settled' ? [] : [settled]),
     metadata,
-    known: stored,
+    assumed: stored,
     subject: owner.subject,
     owners: owner.owners,
   })
@@ -229,7 +229,7 @@ const streamOf = ({ provider, notification }: Received) =>
 function store(
   workflow: Workflow,
   received: Received,
-  known: Stored,
+  assumed: Stored,
   owner: NotificationOwner,
 ): Promise<HandledCommand<NotificationState, ProviderNotificationEvent>> {
   return workflow.store.handle({
@@ -237,7 +237,7 @@ function store(
     fold: notificationFold,
     decide: ({ state }) => (state === 'none' ? [receivedEvent(workflow, received, owner)] : []),
     metadata: received.metadata,
-    known,
+    assumed,
     subject: owner.subject,
     owners: owner.owners,
   })

@@ -35,7 +35,7 @@ export async function sharedFactIn(
     fold: sharedFactFold,
     decide: (reported) => (reported === null ? [{ type: 'ProviderFactReported', data }] : []),
     metadata,
-    known: newStream(sharedFactFold),
+    assumed: newStream(sharedFactFold),
   })
   return { kind, is_first: first === provider_event_id }
 }

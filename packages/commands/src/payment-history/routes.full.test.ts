@@ -143,9 +143,9 @@ t.test(`a history of ${length} events is returned completely and in time, also c
   )
   const { id } = await record([...settled, ...ignored])
   const timed = async <Response>(request: () => Promise<Response>) => {
-    const began = performance.now()
+    const startedAt = performance.now()
     const response = await request()
-    const ms = Math.round(performance.now() - began)
+    const ms = Math.round(performance.now() - startedAt)
     t.ok(ms < boundMs, `${ms} ms`)
     return response
   }

@@ -40,18 +40,18 @@ export async function applyToMethod(
   if (id === null) return null
   const stream = paymentMethodStream(id)
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-    const known = await loadMethod(workflow, id)
-    if (known.state.status === 'none') return null
-    const changes = await changesOf(workflow, known.state, provider, notification)
+    const assumed = await loadMethod(workflow, id)
+    if (assumed.state.status === 'none') return null
+    const changes = await changesOf(workflow, assumed.state, provider, notification)
     const handled = await workflow.store.handle({
       stream,
       fold: paymentMethodFold,
       // The method has changed since the query: applying the older result could undo a newer change.
-      decide: (_state, revision) => (revision === known.revision ? changes : []),
+      decide: (_state, revision) => (revision === assumed.revision ? changes : []),
       metadata,
-      known,
+      assumed,
     })
-    if (handled.events.length > 0 || handled.revision === known.revision) return id
+    if (handled.events.length > 0 || handled.revision === assumed.revision) return id
   }
   throw new DomainError('concurrent_modification', 'The payment method keeps changing; try again')
 }

@@ -105,14 +105,14 @@ export async function linkCustomer(
  * @throws ProviderError, DomainError `event_store_unavailable`
  */
 async function customerAfter(workflow: Workflow, of: CustomerContext, generation: number): Promise<ProviderCustomer> {
-  const known = await loadCustomer(workflow, of)
-  const { provider_customer_id } = known.state
+  const assumed = await loadCustomer(workflow, of)
+  const { provider_customer_id } = assumed.state
   // Without an id the customer was deleted.
   const isUsable =
-    known.state.generation > generation &&
+    assumed.state.generation > generation &&
     provider_customer_id !== null &&
     (await reportedDeletionOf(workflow, { provider_id: of.provider.id, provider_customer_id })) === null
-  return isUsable ? known.state : createNextCustomer(workflow, of, known)
+  return isUsable ? assumed.state : createNextCustomer(workflow, of, assumed)
 }
 
 /**
@@ -123,11 +123,11 @@ async function customerAfter(workflow: Workflow, of: CustomerContext, generation
 async function createNextCustomer(
   workflow: Workflow,
   of: CustomerContext,
-  known: LoadedState<ProviderCustomer>,
+  assumed: LoadedState<ProviderCustomer>,
 ): Promise<ProviderCustomer> {
   const { provider, user, metadata } = of
   const { user_id, user_email } = user
-  const generation = known.state.generation + 1
+  const generation = assumed.state.generation + 1
   const operation: ProviderOperation<ProviderCustomer, ProviderCustomerEvent, string | null> = {
     stream: providerCustomerStream(provider.id, user_id),
     fold: providerCustomerFold,
@@ -142,7 +142,7 @@ async function createNextCustomer(
       linked({ provider_id: provider.id, user_id, provider_customer_id, generation }, state, occurred_at),
   }
   try {
-    const { state, result } = await callProvider(workflow, operation, { known, metadata })
+    const { state, result } = await callProvider(workflow, operation, { assumed, metadata })
     return result === null ? { provider_customer_id: null, generation } : state
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error

@@ -35,8 +35,8 @@ export async function changeSavedMethod(
   request: ChangeSavedMethod,
 ): Promise<ShownItem<PaymentMethodState>> {
   const { owner, alias, is_default, checkRevision, metadata } = request
-  const known = await loadOwnedMethod(workflow, request)
-  const { payment_method_id } = known.method
+  const assumed = await loadOwnedMethod(workflow, request)
+  const { payment_method_id } = assumed.method
   const changed = await workflow.store.handle({
     stream: paymentMethodStream(payment_method_id),
     fold: paymentMethodFold,
@@ -46,7 +46,7 @@ export async function changeSavedMethod(
       return alias === undefined ? [] : changeAlias({ occurred_at: workflow.now().toISOString(), alias }, method)
     },
     metadata,
-    known,
+    assumed,
   })
   const choice = { ...methodItem(payment_method_id, owner), is_default, metadata: causedBy(changed, metadata) }
   return withDefault(workflow, changed, choice)
@@ -63,7 +63,7 @@ export async function removeSavedMethod(
   target: ItemTarget,
 ): Promise<LoadedState<PaymentMethodState>> {
   const { owner, checkRevision, metadata } = target
-  const { method, ...known } = await loadOwnedMethod(workflow, target)
+  const { method, ...assumed } = await loadOwnedMethod(workflow, target)
   const { provider_id, provider_method_id, provider_customer_id } = method
   // A guest's method is not attached to a customer.
   const attached = provider_customer_id === null ? null : { provider_method_id, provider_customer_id }
@@ -82,7 +82,7 @@ export async function removeSavedMethod(
           return removePaymentMethod({ occurred_at, by: 'owner' }, ownedMethod(state, owner))
         },
       },
-      { known, metadata },
+      { assumed, metadata },
     )
   } catch (error) {
     throw error instanceof ProviderError ? toDomainError(error) : error

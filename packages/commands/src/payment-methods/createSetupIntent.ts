@@ -52,7 +52,7 @@ export async function createSetupIntent(workflow: Workflow, request: SetupIntent
       state === null ? [{ type: 'SetupIntentCreated', data: { ...facts, occurred_at, ...created } }] : [],
   }
   try {
-    const ended = await callProvider(workflow, operation, { known: found, metadata })
+    const ended = await callProvider(workflow, operation, { assumed: found, metadata })
     return toCreatedSetupIntent(request, ended, { replayed: ended.events.length === 0 })
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error

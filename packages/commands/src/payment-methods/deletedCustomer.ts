@@ -68,7 +68,7 @@ export async function reportedDeletionOf({ store }: Workflow, customer: Customer
 
 /**
  * Removes a method again whose customer was deleted while it was saved.
- * @param since when saving it began
+ * @param since when saving it started
  * @throws ProviderError `customerMissing`, after which the request may be repeated
  */
 export async function requireCustomer(

@@ -61,14 +61,14 @@ export async function savePaymentMethod(workflow: Workflow, request: SavePayment
   const processed = await processOnce<Saved>(workflow, owned, requestInFlightMs, async () => {
     const provider = savingProvider(workflow, request.providerId())
     // Some tokens are the provider's method id. Then the owner is known without a provider call.
-    const known = await loadMethod(workflow, paymentMethodId(provider.id, request.token))
-    const isSaved = isSavedByOwner(known.state, owned.owner)
+    const assumed = await loadMethod(workflow, paymentMethodId(provider.id, request.token))
+    const isSaved = isSavedByOwner(assumed.state, owned.owner)
     if (!isSaved) await requireAddress(workflow, request)
     return {
       provider_id: provider.id,
       async process(metadata) {
         const caused = { ...request, metadata }
-        if (isSaved) return { saved: await alreadySaved(workflow, caused, known), link: async () => undefined }
+        if (isSaved) return { saved: await alreadySaved(workflow, caused, assumed), link: async () => undefined }
         const since = workflow.now().toISOString()
         const { link, ...attached } = await attachMethod(workflow, provider, caused)
         const method = { provider_id: provider.id, ...attached }
@@ -151,10 +151,10 @@ async function recordMethod(
   const { is_default, ...options } = request.options
   const owner = ownerOf(caller)
   const payment_method_id = paymentMethodId(method.provider_id, method.provider_method_id)
-  const known = await loadMethod(workflow, payment_method_id)
-  if (isSavedByOwner(known.state, owner)) return alreadySaved(workflow, request, known)
+  const assumed = await loadMethod(workflow, payment_method_id)
+  if (isSavedByOwner(assumed.state, owner)) return alreadySaved(workflow, request, assumed)
   // A removed method may still be the choice of the list it was in. It must not be the default when it is added again.
-  const former = known.state.status === 'removed' ? recordedOwner(known.state) : null
+  const former = assumed.state.status === 'removed' ? recordedOwner(assumed.state) : null
   if (former !== null)
     await changeDefault(workflow, { ...methodItem(payment_method_id, former), is_default: false, metadata })
   const { provider_id, provider_method_id, provider_customer_id } = method
@@ -176,7 +176,7 @@ async function recordMethod(
       return addPaymentMethod({ payment_method_id, occurred_at: workflow.now().toISOString(), ...content }, state)
     },
     metadata,
-    known,
+    assumed,
   })
   if (handled.events.length === 0) return alreadySaved(workflow, request, handled)
   const added = { ...handled, created: true, is_default: false }
@@ -192,11 +192,11 @@ async function recordMethod(
 async function alreadySaved(
   workflow: Workflow,
   { caller, options, metadata }: SavePaymentMethod,
-  known: LoadedState<PaymentMethodState>,
+  assumed: LoadedState<PaymentMethodState>,
 ): Promise<SavedMethod> {
-  const item = methodItem(existingMethod(known.state).payment_method_id, ownerOf(caller))
+  const item = methodItem(existingMethod(assumed.state).payment_method_id, ownerOf(caller))
   const choice = { ...item, is_default: options.is_default || undefined, metadata }
-  return withDefault(workflow, { ...known, created: false }, choice)
+  return withDefault(workflow, { ...assumed, created: false }, choice)
 }
 
 /**

@@ -31,7 +31,7 @@ const SetupIntentResponse = Type.Object(
   {
     title: 'SetupIntent',
     description: 'The setup intent was created',
-    headers: responseHeaders.begun,
+    headers: responseHeaders.started,
     examples: [{ success: true, setup_intent_id: 'seti_1', client_secret: 'seti_1_secret' }],
   },
 )

@@ -42,26 +42,26 @@ const maxSnapshots = 3
  */
 export async function applySnapshot(
   context: ProviderContext,
-  known: LoadedState<PaymentState>,
+  assumed: LoadedState<PaymentState>,
   maxAgeMs = 0,
 ): Promise<SnapshotResult> {
   const { workflow, provider, metadata } = context
-  let current = known
+  let current = assumed
   for (let attempt = 1; attempt <= maxSnapshots; attempt++) {
-    const found = await callProvider(workflow, retrieval(context, current, maxAgeMs), { known: current, metadata })
+    const found = await callProvider(workflow, retrieval(context, current, maxAgeMs), { assumed: current, metadata })
     const { result: snapshot } = found
     if (!snapshot || isDeclinedApproval(snapshot, existingPayment(current.state))) return { loaded: current, snapshot }
     const isOutdated = hasChanged(found, current)
     current = found
     if (isOutdated) continue
     if (!mayCapture(provider, snapshot, current)) return { loaded: current, snapshot }
-    const known = current
-    const captured = await callProvider(workflow, capture(context, known), {
-      known,
+    const assumed = current
+    const captured = await callProvider(workflow, capture(context, assumed), {
+      assumed,
       metadata: causedBy(found, metadata),
     })
     current = captured
-    if (!hasChanged(captured, known)) return { loaded: current, snapshot: captured.result }
+    if (!hasChanged(captured, assumed)) return { loaded: current, snapshot: captured.result }
   }
   throw new DomainError('concurrent_modification', 'The payment keeps changing; try again')
 }
@@ -69,9 +69,9 @@ export async function applySnapshot(
 /** Whether somebody else has changed the payment since it was loaded. Then the snapshot is not recorded. */
 function hasChanged(
   { events, revision }: HandledCommand<PaymentState, PaymentEvent>,
-  known: LoadedState<PaymentState>,
+  assumed: LoadedState<PaymentState>,
 ) {
-  return events.length === 0 && revision !== known.revision
+  return events.length === 0 && revision !== assumed.revision
 }
 
 type SnapshotOperation = ProviderOperation<PaymentState, PaymentEvent, IntentSnapshot | undefined>
@@ -79,12 +79,12 @@ type SnapshotOperation = ProviderOperation<PaymentState, PaymentEvent, IntentSna
 /** Fetches the snapshot. Nothing is changed by that, so there is no record of its begin. */
 function retrieval(
   { workflow, provider }: ProviderContext,
-  known: LoadedState<PaymentState>,
+  assumed: LoadedState<PaymentState>,
   maxAgeMs: number,
 ): SnapshotOperation {
-  const as_of = asOf(workflow, known, maxAgeMs)
+  const as_of = asOf(workflow, assumed, maxAgeMs)
   return {
-    ...snapshotEnd(known),
+    ...snapshotEnd(assumed),
     call: async (state) => (await provider.retrieveIntent?.({ ...refOf(state), as_of })) ?? undefined,
   }
 }
@@ -93,9 +93,9 @@ function retrieval(
  * Captures the approved money. The recorded approval is its begin. The key changes only after a failed capture: a further
  * capture then needs a new approval.
  */
-function capture({ provider }: ProviderContext, known: LoadedState<PaymentState>): SnapshotOperation {
+function capture({ provider }: ProviderContext, assumed: LoadedState<PaymentState>): SnapshotOperation {
   return {
-    ...snapshotEnd(known),
+    ...snapshotEnd(assumed),
     async call(state) {
       const ref = refOf(state)
       const idempotency_key = `${ref.provider_intent_id}-capture-${existingPayment(state).failures + 1}`
@@ -110,8 +110,8 @@ function snapshotEnd({ state }: LoadedState<PaymentState>): Omit<SnapshotOperati
   return {
     stream: paymentStream(existingPayment(state).payment_id),
     fold: paymentFold,
-    done(snapshot, { state, called, occurred_at }) {
-      if (!snapshot || state !== called || isDeclinedApproval(snapshot, existingPayment(state))) return []
+    done(snapshot, { state, stateAtCall, occurred_at }) {
+      if (!snapshot || state !== stateAtCall || isDeclinedApproval(snapshot, existingPayment(state))) return []
       return eventsOf(snapshot, state, occurred_at)
     },
   }
@@ -140,7 +140,7 @@ export function refOf(state: PaymentState): IntentRef {
     existingPayment(state)
   if (provider_intent_id === null)
     throw new ProviderError('unknown', 'intent_not_recorded', 'The intent of the payment is not recorded yet')
-  const created_at = create.begun_at
+  const created_at = create.started_at
   return { payment_id, provider_intent_id, provider_payment_id, currency, capture_method, created_at }
 }
 

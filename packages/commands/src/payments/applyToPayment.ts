@@ -39,11 +39,11 @@ type Notified = {
 export async function recordInPayment(
   workflow: Workflow,
   received: Notified & { readonly body: string },
-  known: OwnPayment,
+  assumed: OwnPayment,
 ): Promise<boolean> {
   const { notification, body } = received
   const { provider_event_id, provider_type, generic_type, report } = notification
-  const payment = await handle(workflow, received, known, (payment, occurred_at) => {
+  const payment = await handle(workflow, received, assumed, (payment, occurred_at) => {
     if (isAppliedBefore({ provider_event_id }, payment) || (report && isIntentUndecided(report, payment))) return []
     const data = {
       ...factsOf(payment, occurred_at),
@@ -69,8 +69,8 @@ export async function recordInPayment(
  * @returns the payment afterwards
  * @throws DomainError `event_store_unavailable`
  */
-export function applyToPayment(workflow: Workflow, notified: Notified, known: OwnPayment): Promise<Payment> {
-  return handle(workflow, notified, known, (payment, at) => consequences(notified, payment, at))
+export function applyToPayment(workflow: Workflow, notified: Notified, assumed: OwnPayment): Promise<Payment> {
+  return handle(workflow, notified, assumed, (payment, at) => consequences(notified, payment, at))
 }
 
 /** Whether a notification that names our payment is about another intent. */
@@ -81,15 +81,15 @@ export function isAboutForeignIntent(report: ProviderReport | null, payment: Pay
 async function handle(
   { store, now }: Workflow,
   { metadata }: Notified,
-  known: OwnPayment,
+  assumed: OwnPayment,
   decide: (payment: Payment, occurred_at: string) => PaymentEvent[],
 ): Promise<Payment> {
   const { state } = await store.handle({
-    stream: paymentStream(known.state.payment_id),
+    stream: paymentStream(assumed.state.payment_id),
     fold: paymentFold,
     decide: (state) => decide(existingPayment(state), now().toISOString()),
     metadata,
-    known,
+    assumed,
   })
   return existingPayment(state)
 }

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { auditRequest, type KeyedRequest } from '../auditTrail.ts'
 import type { Workflow } from '../context.ts'
-import { begunErrorHeaders, responseHeaders, setWriteHeaders } from '../request/responses.ts'
+import { startedErrorHeaders, responseHeaders, setWriteHeaders } from '../request/responses.ts'
 
 /** Of the reason of a cancellation and the note of a refund. */
 export const maxReasonLength = 500
@@ -60,7 +60,7 @@ export const auditPayment = (
 ): Promise<void> =>
   auditRequest(workflow, request, { action, target: { kind: 'payment', id: payment_id }, details }, keyed)
 
-/** The errors of calls that may have begun: then something of them is recorded. */
+/** The errors of calls that may have started: then something of them is recorded. */
 const afterBegin: ReadonlySet<ErrorCode> = new Set([
   ...(['payment_declined', 'provider_rejected', 'currency_not_supported'] as const),
   ...(['provider_unavailable', 'provider_outcome_unknown'] as const),
@@ -68,7 +68,7 @@ const afterBegin: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** OpenAPI descriptions of the headers of these errors. */
-export const changeErrorHeaders = { ...begunErrorHeaders, 409: responseHeaders.begun }
+export const changeErrorHeaders = { ...startedErrorHeaders, 409: responseHeaders.started }
 
 /** Runs a call to the provider. Its error has X-Event-Position too, so that the next read shows what was recorded. */
 export async function setPositionOnError<Result>(

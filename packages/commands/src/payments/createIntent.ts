@@ -23,7 +23,7 @@ export function providerOf({ providers }: Workflow, { provider_id, payment_id }:
 
 /**
  * Checks before a call is recorded that it can be made.
- * @param events that record its begin; none for one that has begun
+ * @param events that record its begin; none for one that has started
  * @throws DomainError `provider_not_enabled`, `currency_not_supported` for an amount that the provider cannot express
  */
 export function requireCallable(workflow: Workflow, payment: Payment, events: readonly PaymentEvent[]): void {
@@ -71,13 +71,13 @@ export function createIntent(
         provider_customer_id: provider_method?.provider_customer_id ?? null,
       })
     },
-    begun: (state) => openCreateOf(existingPayment(state)),
-    done(intent, { state, called, occurred_at }) {
-      const { attempt } = existingPayment(called).create
+    started: (state) => openCreateOf(existingPayment(state)),
+    done(intent, { state, stateAtCall, occurred_at }) {
+      const { attempt } = existingPayment(stateAtCall).create
       return recordIntentCreated({ occurred_at, attempt, ...intent }, state)
     },
-    failed(failure, { state, called, occurred_at }) {
-      const { attempt } = existingPayment(called).create
+    failed(failure, { state, stateAtCall, occurred_at }) {
+      const { attempt } = existingPayment(stateAtCall).create
       return recordCallFailed({ call: 'create', attempt }, { ...failure, occurred_at }, state)
     },
   }

@@ -254,9 +254,9 @@ t.test('a second intent attempt is finished with its own key', async (t) => {
   const { finding, payment } = await reconcile(request.payment_id)
   t.equal(finding, 'late')
   t.equal(payment.create.attempt, 2)
-  const begun = fake.requests.at(-1)?.created_at ?? ''
-  t.equal(begun, payment.create.begun_at, 'the snapshot is requested for the second attempt')
-  t.ok(Date.parse(begun) - Date.parse(payment.created_at) >= minuteMs)
+  const started = fake.requests.at(-1)?.created_at ?? ''
+  t.equal(started, payment.create.started_at, 'the snapshot is requested for the second attempt')
+  t.ok(Date.parse(started) - Date.parse(payment.created_at) >= minuteMs)
   const key = request.payment_id
   t.same(fake.calls.slice(0, 3), [`create ${key}`, `create ${key}-2`, `create ${key}-2`])
   t.equal(fake.of(key).length, 1)

@@ -93,21 +93,21 @@ export function expirePayment(workflow: Workflow, request: CallOnPayment): Promi
 /** Finishes the cancel or capture call of a payment, if one is open and nobody else is making it. */
 export function finishIntentCall(
   workflow: Workflow,
-  known: LoadedState<PaymentState>,
+  assumed: LoadedState<PaymentState>,
   metadata: EventMetadata,
 ): Promise<LoadedState<PaymentState>> {
-  const operation = intentCall(workflow, existingPayment(known.state).payment_id)
-  return finishOperations(workflow, [operation], { known, metadata })
+  const operation = intentCall(workflow, existingPayment(assumed.state).payment_id)
+  return finishOperations(workflow, [operation], { assumed, metadata })
 }
 
-/** Begins a call, or finishes the one that has begun. */
+/** Begins a call, or finishes the one that has started. */
 async function makeCall(
   workflow: Workflow,
   { payment_id, metadata, checkRevision }: CallOnPayment,
   begin: (state: PaymentState, occurred_at: string) => readonly PaymentEvent[],
 ): Promise<EndedCall> {
   const operation = intentCall(workflow, payment_id)
-  const known = await workflow.store.load(operation.stream, paymentFold)
+  const assumed = await workflow.store.load(operation.stream, paymentFold)
   const checked = (state: PaymentState, occurred_at: string, revision: Revision) => {
     const payment = existingPayment(state)
     checkRevision?.(revision)
@@ -115,12 +115,12 @@ async function makeCall(
     requireCallable(workflow, payment, events)
     return events
   }
-  const { madeCall, ...loaded } = await beginOrFinish(workflow, operation, checked, { known, metadata })
+  const { madeCall, ...loaded } = await beginOrFinish(workflow, operation, checked, { assumed, metadata })
   if (madeCall || openRequestOf(existingPayment(loaded.state)) === null) return loaded
   throw new DomainError('concurrent_modification', 'Another request is doing this; try again', { payment_id })
 }
 
-/** The cancel or capture call that the payment has begun. */
+/** The cancel or capture call that the payment has started. */
 function intentCall(workflow: Workflow, payment_id: string): IntentCall {
   return {
     stream: paymentStream(payment_id),
@@ -137,18 +137,18 @@ function intentCall(workflow: Workflow, payment_id: string): IntentCall {
       if (!provider.captureAuthorized || capture_cents === null) throw new Error(`${provider.id} cannot capture`)
       return provider.captureAuthorized({ ...ref, amount_cents: capture_cents })
     },
-    begun: (state) => existingPayment(state).requested,
+    started: (state) => existingPayment(state).requested,
     done(snapshot, end) {
       const { state, occurred_at } = end
-      const { call } = requestedIn(end.called)
+      const { call } = requestedIn(end.stateAtCall)
       if (snapshot === null) return call === 'cancel' ? canceled(end) : failed(end, 'intent_not_found')
       const events = eventsOf(snapshot, state, occurred_at)
       // The provider's state was another one: the call ends without an effect.
       const isEnded = openRequestOf(existingPayment(events.reduce(paymentFold.evolve, state))) === null
       return isEnded ? events : [...events, ...failed(end, `intent_${snapshot.evidence.status}`)]
     },
-    failed(failure, { called, state, occurred_at }) {
-      const { call } = requestedIn(called)
+    failed(failure, { stateAtCall, state, occurred_at }) {
+      const { call } = requestedIn(stateAtCall)
       return recordCallFailed({ call }, { ...failure, occurred_at }, state)
     },
   }
@@ -163,16 +163,16 @@ function requestedIn(state: PaymentState): RequestedCall {
 }
 
 /** Nobody can pay a payment that has no intent at the provider. */
-function canceled({ state, called, occurred_at }: End): PaymentEvent[] {
+function canceled({ state, stateAtCall, occurred_at }: End): PaymentEvent[] {
   const payment = existingPayment(state)
-  const { provider_intent_id } = existingPayment(called)
+  const { provider_intent_id } = existingPayment(stateAtCall)
   const source = { provider_time: occurred_at, provider_event_id: null, provider_intent_id, provider_payment_id: null }
   const evidence = { ...source, status: 'canceled' as const, amount_cents: null, currency: null }
   return recordEvidence({ ...evidence, occurred_at, source: 'snapshot' }, payment)
 }
 
-function failed({ called, state, occurred_at }: End, failure_code: string): PaymentEvent[] {
-  const { call } = requestedIn(called)
+function failed({ stateAtCall, state, occurred_at }: End, failure_code: string): PaymentEvent[] {
+  const { call } = requestedIn(stateAtCall)
   const failure_message = 'The provider did not do it, because the payment is in another state'
   const failure = { outcome: 'rejected', error_code: 'provider_rejected', failure_code, failure_message } as const
   return recordCallFailed({ call }, { ...failure, occurred_at }, state)

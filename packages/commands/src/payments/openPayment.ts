@@ -38,36 +38,36 @@ export type OpenPayment = {
  */
 export async function openPayment(workflow: Workflow, request: OpenPayment): Promise<OpenedPayment> {
   const { earlier, metadata } = request
-  const known = earlier && (await workflow.store.load(paymentStream(earlier.payment_id), paymentFold))
-  if (known && known.state.status !== 'none') return replayPayment(workflow, request, known)
+  const assumed = earlier && (await workflow.store.load(paymentStream(earlier.payment_id), paymentFold))
+  if (assumed && assumed.state.status !== 'none') return replayPayment(workflow, request, assumed)
   const command = await request.command()
   const opened = await beginOperation(
     workflow,
     createIntent(workflow, command.payment_id),
     (state) => initiatePayment(command, state),
-    { known: known ?? newStream(paymentFold), metadata },
+    { assumed: assumed ?? newStream(paymentFold), metadata },
   )
-  return opened.began ? toOpenedPayment(opened) : replayPayment(workflow, request, opened)
+  return opened.hasStarted ? toOpenedPayment(opened) : replayPayment(workflow, request, opened)
 }
 
 /** The result for a repeated request, depending on the outcome of the latest provider call. */
 async function replayPayment(
   workflow: Workflow,
   { earlier, metadata }: OpenPayment,
-  known: LoadedState<PaymentState>,
+  assumed: LoadedState<PaymentState>,
 ): Promise<OpenedPayment> {
-  const payment = existingPayment(known.state)
+  const payment = existingPayment(assumed.state)
   const { payment_id, create, was_unknown } = payment
   requireSameRequest(payment, earlier?.request_fingerprint ?? null)
   const operation = createIntent(workflow, payment_id)
   const replayed = true
   switch (create.outcome) {
     case 'unknown':
-      return { ...toOpenedPayment(known, { replayed }), error: undefined }
+      return { ...toOpenedPayment(assumed, { replayed }), error: undefined }
     case 'done': {
       // The payment as it was in the first response.
       const then = was_unknown
-        ? known
+        ? assumed
         : await workflow.store.load(operation.stream, paymentFold, 'ProviderIntentCreated')
       return toOpenedPayment(then, { replayed })
     }
@@ -75,15 +75,15 @@ async function replayPayment(
       // Checked before an attempt is recorded, because the call to a disabled provider cannot be made.
       if (create.rejection?.code === 'provider_unavailable') providerOf(workflow, payment)
       const begin = (state: PaymentState, occurred_at: string) => startAttempt({ occurred_at }, state)
-      const started = await beginOperation(workflow, operation, begin, { known, metadata })
-      if (!started.began && existingPayment(started.state).create.outcome === 'open') throw keyInFlight({ payment_id })
-      return toOpenedPayment(started, { replayed: !started.began })
+      const started = await beginOperation(workflow, operation, begin, { assumed, metadata })
+      if (!started.hasStarted && existingPayment(started.state).create.outcome === 'open') throw keyInFlight({ payment_id })
+      return toOpenedPayment(started, { replayed: !started.hasStarted })
     }
     case 'throttled':
     case 'open': {
       // Canceled meanwhile, and never created.
-      if (openCreateOf(payment) === null) return { ...toOpenedPayment(known, { replayed }), error: undefined }
-      const finished = await finishOperation(workflow, operation, { known, metadata })
+      if (openCreateOf(payment) === null) return { ...toOpenedPayment(assumed, { replayed }), error: undefined }
+      const finished = await finishOperation(workflow, operation, { assumed, metadata })
       if (!finished) throw keyInFlight({ payment_id })
       return toOpenedPayment(finished)
     }

@@ -109,29 +109,29 @@ export async function reconcilePayment(
  */
 async function finishCall(
   context: ProviderContext,
-  known: LoadedState<PaymentState>,
+  assumed: LoadedState<PaymentState>,
 ): Promise<LoadedState<PaymentState>> {
   const { workflow, metadata } = context
-  const payment = existingPayment(known.state)
+  const payment = existingPayment(assumed.state)
   const open = openCreateOf(payment)
-  if (!open || isInFlight(workflow, open)) return known
-  const isKeyOld = workflow.now().getTime() - Date.parse(open.begun_at) > keyLifetimeMs
-  const adopted = isKeyOld ? await adoptFoundIntent(context, known) : known
+  if (!open || isInFlight(workflow, open)) return assumed
+  const isKeyOld = workflow.now().getTime() - Date.parse(open.started_at) > keyLifetimeMs
+  const adopted = isKeyOld ? await adoptFoundIntent(context, assumed) : assumed
   const operation = createIntent(workflow, payment.payment_id)
-  const called = await finishOperation(workflow, operation, { known: adopted, metadata })
+  const called = await finishOperation(workflow, operation, { assumed: adopted, metadata })
   if (!called) return adopted
   return existingPayment(called.state).create.outcome === 'unknown' ? adoptFoundIntent(context, called) : called
 }
 
 async function adoptFoundIntent(
   { workflow, provider, metadata }: ProviderContext,
-  known: LoadedState<PaymentState>,
+  assumed: LoadedState<PaymentState>,
 ): Promise<LoadedState<PaymentState>> {
-  const payment = existingPayment(known.state)
+  const payment = existingPayment(assumed.state)
   const found = (await provider.findIntents?.(payment.payment_id)) ?? []
   const [best] = found.toSorted((a, b) => intentPreference[a.status] - intentPreference[b.status])
   const intent = best ?? paidIntentOf(payment)
-  if (!intent) return known
+  if (!intent) return assumed
   const { provider_intent_id, client_secret } = intent
   const { attempt } = payment.create
   const handled = await workflow.store.handle({
@@ -143,7 +143,7 @@ async function adoptFoundIntent(
         state,
       ),
     metadata,
-    known,
+    assumed,
   })
   const recorded = existingPayment(handled.state).provider_intent_id
   // Cancel the duplicates, so that they cannot be paid as well.

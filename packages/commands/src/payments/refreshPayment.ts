@@ -30,9 +30,9 @@ export function createRefresh(workflow: Workflow, now = () => performance.now())
   const queries = new Map<string, Query>()
   return async (paymentId, metadata) => {
     forgetOld(queries, now())
-    const known = queries.get(paymentId)
-    const query = known ?? begin(refresh(workflow, paymentId, metadata), now())
-    if (!known) queries.set(paymentId, query)
+    const assumed = queries.get(paymentId)
+    const query = assumed ?? begin(refresh(workflow, paymentId, metadata), now())
+    if (!assumed) queries.set(paymentId, query)
     if (query.isOpen) await query.ended
     return await workflow.store.load(paymentStream(paymentId), paymentFold)
   }
@@ -47,7 +47,7 @@ function begin(ended: Promise<void>, at: number): Query {
   return query
 }
 
-/** Queries are in the order in which they began. */
+/** Queries are in the order in which they started. */
 function forgetOld(queries: Map<string, Query>, now: number): void {
   for (const [id, { at, isOpen }] of queries) {
     if (now - at < minPauseMs && queries.size <= maxKept) return
@@ -71,9 +71,9 @@ async function refresh(workflow: Workflow, paymentId: string, metadata: EventMet
 /** Creates another intent, with another page. */
 async function replacePage(workflow: Workflow, paymentId: string, metadata: EventMetadata): Promise<void> {
   const operation = createIntent(workflow, paymentId)
-  const known = await workflow.store.load(operation.stream, paymentFold)
+  const assumed = await workflow.store.load(operation.stream, paymentFold)
   const begin = (state: PaymentState, occurred_at: string) => replaceIntent({ occurred_at }, state)
-  const replaced = await beginOperation(workflow, operation, begin, { known, metadata })
+  const replaced = await beginOperation(workflow, operation, begin, { assumed, metadata })
   const error = createError(existingPayment(replaced.state))
   if (error) throw error
 }

@@ -37,10 +37,10 @@ export async function refundPayment(workflow: Workflow, request: RefundPayment):
   const { payment_id, metadata, ...command } = request
   const { refund_id } = command
   const operation = refundCall(workflow, payment_id, refund_id)
-  const known = await workflow.store.load(operation.stream, paymentFold)
+  const assumed = await workflow.store.load(operation.stream, paymentFold)
   // Checked before the refund is recorded, because the call to a disabled provider cannot be made.
-  providerOf(workflow, existingPayment(known.state))
-  if (!refundOf(existingPayment(known.state), refund_id)) await checkRefund(workflow, command, known.state)
+  providerOf(workflow, existingPayment(assumed.state))
+  if (!refundOf(existingPayment(assumed.state), refund_id)) await checkRefund(workflow, command, assumed.state)
   const begin = (state: PaymentState, occurred_at: string) => {
     const earlier = refundOf(existingPayment(state), refund_id)
     if (earlier) requireSameRefund(earlier, command)
@@ -48,7 +48,7 @@ export async function refundPayment(workflow: Workflow, request: RefundPayment):
     requireCallable(workflow, existingPayment(state), events)
     return events
   }
-  const { madeCall, ...loaded } = await beginOrFinish(workflow, operation, begin, { known, metadata })
+  const { madeCall, ...loaded } = await beginOrFinish(workflow, operation, begin, { assumed, metadata })
   const refund = existingRefund(loaded.state, refund_id)
   if (refund.call.outcome === 'open') throw keyInFlight({ payment_id })
   if (refund.call.outcome !== 'done') throw callError(refund.call, { payment_id, refund_id })
@@ -79,8 +79,8 @@ async function checkRefund(
   const provider = providerOf(workflow, payment)
   // Without its intent the payment cannot be read at the provider. The refund itself finds out.
   if (!provider.checkRefund || payment.provider_intent_id === null) return
-  const begun = requestRefund({ ...command, occurred_at: workflow.now().toISOString() }, state)
-  await provider.checkRefund(refundRequest(begun.reduce(paymentFold.evolve, state), command.refund_id, false))
+  const started = requestRefund({ ...command, occurred_at: workflow.now().toISOString() }, state)
+  await provider.checkRefund(refundRequest(started.reduce(paymentFold.evolve, state), command.refund_id, false))
 }
 
 function refundRequest(state: PaymentState, refund_id: string, is_repeated: boolean): RefundCharge {
@@ -110,12 +110,12 @@ function existingRefund(state: PaymentState, refund_id: string): RefundState {
 /** Finishes the refunds of a payment that are open and that nobody else is making. */
 export function finishRefunds(
   workflow: Workflow,
-  known: LoadedState<PaymentState>,
+  assumed: LoadedState<PaymentState>,
   metadata: EventMetadata,
 ): Promise<LoadedState<PaymentState>> {
-  const { payment_id, refunds } = existingPayment(known.state)
+  const { payment_id, refunds } = existingPayment(assumed.state)
   const operations = refunds.map(({ refund_id }) => refundCall(workflow, payment_id, refund_id))
-  return finishOperations(workflow, operations, { known, metadata })
+  return finishOperations(workflow, operations, { assumed, metadata })
 }
 
 function refundCall(
@@ -131,7 +131,7 @@ function refundCall(
       if (!provider.refund) throw new ProviderError('rejected', 'not_supported', 'The provider cannot refund payments')
       return provider.refund(refundRequest(state, refund_id, is_repeated))
     },
-    begun: (state) => existingRefund(state, refund_id).call,
+    started: (state) => existingRefund(state, refund_id).call,
     done: (reported, { state, occurred_at }) => recordRefund({ ...reported, refund_id, occurred_at }, state),
     failed: (failure, { state, occurred_at }) =>
       recordCallFailed({ call: 'refund', refund_id }, { ...failure, occurred_at }, state),

@@ -12,7 +12,7 @@ import { etagOf } from '../request/ifMatch.ts'
 import { chosenProviderId, createCardNumberCheck, ownEmailHooks } from '../request/requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../request/requestContext.ts'
 import {
-  begunErrorHeaders,
+  startedErrorHeaders,
   idempotencyErrors,
   providerErrors,
   responseHeaders,
@@ -39,7 +39,7 @@ const createSchema = {
       ...providerErrors,
       ...idempotencyErrors,
     ],
-    begunErrorHeaders,
+    startedErrorHeaders,
   ),
   operationId: 'createPaymentIntent',
   tags: ['payments'],

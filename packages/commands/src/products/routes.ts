@@ -112,7 +112,7 @@ export const productRoutes =
         fold: productFold,
         decide: (state) => addProduct(product, state),
         metadata,
-        known: newStream(productFold),
+        assumed: newStream(productFold),
       })
       const replayed = added.events.length === 0
       // A repeated request shows the product as the first one added it.

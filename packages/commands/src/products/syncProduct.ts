@@ -93,15 +93,15 @@ async function syncRound(run: SyncRun, product_id: string, settings: SyncSetting
   // Evaluated once, so that every assessment in this round gives the same result.
   const reason = noCallReason(run)
   const assessed = (state: ProductState) => assess(settings, state, reason)
-  const begun = await record(run, product_id, (state, occurred_at) => {
+  const started = await record(run, product_id, (state, occurred_at) => {
     const { due } = assessed(state)
     if (!due) return []
     const facts = { product_id, provider_id: provider.id, occurred_at }
     return provider.catalog === null ? mapLocally(facts, due.wanted, due.at) : startSync(facts, due.goal, due.at)
   })
-  const [event] = begun.events
-  if (event?.type === 'ProductSyncStarted') return callCatalog(run, event.data, begun)
-  const result = event ? succeeded(syncStateAt(provider, begun.state)) : assessed(begun.state).result
+  const [event] = started.events
+  if (event?.type === 'ProductSyncStarted') return callCatalog(run, event.data, started)
+  const result = event ? succeeded(syncStateAt(provider, started.state)) : assessed(started.state).result
   return { result, isContended: false }
 }
 
@@ -112,17 +112,17 @@ function noCallReason({ workflow, failures, endsAt }: SyncRun): string | undefin
   return undefined
 }
 
-async function callCatalog(run: SyncRun, started: Started, begun: LoadedState<ProductState>): Promise<SyncRound> {
+async function callCatalog(run: SyncRun, started: Started, recorded: LoadedState<ProductState>): Promise<SyncRound> {
   const { provider, updatePrices, workflow } = run
   const { product_id, provider_id, sync } = started
-  const called = existingProduct(begun.state)
+  const called = existingProduct(recorded.state)
   const outcome = await putProduct(run, started, called)
   const end = (state: ProductState, occurred_at: string): ProductEvent[] => {
     const facts = { product_id, provider_id, sync, occurred_at }
     if ('code' in outcome) return [{ type: 'ProductSyncFailed', data: { ...facts, ...outcome } }]
     return endSync(facts, started, outcome, syncStateAt(provider, state))
   }
-  const { state } = await record(run, product_id, end, begun)
+  const { state } = await record(run, product_id, end, recorded)
   const at = syncStateAt(provider, state)
   if ('code' in outcome) return { result: failedResult(at, outcome), isContended: false }
   const wantedOf = (product: Product) => hashesAt(provider.catalog, catalogProduct(product))
@@ -158,7 +158,7 @@ async function record(
   run: SyncRun,
   product_id: string,
   decide: (state: ProductState, occurred_at: string) => ProductEvent[],
-  known?: LoadedState<ProductState>,
+  assumed?: LoadedState<ProductState>,
 ): Promise<HandledCommand<ProductState, ProductEvent>> {
   const { store, now } = run.workflow
   const handled = await store.handle({
@@ -166,7 +166,7 @@ async function record(
     fold: productFold,
     decide: (state) => decide(state, now().toISOString()),
     metadata: run.metadata,
-    ...(known && { known }),
+    ...(assumed && { assumed }),
   })
   const { events, position } = handled
   if (events.length > 0 && position && (!run.position || isAfter(position, run.position))) run.position = position

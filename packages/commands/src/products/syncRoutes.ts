@@ -95,7 +95,7 @@ const syncSchema = {
     200: dataResponse(SyncReport, {
       description:
         'The result for each product, in the order of the request. X-Event-Position is absent when nothing was recorded.',
-      headers: responseHeaders.begun,
+      headers: responseHeaders.started,
       examples: [example],
     }),
   },

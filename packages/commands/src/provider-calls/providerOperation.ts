@@ -18,15 +18,15 @@ export type ProviderOperation<State, Event extends RecordedDomainEvent, Result> 
   readonly fold: Fold<State, Event>
   /**
    * Calls the provider.
-   * @param state as recorded when the operation began: the idempotency key follows from it
+   * @param state as recorded when the operation started: the idempotency key follows from it
    * @param metadata for what the call itself records: the begin is its cause
    * @param isRepeated whether an earlier call may have reached the provider
    */
   readonly call: (state: State, metadata: EventMetadata, isRepeated: boolean) => Promise<Result>
   /** The events for a response; none if it is recorded. */
   readonly done: (result: Result, end: OperationEnd<State>) => readonly Event[]
-  /** The call that has begun; absent for an operation without a record of its begin. */
-  readonly begun?: (state: State) => ProviderCall | null
+  /** The call that has started; absent for an operation without a record of its begin. */
+  readonly started?: (state: State) => ProviderCall | null
   /**
    * The events for a call that failed. Absent for an operation that the caller simply repeats: then nothing is recorded,
    * and the caller gets the ProviderError.
@@ -39,13 +39,13 @@ export type OperationEnd<State> = {
   readonly state: State
   readonly revision: Revision
   /** As it was when the call was made. */
-  readonly called: State
+  readonly stateAtCall: State
   readonly occurred_at: string
 }
 
 export type OperationContext<State> = {
   /** The state that the call is made for. */
-  readonly known: LoadedState<State>
+  readonly assumed: LoadedState<State>
   readonly metadata: EventMetadata
   /** Whether an earlier call of this operation may have reached the provider. */
   readonly isRepeated?: boolean
@@ -56,10 +56,10 @@ export type EndedOperation<State, Event, Result> = HandledCommand<State, Event> 
   readonly result: Result | undefined
 }
 
-/** `began` is false when it may not begin: then nothing is recorded, and no call is made. */
-export type BegunOperation<State, Event, Result> = EndedOperation<State, Event, Result> & { readonly began: boolean }
+/** `hasStarted` is false when it may not begin: then nothing is recorded, and no call is made. */
+export type StartedOperation<State, Event, Result> = EndedOperation<State, Event, Result> & { readonly hasStarted: boolean }
 
-/** The events that record the begin; none when it may not begin, because it has begun or ended. */
+/** The events that record the begin; none when it may not begin, because it has started or ended. */
 type Begin<State, Event> = (state: State, occurred_at: string, revision: Revision) => readonly Event[]
 
 /**
@@ -70,42 +70,42 @@ export async function beginOperation<State, Event extends RecordedDomainEvent, R
   workflow: Workflow,
   operation: ProviderOperation<State, Event, Result>,
   begin: Begin<State, Event>,
-  { known, metadata }: Pick<OperationContext<State>, 'known' | 'metadata'>,
-): Promise<BegunOperation<State, Event, Result>> {
-  const begun = await workflow.store.handle({
+  { assumed, metadata }: Pick<OperationContext<State>, 'assumed' | 'metadata'>,
+): Promise<StartedOperation<State, Event, Result>> {
+  const started = await workflow.store.handle({
     stream: operation.stream,
     fold: operation.fold,
     decide: (state, revision) => begin(state, workflow.now().toISOString(), revision),
     metadata,
-    known,
+    assumed,
   })
-  if (begun.events.length === 0) return { ...begun, began: false, result: undefined }
-  const ended = await callProvider(workflow, operation, { known: begun, metadata: causedBy(begun, metadata) })
-  return { ...ended, began: true }
+  if (started.events.length === 0) return { ...started, hasStarted: false, result: undefined }
+  const ended = await callProvider(workflow, operation, { assumed: started, metadata: causedBy(started, metadata) })
+  return { ...ended, hasStarted: true }
 }
 
 /**
- * Makes the call of an operation that has begun, or that needs no record of its begin, and records how it ended. The first
+ * Makes the call of an operation that has started, or that needs no record of its begin, and records how it ended. The first
  * recorded end is final: `done` and `failed` decide on the state that they find.
  * @throws ProviderError unless the operation records failures; DomainError `event_store_unavailable`
  */
 export async function callProvider<State, Event extends RecordedDomainEvent, Result>(
   workflow: Workflow,
   { stream, fold, call, done, failed }: ProviderOperation<State, Event, Result>,
-  { known, metadata, isRepeated = false }: OperationContext<State>,
+  { assumed, metadata, isRepeated = false }: OperationContext<State>,
 ): Promise<EndedOperation<State, Event, Result>> {
   const record = (decide: (end: OperationEnd<State>) => readonly Event[]) =>
     workflow.store.handle({
       stream,
       fold,
       decide: (state, revision) =>
-        decide({ state, revision, called: known.state, occurred_at: workflow.now().toISOString() }),
+        decide({ state, revision, stateAtCall: assumed.state, occurred_at: workflow.now().toISOString() }),
       metadata,
-      known,
+      assumed,
     })
   let result: Result
   try {
-    result = await call(known.state, metadata, isRepeated)
+    result = await call(assumed.state, metadata, isRepeated)
   } catch (error) {
     if (!(error instanceof ProviderError) || !failed) throw error
     const failure = failureOf(error, isRepeated)
@@ -131,16 +131,16 @@ function failureOf(error: ProviderError, isRepeated: boolean): CallFailure {
 export async function finishOperation<State, Event extends RecordedDomainEvent, Result>(
   workflow: Workflow,
   operation: ProviderOperation<State, Event, Result>,
-  { known, metadata }: Pick<OperationContext<State>, 'known' | 'metadata'>,
+  { assumed, metadata }: Pick<OperationContext<State>, 'assumed' | 'metadata'>,
 ): Promise<EndedOperation<State, Event, Result> | undefined> {
-  const call = operation.begun?.(known.state)
+  const call = operation.started?.(assumed.state)
   if (!call || hasEnded(call) || isInFlight(workflow, call)) return undefined
   // A call that had no effect does not count: the next one is the first.
-  return callProvider(workflow, operation, { known, metadata, isRepeated: mayHaveEffect(call) })
+  return callProvider(workflow, operation, { assumed, metadata, isRepeated: mayHaveEffect(call) })
 }
 
 /**
- * Begins an operation and makes its call, or repeats the call of the one that has begun and not ended.
+ * Begins an operation and makes its call, or repeats the call of the one that has started and not ended.
  * @returns `madeCall`: whether this request made the call. If not, the state shows how it ended, or somebody else may still
  *   be making it.
  * @throws as `beginOperation`
@@ -149,12 +149,12 @@ export async function beginOrFinish<State, Event extends RecordedDomainEvent, Re
   workflow: Workflow,
   operation: ProviderOperation<State, Event, Result>,
   begin: Begin<State, Event>,
-  { known, metadata }: Pick<OperationContext<State>, 'known' | 'metadata'>,
+  { assumed, metadata }: Pick<OperationContext<State>, 'assumed' | 'metadata'>,
 ): Promise<HandledCommand<State, Event> & { readonly madeCall: boolean }> {
-  const begun = await beginOperation(workflow, operation, begin, { known, metadata })
-  if (begun.began) return { ...begun, madeCall: true }
-  const finished = await finishOperation(workflow, operation, { known: begun, metadata })
-  return { ...(finished ?? begun), madeCall: finished !== undefined }
+  const started = await beginOperation(workflow, operation, begin, { assumed, metadata })
+  if (started.hasStarted) return { ...started, madeCall: true }
+  const finished = await finishOperation(workflow, operation, { assumed: started, metadata })
+  return { ...(finished ?? started), madeCall: finished !== undefined }
 }
 
 /**
@@ -164,15 +164,15 @@ export async function beginOrFinish<State, Event extends RecordedDomainEvent, Re
 export async function finishOperations<State, Event extends RecordedDomainEvent, Result>(
   workflow: Workflow,
   operations: readonly ProviderOperation<State, Event, Result>[],
-  { known, metadata }: Pick<OperationContext<State>, 'known' | 'metadata'>,
+  { assumed, metadata }: Pick<OperationContext<State>, 'assumed' | 'metadata'>,
 ): Promise<LoadedState<State>> {
-  let current = known
+  let current = assumed
   for (const operation of operations)
-    current = (await finishOperation(workflow, operation, { known: current, metadata })) ?? current
+    current = (await finishOperation(workflow, operation, { assumed: current, metadata })) ?? current
   return current
 }
 
 /** Whether we assume that somebody is still making a call; see `requestInFlightMs`. */
-export function isInFlight({ now }: Pick<Workflow, 'now'>, { outcome, begun_at }: ProviderCall): boolean {
-  return outcome === 'open' && now().getTime() - Date.parse(begun_at) < requestInFlightMs
+export function isInFlight({ now }: Pick<Workflow, 'now'>, { outcome, started_at }: ProviderCall): boolean {
+  return outcome === 'open' && now().getTime() - Date.parse(started_at) < requestInFlightMs
 }

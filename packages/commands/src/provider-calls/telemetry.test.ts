@@ -152,7 +152,7 @@ t.test('append metrics are counted by stream category and outcome', async (t) =>
           data: { guest_email: 'guest@example.com', occurred_at: new Date().toISOString() },
         })),
       metadata: { correlationId: 'c', causationId: 'c', actor: 'worker' },
-      known: newStream(guestTokenFold),
+      assumed: newStream(guestTokenFold),
     })
   await own(2)
   // Assumes a new stream, meets a conflict, and decides again.

@@ -68,10 +68,10 @@ export async function processOnce<Outcome>(
   }
   const stream = idempotentRequestStream(request_id)
   const fold = { ...idempotentRequestFold, subjectOf: () => subjectNamed(owner) }
-  const known = await workflow.store.load(stream, fold)
+  const assumed = await workflow.store.load(stream, fold)
   const start = { request_id, request_fingerprint, inFlightMs }
   const occurred_at = workflow.now().toISOString()
-  if (recordedResponse({ ...start, occurred_at }, known.state) !== null) return replayed(known)
+  if (recordedResponse({ ...start, occurred_at }, assumed.state) !== null) return replayed(assumed)
   const { provider_id, process, responseOf, finalError } = await prepare()
   type Ended = { readonly response: RecordedEnd } & ({ readonly outcome: Outcome } | { readonly error: unknown })
   const operation: ProviderOperation<IdempotentRequest, IdempotentRequestEvent, Ended> = {
@@ -91,7 +91,7 @@ export async function processOnce<Outcome>(
   }
   const begin = (request: IdempotentRequest, occurred_at: string) =>
     startRequest({ ...start, occurred_at, provider_id }, request)
-  const ended = await beginOperation(workflow, operation, begin, { known, metadata })
+  const ended = await beginOperation(workflow, operation, begin, { assumed, metadata })
   const { result } = ended
   if (result && 'error' in result) throw result.error
   // If a slow request was overtaken by its repetition, both return the recorded response.

@@ -21,18 +21,18 @@ export const replayedHeader = {
 
 /** OpenAPI descriptions of the headers that `setWriteHeaders` sets. */
 export const responseHeaders = {
-  begun: { ...position, ...replayedHeader },
+  started: { ...position, ...replayedHeader },
   created: { ...position, ...etagHeader, ...replayedHeader },
   changed: { ...position, ...etagHeader },
   deleted: position,
 }
 
 /** Headers of errors by status. Once a provider call is recorded, its error has the position too. */
-export const begunErrorHeaders = {
-  402: responseHeaders.begun,
-  422: responseHeaders.begun,
-  502: responseHeaders.begun,
-  504: responseHeaders.begun,
+export const startedErrorHeaders = {
+  402: responseHeaders.started,
+  422: responseHeaders.started,
+  502: responseHeaders.started,
+  504: responseHeaders.started,
 }
 
 /** OpenAPI descriptions of responses with a resource. @param example of it, which all of them show */

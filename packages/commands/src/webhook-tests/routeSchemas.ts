@@ -88,7 +88,7 @@ const accepted = (...examples: readonly DispatchPlan[]) => ({
   202: dataResponse(WebhookTestResource, {
     description:
       'The test is recorded and sent at once. canonical_events are the canonical names of the event; deliveries list the configured endpoints (nodes) that will receive it, with event name and mode. The list is empty when no endpoint is configured or subscribed.',
-    headers: responseHeaders.begun,
+    headers: responseHeaders.started,
     examples: examples.map((plan) => ({ id: exampleId, ...plan })),
   }),
 })

@@ -91,9 +91,9 @@ async function recordTest(workflow: Workflow, request: RecordTest) {
   const { request_id: id, request_fingerprint, type, session, facts, sent, endpoints, metadata } = request
   const { user_id, user_type, user_email, is_administrator } = session
   const test = { stream: webhookTestStream(id), fold: webhookTestFold }
-  const known = request_fingerprint === null ? newStream(test.fold) : await workflow.store.load(test.stream, test.fold)
+  const assumed = request_fingerprint === null ? newStream(test.fold) : await workflow.store.load(test.stream, test.fold)
   // A repeated request sends nothing, so it needs no check.
-  if (known.state === null && !is_administrator) await rejectRecordedPayments(workflow, sent)
+  if (assumed.state === null && !is_administrator) await rejectRecordedPayments(workflow, sent)
   const data = {
     ...facts,
     webhook_test_id: id,
@@ -107,6 +107,6 @@ async function recordTest(workflow: Workflow, request: RecordTest) {
   }
   const event = { type, data: { ...data, plan } }
   const decide = (recorded: WebhookTestFacts | null) => requestWebhookTest(event, recorded)
-  const { state, position, events } = await workflow.store.handle({ ...test, decide, metadata, known })
+  const { state, position, events } = await workflow.store.handle({ ...test, decide, metadata, assumed })
   return { data: { id, ...(state?.plan ?? plan) }, position, replayed: events.length === 0 }
 }

@@ -89,8 +89,8 @@ const recorded = {
   unavailable: [],
   declined: [],
 } as const
-/** Each call, after it began. */
-const begun = [
+/** Each call, after it started. */
+const started = [
   { named: { call: 'create', attempt: 1 }, history: initiated },
   { named: { call: 'cancel' }, history: apply(eventsAfter(), cancels()) },
   { named: { call: 'capture' }, history: apply(authorized, captures()) },
@@ -98,7 +98,7 @@ const begun = [
 ] as const
 
 t.test('a failed call is recorded when that says more than what is known of the call', async (t) => {
-  for (const { named, history } of begun)
+  for (const { named, history } of started)
     for (const known of Object.keys(recorded) as (keyof typeof recorded)[]) {
       const events = known === 'open' ? history : apply(history, fails(named, failures[known]))
       const isOpen = known !== 'declined' && known !== 'unavailable'
@@ -114,20 +114,20 @@ t.test('a failed call is recorded when that says more than what is known of the 
     }
 })
 
-t.test('a failure of a call that has not begun, or has been done, is not recorded', async (t) => {
+t.test('a failure of a call that has not started, or has been done, is not recorded', async (t) => {
   const done = [
-    { named: begun[0].named, history: eventsAfter() },
-    { named: begun[1].named, history: apply(begun[1].history, snapshots('canceled', 60)) },
-    { named: begun[2].named, history: apply(begun[2].history, snapshots('succeeded', 60)) },
-    { named: begun[3].named, history: eventsAfter('succeeded') },
-    { named: begun[2].named, history: begun[1].history },
+    { named: started[0].named, history: eventsAfter() },
+    { named: started[1].named, history: apply(started[1].history, snapshots('canceled', 60)) },
+    { named: started[2].named, history: apply(started[2].history, snapshots('succeeded', 60)) },
+    { named: started[3].named, history: eventsAfter('succeeded') },
+    { named: started[2].named, history: started[1].history },
   ]
   for (const { named, history } of done)
     for (const failure of Object.values(failures)) given(t, paymentFold, history).when(fails(named, failure)).then([])
 })
 
 t.test('a cancellation that was rejected can be requested again, with another number', async (t) => {
-  const rejected = apply(begun[1].history, fails({ call: 'cancel' }, failures.declined))
+  const rejected = apply(started[1].history, fails({ call: 'cancel' }, failures.declined))
   t.match(fold(rejected), { requested: { call: 'cancel', number: 1, outcome: 'rejected' } })
   t.match(fold(apply(rejected, cancels())), { requested: { call: 'cancel', number: 2, outcome: 'open' } })
 })

@@ -10,7 +10,7 @@ export type RequestCancel = { readonly occurred_at: string; readonly reason: str
 
 /**
  * Begins to cancel a payment that is pending, failed and could still be paid, or authorized and not captured.
- * @returns none when that has begun, or is done
+ * @returns none when that has started, or is done
  * @throws DomainError `payment_not_cancelable`
  */
 export function requestCancel({ occurred_at, reason }: RequestCancel, state: PaymentState): PaymentEvent[] {

@@ -106,7 +106,7 @@ t.test('the failure of a charge counts once when it is reported repeatedly', asy
   }
 })
 
-t.test('a failure reported again after another attempt began is a tie, which a snapshot decides', async (t) => {
+t.test('a failure reported again after another attempt started is a tie, which a snapshot decides', async (t) => {
   const first = { ...queryable, ...ch_1 }
   const again = applyTo(applyTo(created(), notifies('failed', 10, first)), notifies('processing', 20, queryable))
   matchList(t, notifies('failed', 15, first)(again), [{ type: 'ProviderEventIgnored', data: { reason: 'stale' } }])

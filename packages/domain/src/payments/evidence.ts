@@ -180,7 +180,7 @@ function isRecordedFailure({ status, provider_payment_id }: Evidence, { failed_c
 
 /**
  * Whether the report is newer than the payment's evidence. This is undecided for equal times, and for a recorded failure that
- * is reported again after the payer began another attempt. If we cannot query the provider, the later arrival wins.
+ * is reported again after the payer started another attempt. If we cannot query the provider, the later arrival wins.
  */
 function compareAge(command: RecordEvidence, payment: Payment): 'older' | 'undecided' | 'newer' {
   if (payment.evidence_time === null) return 'newer'

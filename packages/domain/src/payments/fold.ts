@@ -16,7 +16,7 @@ import {
   type PaymentStatus,
   type RequestedCall,
 } from './payment.ts'
-import { begunCall, type CallFailed, doneCall, failedCall, isCreateRejected } from './providerCall.ts'
+import { startedCall, type CallFailed, doneCall, failedCall, isCreateRejected } from './providerCall.ts'
 
 /** Ignores events before PaymentInitiated, which cannot occur: the first append expects no stream. */
 export const paymentFold: Fold<PaymentState, PaymentEvent> = {
@@ -45,7 +45,7 @@ function initiated({ data }: PaymentInitiated): Payment {
     status: 'pending',
     ...noSecrets,
     ...nothingToCapture,
-    create: { ...begunCall(occurred_at), attempt: 1 },
+    create: { ...startedCall(occurred_at), attempt: 1 },
     was_unknown: false,
     requested: null,
     has_unread_refunds: false,
@@ -176,14 +176,14 @@ function evolveStatus(payment: Payment, event: Exclude<PaymentEvent, PaymentInit
         client_secret: event.data.client_secret,
         redirect_url: event.data.redirect_url,
         updated_at: event.data.occurred_at,
-        create: { ...doneCall(payment.create.begun_at), attempt: event.data.attempt },
+        create: { ...doneCall(payment.create.started_at), attempt: event.data.attempt },
       }
     case 'PaymentAttemptStarted':
       return {
         ...payment,
         status: 'pending',
         updated_at: event.data.occurred_at,
-        create: { ...begunCall(event.data.occurred_at), attempt: event.data.attempt },
+        create: { ...startedCall(event.data.occurred_at), attempt: event.data.attempt },
         provider_intent_id: null,
         ...noSecrets,
         reported_intent_id: null,
@@ -237,7 +237,7 @@ function withRequest(
   const number = (payment.requested?.number ?? 0) + 1
   return {
     ...payment,
-    requested: { ...begunCall(data.occurred_at), ...about, number },
+    requested: { ...startedCall(data.occurred_at), ...about, number },
     updated_at: data.occurred_at,
   }
 }

@@ -118,7 +118,7 @@ t.test('another intent attempt is started once, and only after a call that had n
   const started = given(t, paymentFold, afterCreateFailed(unavailable))
     .when(start)
     .then([{ type: 'PaymentAttemptStarted', data: { attempt: 2 } }])
-  t.match(started, { status: 'pending', create: { attempt: 2, begun_at: at(5), outcome: 'open' } })
+  t.match(started, { status: 'pending', create: { attempt: 2, started_at: at(5), outcome: 'open' } })
   t.same(start(started), [], 'already started')
   for (const history of [
     initiated,

@@ -1,6 +1,6 @@
 // The money of a payment, folded from its events: charges, refunds and disputes.
 import type { DisputeStatus, PaymentEvent, RefundReason, RefundStatus } from './events.ts'
-import { begunCall, type CallFailed, doneCall, failedCall, type ProviderCall } from './providerCall.ts'
+import { startedCall, type CallFailed, doneCall, failedCall, type ProviderCall } from './providerCall.ts'
 import { inPaymentCurrency, type RecordedAmount } from './reportedMoney.ts'
 
 /** Money that the provider received for a payment. */
@@ -102,7 +102,7 @@ function requested(
     failure_code: null,
     created_at: earlier?.created_at ?? data.occurred_at,
     updated_at: data.occurred_at,
-    call: begunCall(data.occurred_at),
+    call: startedCall(data.occurred_at),
   }
 }
 
@@ -117,7 +117,7 @@ function recorded(
     request_fingerprint: earlier?.request_fingerprint ?? null,
     created_at: earlier?.created_at ?? occurred_at,
     updated_at: occurred_at,
-    call: doneCall(earlier?.call.begun_at ?? occurred_at),
+    call: doneCall(earlier?.call.started_at ?? occurred_at),
   }
 }
 

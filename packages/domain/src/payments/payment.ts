@@ -62,7 +62,7 @@ export type Payment = InitialFields &
   }
 
 export type CreateCall = ProviderCall & {
-  /** The number of the intent attempt; part of the idempotency key, which the provider forgets some time after it began. */
+  /** The number of the intent attempt; part of the idempotency key, which the provider forgets some time after it started. */
   readonly attempt: number
 }
 
@@ -99,7 +99,7 @@ export function openRequestOf({ requested }: Payment): RequestedCall | null {
   return requested && !hasEnded(requested) ? requested : null
 }
 
-/** All calls of a payment that have begun and not ended. */
+/** All calls of a payment that have started and not ended. */
 export function openCallsOf(payment: Payment): readonly ProviderCall[] {
   const calls = [openCreateOf(payment), openRequestOf(payment), ...payment.refunds.map(({ call }) => call)]
   return calls.filter((call) => call !== null).filter((call) => !hasEnded(call))

@@ -6,16 +6,16 @@ import { erasedMessage, type PaymentEvent, type RejectionCode } from './events.t
 export type ProviderCall = {
   /** `open`: its end is not recorded. After `throttled` and `unknown` the same call is made again. */
   readonly outcome: 'open' | 'throttled' | 'unknown' | 'done' | 'rejected'
-  readonly begun_at: string
+  readonly started_at: string
   /** Set exactly when it was rejected. */
   readonly rejection: { readonly code: RejectionCode; readonly message: string } | null
 }
 
 export type CallFailed = Extract<PaymentEvent, { type: 'ProviderCallFailed' }>['data']
 
-export const begunCall = (begun_at: string): ProviderCall => ({ outcome: 'open', begun_at, rejection: null })
+export const startedCall = (started_at: string): ProviderCall => ({ outcome: 'open', started_at, rejection: null })
 
-export const doneCall = (begun_at: string): ProviderCall => ({ outcome: 'done', begun_at, rejection: null })
+export const doneCall = (started_at: string): ProviderCall => ({ outcome: 'done', started_at, rejection: null })
 
 export function failedCall<Call extends ProviderCall>(
   call: Call,

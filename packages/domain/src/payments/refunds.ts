@@ -58,7 +58,7 @@ export type RequestRefund = {
 /**
  * Begins a refund, and reserves its amount. Begins it again when its call did not reach the provider. A refund is of one
  * charge; of several, the one with the most left.
- * @returns none when it has begun
+ * @returns none when it has started
  * @throws DomainError `payment_not_refundable`, `refund_exceeds_payment`
  */
 export function requestRefund(command: RequestRefund, state: PaymentState): PaymentEvent[] {

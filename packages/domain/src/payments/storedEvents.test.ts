@@ -165,7 +165,7 @@ t.test('events of version 1.0.0 fold to the same payment', async (t) => {
     created_at: at('00'),
     updated_at: at('13'),
     completed_at: at('13'),
-    create: { attempt: 2, begun_at: at('02'), outcome: 'done' },
+    create: { attempt: 2, started_at: at('02'), outcome: 'done' },
     was_unknown: true,
     evidence_time: at('13'),
     failures: 2,

@@ -3,7 +3,7 @@ import { needsAnotherSync, planSync } from './sync.ts'
 import {
   after,
   at,
-  begun,
+  started,
   done,
   failed,
   hashes,
@@ -40,7 +40,7 @@ t.test('a changed price is put only with updatePrices', async (t) => {
 })
 
 t.test('a price that was added or removed counts as a changed price', async (t) => {
-  const state = after(begun(1, put('a', null)), done(1, hashes('a', null)))
+  const state = after(started(1, put('a', null)), done(1, hashes('a', null)))
   t.match(planSync(state, options(hashes('a', null))), { status: 'skipped', price_differs: false })
   t.match(planSync(state, options(hashes('a', 'p'))), { status: 'skipped', price_differs: true })
   t.match(planSync(after(...settled), options(hashes('a', null))), { status: 'skipped', price_differs: true })
@@ -51,7 +51,7 @@ t.test('a price that was added or removed counts as a changed price', async (t) 
 t.test(
   'a requested price that may be at the provider is put again without updatePrices, unless it was rejected',
   async (t) => {
-    const requested = [...settled, begun(2, put('b', 'q'))]
+    const requested = [...settled, started(2, put('b', 'q'))]
     const open = [[], [failed(2, 'provider_outcome_unknown')], [failed(2, 'provider_unavailable')]]
     for (const end of open) {
       const plan = planSync(after(...requested, ...end), options(hashes('b', 'q')))
@@ -61,13 +61,13 @@ t.test(
       const plan = planSync(after(...requested, failed(2, code)), options(hashes('b', 'q')))
       t.match(plan, { status: 'updated', goal: keep('b', 'p'), price_differs: true }, code)
     }
-    const keeping = after(...requested, failed(2, 'provider_outcome_unknown'), begun(3, keep('c')), failed(3))
+    const keeping = after(...requested, failed(2, 'provider_outcome_unknown'), started(3, keep('c')), failed(3))
     t.match(
       planSync(keeping, options(hashes('b', 'q'))),
       { goal: put('b', 'q') },
       'a rejected sync that kept the price does not matter',
     )
-    const other = after(...settled, begun(2, put('a', 'q')), done(2, hashes('a', 'q')))
+    const other = after(...settled, started(2, put('a', 'q')), done(2, hashes('a', 'q')))
     t.match(
       planSync(other, options(hashes('a', 'p'))),
       { status: 'skipped', price_differs: true },
@@ -77,20 +77,20 @@ t.test(
 )
 
 t.test('a sync that kept the price does not settle it', async (t) => {
-  const state = after(...settled, begun(2, put('a', 'q')), failed(2), begun(3, keep('b')), done(3, hashes('b')))
+  const state = after(...settled, started(2, put('a', 'q')), failed(2), started(3, keep('b')), done(3, hashes('b')))
   t.match(planSync(state, options(hashes('b', 'q'))), { status: 'skipped', price_differs: true })
   t.match(planSync(state, options(hashes('b', 'p'))), { status: 'updated', goal: put('b', 'p') }, 'the price may be q')
 })
 
 t.test('a kept price that is gone at the provider is put again without updatePrices', async (t) => {
   const gone = { provider_price_id: null }
-  const state = after(...settled, begun(2, keep('b')), done(2, hashes('b'), gone))
+  const state = after(...settled, started(2, keep('b')), done(2, hashes('b'), gone))
   t.match(planSync(state, options(hashes('b', 'q'))), { status: 'updated', goal: put('b', 'q'), price_differs: false })
   t.ok(needsAnotherSync(state, { ...options(hashes('b')), now: at(1) }), 'another sync follows at once')
   const none = after(
-    begun(1, put('a', null)),
+    started(1, put('a', null)),
     done(1, hashes('a', null), gone),
-    begun(2, keep('b', null)),
+    started(2, keep('b', null)),
     done(2, hashes('b', null), gone),
   )
   t.match(planSync(none, options(hashes('b', null))), { status: 'skipped' }, 'there never was a price')
@@ -101,8 +101,8 @@ t.test(
   async (t) => {
     const prices = after(
       ...settled,
-      begun(2, put('a', 'q')),
-      begun(3, put('a', 'r')),
+      started(2, put('a', 'q')),
+      started(3, put('a', 'r')),
       done(2, hashes('a', 'q')),
       done(3, hashes('a', 'r')),
     )
@@ -119,8 +119,8 @@ t.test(
     )
     const kept = after(
       ...settled,
-      begun(2, put('a', 'q')),
-      begun(3, keep('a')),
+      started(2, put('a', 'q')),
+      started(3, keep('a')),
       done(3, hashes('a')),
       done(2, hashes('a', 'q')),
     )
@@ -132,16 +132,16 @@ t.test(
   'the price key changes after a success or another price, and is the same for concurrent and repeated syncs',
   async (t) => {
     const keyOf = (...events: readonly SyncEvent[]) => after(...events).price_key.number
-    const first = keyOf(begun(1, put('a')))
-    t.equal(keyOf(begun(1, put('a')), begun(2, put('a'))), first, 'concurrent syncs')
-    t.equal(keyOf(begun(1, put('a')), failed(1), begun(2, put('b'))), first, 'a retry')
-    const other = [...settled, begun(2, put('a', 'q')), failed(2)]
+    const first = keyOf(started(1, put('a')))
+    t.equal(keyOf(started(1, put('a')), started(2, put('a'))), first, 'concurrent syncs')
+    t.equal(keyOf(started(1, put('a')), failed(1), started(2, put('b'))), first, 'a retry')
+    const other = [...settled, started(2, put('a', 'q')), failed(2)]
     t.equal(
-      keyOf(...other, begun(3, keep('b')), begun(4, put('b', 'q'))),
+      keyOf(...other, started(3, keep('b')), started(4, put('b', 'q'))),
       keyOf(...other),
       'a sync that keeps the price',
     )
-    t.not(keyOf(...settled, begun(2, put('a'))), first, 'after a success')
-    t.not(keyOf(begun(1, put('a')), begun(2, put('a', 'q')), begun(3, put('a'))), first, 'after another price')
+    t.not(keyOf(...settled, started(2, put('a'))), first, 'after a success')
+    t.not(keyOf(started(1, put('a')), started(2, put('a', 'q')), started(3, put('a'))), first, 'after another price')
   },
 )

@@ -115,7 +115,7 @@ export async function appendWithRetries(
   const { connection, timing, closing, outages, until = Number.POSITIVE_INFINITY } = context
   const { stream, events } = append
   const expectedRevision = append.expected === 'no_stream' ? NO_STREAM : append.expected
-  const begun = performance.now()
+  const startedAt = performance.now()
   const giveUpAt = Math.min(connection.giveUpAt(timing.appendRetryTimeoutMs), until)
   const leftMs = () => Math.max(giveUpAt - performance.now(), shortestMs)
   let sent = 0
@@ -139,7 +139,7 @@ export async function appendWithRetries(
       }
       // The server's limit is below ours.
       if (failure === 'too_large') throw tooLargeError(error)
-      if (failure === 'unknown') connection.failing(begun)
+      if (failure === 'unknown') connection.failing(startedAt)
       // Also when this append gives up: the next one would get no response on it either.
       if (failure !== 'rejected' && open !== undefined && mayBeStuck(error)) connection.replace(open)
       const isOver = closing.aborted || performance.now() + pauseMs > giveUpAt

@@ -44,9 +44,9 @@ t.test('two appends that time out on the same connection replace it once', async
     },
   })
   const store = connectEventStore(t, server, { appendTimeoutMs: 1_000 })
-  const begun = performance.now()
+  const startedAt = performance.now()
   const first = appendFirst(store, 's-1')
-  await waitFor(() => performance.now() - begun > 500, { what: 'half of the timeout' })
+  await waitFor(() => performance.now() - startedAt > 500, { what: 'half of the timeout' })
   await Promise.all([first, appendFirst(store, 's-2')])
   await appendFirst(store, 's-3')
   t.equal(streams, 2)
@@ -66,10 +66,10 @@ t.test('a slow append still gets its response on a connection that another appen
     },
   })
   const store = connectEventStore(t, server, { appendTimeoutMs: 1_000 })
-  const begun = performance.now()
+  const startedAt = performance.now()
   const silent = appendFirst(store, 'silent')
   await waitFor(() => server.appends.length === 1, { what: 'an append without a response' })
-  await waitFor(() => performance.now() - begun > 500, { what: 'half of the timeout' })
+  await waitFor(() => performance.now() - startedAt > 500, { what: 'half of the timeout' })
   await Promise.all([silent, appendFirst(store, 'slow')])
   t.same(
     server.appends.map(({ stream }) => stream),
@@ -204,7 +204,7 @@ t.test('no append is lost when a stream fails while its buffer is full', async (
       fold,
       decide: () => [large],
       metadata: { ...metadata, correlationId: 'c'.repeat(10_000) },
-      known: { state: 0, revision: 'no_stream', position: undefined },
+      assumed: { state: 0, revision: 'no_stream', position: undefined },
     }),
   )
   t.equal((await Promise.all(appends)).length, 300)

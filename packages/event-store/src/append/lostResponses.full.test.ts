@@ -59,7 +59,7 @@ async function appendWithoutResponse(t: Test, before: number) {
   if (before > 0) await append(direct, stream, before)
   const proxy = await startTcpProxy(t, Number(new URL(testStore.connectionString).port))
   const store = connectEventStore(t, withoutKeepalive(proxy.port), { appendTimeoutMs: 500 })
-  const known = before === 0 ? newStream(countFold) : await store.load(stream, countFold)
+  const assumed = before === 0 ? newStream(countFold) : await store.load(stream, countFold)
   // Opens the append connection before responses are dropped.
   await append(store, `guestToken-${++streams}`, 1)
   let decided = 0
@@ -68,7 +68,7 @@ async function appendWithoutResponse(t: Test, before: number) {
     decided++
     return [guestTokenSeen]
   }
-  const handling = store.handle({ stream, fold: countFold, decide, metadata, known })
+  const handling = store.handle({ stream, fold: countFold, decide, metadata, assumed })
   await proxy.responseDropped()
   return { stream, handling, decisions: () => decided, respond: () => proxy.heal() }
 }

@@ -47,7 +47,7 @@ export async function call<T>(
   deadlineMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
   const { connection, closing, failure, outages, until = Number.POSITIVE_INFINITY } = context
-  const begun = performance.now()
+  const startedAt = performance.now()
   const retryUntil = Math.min(connection.giveUpAt(context.retryTimeoutMs(responded.has(connection))), until)
   const endBy = Math.max(retryUntil, Math.min(connection.giveUpAt(context.timeoutMs), until))
   const leftMs = () => Math.max(endBy - performance.now(), shortestMs)
@@ -63,7 +63,7 @@ export async function call<T>(
     } catch (error) {
       const isFinal = error instanceof LogUnusableError || isPermanentError(error)
       if (closing.aborted) throw failure(error)
-      if (!isFinal) connection.failing(begun)
+      if (!isFinal) connection.failing(startedAt)
       // Also when this call gives up: the next one would get no response on it either.
       if (error instanceof ResponseTimeoutError && open !== undefined) connection.replace(open)
       if (isFinal || performance.now() + pauseMs > retryUntil) {

@@ -17,8 +17,8 @@ t.test('a store that is closed during an outage makes no more connections', asyn
   t.ok(outcomes.every(({ status }) => status === 'rejected'))
   await store.close()
   const { accepted } = await startSilentServer(t, port)
-  const begun = performance.now()
-  await waitFor(() => performance.now() - begun > 2_500, { what: 'the time in which gRPC would reconnect' })
+  const startedAt = performance.now()
+  await waitFor(() => performance.now() - startedAt > 2_500, { what: 'the time in which gRPC would reconnect' })
   t.equal(accepted(), 0)
 })
 

@@ -56,8 +56,8 @@ export type ReplaceableConnection = {
    * that a caller who makes several does not wait for each.
    */
   giveUpAt(limitMs: number): number
-  /** An attempt of a call failed: there may be an election. @param begun when the call began */
-  failing(begun: number): void
+  /** An attempt of a call failed: there may be an election. @param startedAt when the call started, by `performance.now()` */
+  failing(startedAt: number): void
   works(): void
   close(): Promise<void>
 }
@@ -174,8 +174,8 @@ function createReplaceable(options: {
       const now = performance.now()
       return Math.max((failingSince ?? now) + limitMs, now + Math.min(limitMs, leastMs))
     },
-    failing(begun) {
-      failingSince = Math.min(failingSince ?? begun, begun)
+    failing(startedAt) {
+      failingSince = Math.min(failingSince ?? startedAt, startedAt)
       watch.suspect()
     },
     works() {

@@ -26,7 +26,7 @@ export type CopyResult = {
   readonly end: { readonly source: LogPosition; readonly target: LogPosition } | undefined
   /** The given positions, translated to the target; undefined for the start of the log. */
   readonly positions: readonly (LogCheckpoint | undefined)[]
-  /** Number of events that the source has recorded since the copy began; they are not in the target. */
+  /** Number of events that the source has recorded since the copy started; they are not in the target. */
   readonly recordedSince: number
 }
 

@@ -99,10 +99,10 @@ t.test('an aborted readLines drops the unfinished line', async (t) => {
     t.same(texts, ['one', 'two'])
   }
   const interruption = new AbortController()
-  const begun = readLines(chunksOf(Buffer.from('one\ntwo\n'), 100), { maxBytes, signal: interruption.signal })
-  t.match(await begun.next(), { value: { number: 1 } })
+  const started = readLines(chunksOf(Buffer.from('one\ntwo\n'), 100), { maxBytes, signal: interruption.signal })
+  t.match(await started.next(), { value: { number: 1 } })
   interruption.abort()
-  t.match(await begun.next(), { done: true, value: undefined })
+  t.match(await started.next(), { done: true, value: undefined })
 })
 
 t.test('readLines rejects when its stream fails', async (t) => {

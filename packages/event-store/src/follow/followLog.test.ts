@@ -81,10 +81,10 @@ async function assertHandledAtOnce(t: Test, prefix: string, sub: FollowerHarness
   const latencies: number[] = []
   const before = sub.seen.length
   for (let n = 1; n <= rounds; n++) {
-    const begun = performance.now()
+    const startedAt = performance.now()
     await append(`${prefix}live${n}`, 1)
     await waitFor(() => sub.seen.length === before + n, { what: 'a live event' })
-    latencies.push(performance.now() - begun)
+    latencies.push(performance.now() - startedAt)
   }
   latencies.sort((a, b) => a - b)
   // A busy machine delays some events; a follower that waits for its next look would delay all by seconds.
@@ -139,9 +139,9 @@ t.test('an idle follower moves its checkpoint past events of other streams now a
   const sub = followerHarness(connectEventStore(t, testStore, { pollMs: 300 }), prefix)
   const run = sub.run()
   await waitFor(() => sub.seen.length === 1, { what: 'the matching event' })
-  const begun = performance.now()
+  const startedAt = performance.now()
   const before = sub.batches.length
-  for (let n = 0; performance.now() - begun < 1_500; n++) {
+  for (let n = 0; performance.now() - startedAt < 1_500; n++) {
     await append(`${other}${n}`, 1)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }

@@ -181,7 +181,7 @@ const mismatch = ({ commit, eventId }: LogCheckpoint, fact: string) =>
   )
 
 /**
- * Why a follower goes on. `behind`: too many new events were waiting, so the log is read. `connected`: the subscription began
+ * Why a follower goes on. `behind`: too many new events were waiting, so the log is read. `connected`: the subscription started
  * or was interrupted, so the log is compared and read. A later reason replaces an earlier one that it includes.
  */
 type WaitReason = 'event' | 'poll' | 'awaited' | 'behind' | 'connected'

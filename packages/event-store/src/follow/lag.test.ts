@@ -31,14 +31,14 @@ t.test('the lag is zero at the end of the log and in an empty log', async (t) =>
 t.test('the lag counts the events of the wanted streams after a position', async (t) => {
   const [wanted, other, alsoWanted] = [freshPrefix(), freshPrefix(), freshPrefix()]
   const before = await store.head()
-  const begun = Date.now()
+  const startedAt = Date.now()
   await append(`${wanted}a`, 30)
   await append(`${other}a`, 200)
   await append(`${alsoWanted}a`, 5)
   await append(`${other}b`, 200)
   const prefixes = [wanted, alsoWanted]
   const [first] = await store.readStream(`${wanted}a`, { limit: 1 })
-  t.ok(first && first.created.getTime() >= begun - 1)
+  t.ok(first && first.created.getTime() >= startedAt - 1)
   const all = { events: 35, isMore: false, first: { position: first?.position, created: first?.created } }
   t.match(await store.lag(undefined, prefixes), all)
   t.match(await store.lag(before, prefixes), all)

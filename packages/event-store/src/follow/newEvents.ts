@@ -63,10 +63,10 @@ export function createNewEvents(options: {
   async function keepOpen(signal: AbortSignal): Promise<void> {
     for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       const connection = await connect(connectTimeoutMs).catch(() => undefined)
-      const begun = performance.now()
+      const startedAt = performance.now()
       if (connection !== undefined) await subscribe(connection, deliver, signal).catch(() => {})
       void connection?.close()
-      if (performance.now() - begun > maxPauseMs) pauseMs = firstPauseMs
+      if (performance.now() - startedAt > maxPauseMs) pauseMs = firstPauseMs
       if (signal.aborted) return
       announceConnection(false)
       await sleep(pauseMs, undefined, { signal }).catch(() => {})

@@ -55,7 +55,7 @@ t.test('readLog returns the events of the wanted streams only, in log order', as
   t.same(await namesIn({ prefixes: [freshPrefix()] }), [], 'no event of other streams')
 })
 
-t.test('readLog ends where the log ended when the read began', async (t) => {
+t.test('readLog ends where the log ended when the read started', async (t) => {
   const prefix = freshPrefix()
   await append(`${prefix}a`, 3)
   const before = await namesIn({ prefixes: [prefix] })

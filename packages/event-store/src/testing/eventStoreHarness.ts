@@ -46,4 +46,4 @@ export const append = (store: EventStore, stream: string, count: number) =>
 
 /** Appends one event to a new stream, without reading it first. */
 export const appendFirst = (store: EventStore, stream: string) =>
-  store.handle({ stream, fold: countFold, decide: () => [guestTokenSeen], metadata, known: newStream(countFold) })
+  store.handle({ stream, fold: countFold, decide: () => [guestTokenSeen], metadata, assumed: newStream(countFold) })

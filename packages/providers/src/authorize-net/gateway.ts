@@ -256,16 +256,16 @@ type CachedRead<Value> = (key: string, asOf: number, read: () => Promise<Value>)
 
 /** @param maxKept the number of cached results; the oldest are dropped first */
 function createReadCache<Value>(maxKept: number): CachedRead<Value> {
-  const kept = new Map<string, { readonly beganAt: number; readonly value: Promise<Value> }>()
+  const kept = new Map<string, { readonly startedAt: number; readonly value: Promise<Value> }>()
   return (key, asOf, read) => {
-    const beganAt = Date.now()
+    const startedAt = Date.now()
     const known = kept.get(key)
-    if (known && known.beganAt >= asOf) return known.value
-    const entry = { beganAt, value: read() }
+    if (known && known.startedAt >= asOf) return known.value
+    const entry = { startedAt, value: read() }
     kept.delete(key)
     kept.set(key, entry)
-    for (const [other, { beganAt: at }] of kept)
-      if (kept.size > maxKept || beganAt - at > keptMs) kept.delete(other)
+    for (const [other, { startedAt: at }] of kept)
+      if (kept.size > maxKept || startedAt - at > keptMs) kept.delete(other)
       else break
     entry.value.catch(() => {
       if (kept.get(key) === entry) kept.delete(key)

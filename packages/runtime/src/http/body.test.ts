@@ -55,9 +55,9 @@ async function bodyHarness(t: Test) {
     return { sending, response }
   }
   const send = (client: string, bytes: number) => {
-    const begun = begin(client)
-    begun.sending.end(Buffer.alloc(bytes))
-    return begun
+    const started = begin(client)
+    started.sending.end(Buffer.alloc(bytes))
+    return started
   }
   return { url, begin, send, arrived: () => arrived, release: () => gate.resolve() }
 }

@@ -148,16 +148,16 @@ t.test('a connection whose client reads no response is closed after 5 to 10 s', 
   }
   while (await isServed());
   t.equal(await connections(), 1)
-  const begun = performance.now()
+  const startedAt = performance.now()
   await waitFor(async () => (await connections()) === 0, { what: 'the connection to be closed' })
-  t.ok(performance.now() - begun < 12_000)
+  t.ok(performance.now() - startedAt < 12_000)
 })
 
 t.test('a connection that sends nothing is closed after a few seconds', async (t) => {
   const { open } = await connectionHarness(t, {})
-  const begun = performance.now()
+  const startedAt = performance.now()
   await (await open()).closed
-  const ms = performance.now() - begun
+  const ms = performance.now() - startedAt
   t.ok(ms > 4_000 && ms < 9_000, `${ms} ms`)
 })
 

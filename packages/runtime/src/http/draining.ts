@@ -36,7 +36,7 @@ const quietTimeoutMs = 500
 
 const closing = new WeakSet<Server>()
 
-/** Whether a server has begun to close; it may still have connections. */
+/** Whether a server has started to close; it may still have connections. */
 export function isClosing({ server }: FastifyInstance): boolean {
   return closing.has(server)
 }
@@ -58,7 +58,7 @@ export function drainOnClose(http: FastifyInstance): void {
   const settled = watchHandlers(http)
   const closeIdle = () => server.closeIdleConnections()
   server.on('request', (_request, response) => {
-    // If the headers were sent before the close began, the client expects to reuse the connection.
+    // If the headers were sent before the close started, the client expects to reuse the connection.
     response.once('close', () => isClosing(http) && setImmediate(closeIdle))
   })
   http.addHook('onSend', (_request, reply, _payload, done) => {
@@ -101,9 +101,9 @@ function rejectUnsent(server: Server, connections: readonly Connection[]): void 
 /** Waits, for 500 ms at most, until an event loop turn has nothing to do. */
 async function waitForQuietLoop(): Promise<void> {
   const latest = performance.now() + quietTimeoutMs
-  for (let begun = performance.now(); begun < latest; begun = performance.now()) {
+  for (let startedAt = performance.now(); startedAt < latest; startedAt = performance.now()) {
     await new Promise<void>((resolve) => setImmediate(resolve))
     await new Promise<void>((resolve) => setImmediate(resolve))
-    if (performance.now() - begun < quietLoopMs) return
+    if (performance.now() - startedAt < quietLoopMs) return
   }
 }

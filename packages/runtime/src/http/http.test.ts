@@ -252,9 +252,9 @@ t.test('request headers beyond 16 KiB in total get 431 [8-headers]', async (t) =
 t.test('an aborted request is not logged as a failure', async (t) => {
   const { http, logged } = testServer(t, 'debug')
   const socket = connect(Number(new URL(await listen(http)).port), '127.0.0.1')
-  const begun = once(http.server, 'request')
+  const started = once(http.server, 'request')
   socket.write('POST /payments HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{')
-  await begun
+  await started
   socket.resetAndDestroy()
   await waitFor(() => /request rejected|request failed/.test(logged.join('')), { what: 'the log line' })
   t.notMatch(logged.join(''), /request failed|"level":"error"/)

@@ -24,7 +24,7 @@ export async function keepRunning(
   const { signal, pauseMs, isFinal, onError, now = () => performance.now() } = options
   let lastReported: { readonly text: string; readonly at: number } | undefined
   while (!signal.aborted) {
-    const begunAt = now()
+    const startedAt = now()
     try {
       await run()
     } catch (error) {
@@ -32,7 +32,7 @@ export async function keepRunning(
       if (signal.aborted) return
       const text = error instanceof Error ? error.message : String(error)
       const isRepeated =
-        lastReported?.text === text && now() - begunAt < healthyMs && now() - lastReported.at < repeatedErrorMs
+        lastReported?.text === text && now() - startedAt < healthyMs && now() - lastReported.at < repeatedErrorMs
       if (!isRepeated) {
         lastReported = { text, at: now() }
         onError(error)

@@ -32,10 +32,10 @@ export const failure = (call: Promise<unknown>): Promise<Error | undefined> =>
 export async function appendUntilFailure(
   client: EventStoreDBClient,
 ): Promise<{ error: Error; acknowledgedMs: number }> {
-  const began = performance.now()
+  const startedAt = performance.now()
   let acknowledgedMs = 0
   for (;;) {
-    const sentMs = performance.now() - began
+    const sentMs = performance.now() - startedAt
     const error = await failure(append(client))
     if (error !== undefined) return { error, acknowledgedMs }
     acknowledgedMs = sentMs

@@ -15,7 +15,7 @@ export type PlannedFault = {
 
 /** When a fault hit nodes of the event store, by `performance.now()`. */
 export type Strike = {
-  began: number
+  startedAt: number
   /** Of the last hit, or when a majority was let go on: from then on a leader can be elected. */
   hit: number
   /** The instance that led before. It is no new leader, unless the fault lets it lead again. */

@@ -38,7 +38,7 @@ function onNodes(fault: NodeFault): Plan {
   return ({ cluster }, random) => {
     if (cluster === undefined || cluster.all.length < leastNodes) return undefined
     const { story, happen } = fault(random)
-    const strike: Strike = { began: 0, hit: 0, before: undefined }
+    const strike: Strike = { startedAt: 0, hit: 0, before: undefined }
     let whom = ''
     return {
       get story() {
@@ -48,8 +48,8 @@ function onNodes(fault: NodeFault): Plan {
       strike,
       async happen() {
         const leader = await untilLed(cluster)
-        strike.began = performance.now()
-        strike.hit = strike.began
+        strike.startedAt = performance.now()
+        strike.hit = strike.startedAt
         strike.before = cluster.leading()
         const followers = cluster.all.filter((node) => node !== leader)
         const addToStory = (more: string) => {

@@ -8,7 +8,7 @@ export const paymentPauseMs = [60, 340] as const
 /** Between two other activities: addresses, methods, products, lists, attempts to read what belongs to others. */
 export const otherPauseMs = [100, 500] as const
 export const maxInFlight = 60
-/** How long clients go on repeating their requests after a pause began. */
+/** How long clients go on repeating their requests after a pause started. */
 export const finishMs = 60_000
 
 export const owner = { 'user 1': 30, 'user 2': 30, guest: 20, anonymous: 20 }

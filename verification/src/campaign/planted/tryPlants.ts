@@ -24,7 +24,7 @@ const temporary: ReadonlySet<string> = new Set([
 export type PlantReport = { readonly rule: string; readonly story: string; readonly afterMs: number }
 
 export type PlantsTried = {
-  /** By the name of the planted fault, since the load began. */
+  /** By the name of the planted fault, since the load started. */
   readonly reports: ReadonlyMap<string, PlantReport>
   /** What the judge said at last. */
   readonly violations: readonly Violation[]
@@ -50,15 +50,15 @@ export async function tryPlants(
   })
   const reports = new Map<string, PlantReport>()
   let violations: readonly Violation[] = []
-  const began = performance.now()
-  const deadline = began + options.seconds * 1_000
+  const startedAt = performance.now()
+  const deadline = startedAt + options.seconds * 1_000
   const open = () => plants.filter(({ name }) => !reports.has(name))
   /** @returns whether one of the faults may be what is wrong, and time will tell */
   const report = (isCertain: boolean) =>
     open().filter(({ name, rules }) => {
       const expected = violations.filter(({ rule }) => rules.includes(rule))
       const found = expected.find(({ rule }) => isCertain || !temporary.has(rule))
-      if (found !== undefined) reports.set(name, { ...found, afterMs: performance.now() - began })
+      if (found !== undefined) reports.set(name, { ...found, afterMs: performance.now() - startedAt })
       return found === undefined && expected.length > 0
     }).length > 0
 

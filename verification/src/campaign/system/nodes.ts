@@ -14,7 +14,7 @@ export type EventStoreOptions = {
 
 export type EventStoreNode = { readonly process: SupervisedProcess; readonly calls: NodeCalls }
 
-/** When a majority of the nodes began to name a leader, or ceased to. */
+/** When a majority of the nodes started to name a leader, or ceased to. */
 type Change = {
   readonly at: number
   readonly leader: EventStoreNode | undefined

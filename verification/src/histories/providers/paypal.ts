@@ -57,8 +57,8 @@ export async function openPaypal(): Promise<Books> {
       const { received_cents, refunded_cents, capturable_cents } = fake.balanceOf(payment_id)
       const refunds = orders.flatMap((order) => order.refunds)
       const counted = refunds.filter(({ status }) => status !== 'FAILED' && status !== 'CANCELLED')
-      const begun = orders.flatMap(({ captures, authorizations }) => [...captures, ...authorizations])
-      const isPending = begun.some(({ status }) => status === 'PENDING')
+      const started = orders.flatMap(({ captures, authorizations }) => [...captures, ...authorizations])
+      const isPending = started.some(({ status }) => status === 'PENDING')
       const isOpen = orders.some(({ status }) => status !== 'VOIDED') || forgotten.has(payment_id)
       const isKnown = orders.length > 0
       return {

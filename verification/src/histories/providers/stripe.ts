@@ -80,7 +80,7 @@ function payOutcome(
   auditedAction: AdministratorAction,
 ) {
   if (auditedAction === 'complete' && status !== 'processing' && status !== 'requires_action')
-    throw new Error('nothing began')
+    throw new Error('nothing started')
   // What is authorized is captured by Paylog only.
   if (status === 'requires_capture') throw new Error('it is authorized')
   return capture_method === 'manual' ? 'requires_capture' : 'succeeded'

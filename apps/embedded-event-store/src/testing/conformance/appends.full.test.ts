@@ -134,7 +134,7 @@ t.test('Append has a different status for each kind of bad request', async (t) =
     change(valid)
     return new streams.AppendReq().setOptions(valid)
   }
-  const begun = options(() => undefined)
+  const started = options(() => undefined)
   const event = (spec: RawEvent) => new streams.AppendReq().setProposedMessage(unaryMessage(spec))
   const missing = {
     code: 'INVALID_ARGUMENT',
@@ -147,18 +147,18 @@ t.test('Append has a different status for each kind of bad request', async (t) =
   const unknown = { code: 'UNKNOWN', trailers: {} }
   const table: [string, AppendReq[], object][] = [
     ['nothing', [], unknown],
-    ['an event before the options', [event({}), begun], unknown],
-    ['options twice', [begun, begun, event({})], unknown],
-    ['a message with neither', [begun, new streams.AppendReq()], unknown],
+    ['an event before the options', [event({}), started], unknown],
+    ['options twice', [started, started, event({})], unknown],
+    ['a message with neither', [started, new streams.AppendReq()], unknown],
     ['no expectation', [options((each) => each.clearAny())], { code: 'INVALID_ARGUMENT', trailers: {} }],
     ['no stream identifier', [options((each) => each.clearStreamIdentifier())], unknown],
     ['no name', [options((each) => each.setStreamIdentifier(streamIdentifier('')))], unknown],
-    ['no type', [begun, event({ type: null })], missing],
-    ['no content type', [begun, event({ contentType: null })], missing],
-    ['no type, too large', [begun, event({ type: null, bytes: maxAppendBytes + 1 })], missing],
-    ['too large, and an invalid id', [begun, event({ id: 'none', bytes: maxAppendBytes + 1 })], tooLarge],
-    ['an invalid id', [begun, event({ id: 'none' })], unknown],
-    ['an empty type', [begun, event({ type: '' })], unknown],
+    ['no type', [started, event({ type: null })], missing],
+    ['no content type', [started, event({ contentType: null })], missing],
+    ['no type, too large', [started, event({ type: null, bytes: maxAppendBytes + 1 })], missing],
+    ['too large, and an invalid id', [started, event({ id: 'none', bytes: maxAppendBytes + 1 })], tooLarge],
+    ['an invalid id', [started, event({ id: 'none' })], unknown],
+    ['an empty type', [started, event({ type: '' })], unknown],
   ]
   for (const [what, requests, failed] of table) {
     if (failed === tooLarge && isKurrentDb) continue

@@ -67,12 +67,12 @@ t.test('a bad request with a stream gets a BadRequest reply, and nothing is writ
 
 t.test('a bad request without options fails the call', async (t) => {
   const correlationId = randomUUID()
-  const begun = { correlationId, stream: freshName('bad'), events: [{}], final: false }
+  const started = { correlationId, stream: freshName('bad'), events: [{}], final: false }
   const cases: Record<string, Chunk[]> = {
     'an invalid correlation id': [{ correlationId: 'not-a-uuid', events: [{}] }],
-    'a later chunk with a bad event': [begun, { correlationId, events: [{ id: 'not-a-uuid' }] }],
+    'a later chunk with a bad event': [started, { correlationId, events: [{ id: 'not-a-uuid' }] }],
     'a stream without a name, in chunks': [
-      { ...begun, stream: '' },
+      { ...started, stream: '' },
       { correlationId, events: [{}] },
     ],
   }

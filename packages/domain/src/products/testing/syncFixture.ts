@@ -22,7 +22,7 @@ export const keep = (content_hash: string, price_hash: string | null = 'p'): Syn
 })
 
 export type SyncEvent = Parameters<typeof evolveSync>[1]
-export const begun = (sync: number, goal: SyncGoal, ms = 0): SyncEvent => ({
+export const started = (sync: number, goal: SyncGoal, ms = 0): SyncEvent => ({
   type: 'ProductSyncStarted',
   data: { ...factsAt(ms), sync, ...goal },
 })
@@ -60,4 +60,4 @@ export const options = (wanted: Hashes, more: { force?: boolean; updatePrices?: 
   updatePrices: false,
   ...more,
 })
-export const settled = [begun(1, put('a')), done(1, hashes('a'))]
+export const settled = [started(1, put('a')), done(1, hashes('a'))]

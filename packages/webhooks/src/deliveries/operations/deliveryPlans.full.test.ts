@@ -95,9 +95,9 @@ t.test('the state and the recent figures of the endpoints read the newest delive
   t.match(plan, /using finished_deliveries_\d+_node_created_at_id/, 'by the index of the endpoint')
   for (const read of [() => listEndpoints(pool), () => recentActivity(pool, new Date())]) {
     await read()
-    const began = performance.now()
+    const startedAt = performance.now()
     const found = await read()
-    t.comment(`${(performance.now() - began).toFixed(1)} ms ${JSON.stringify(found)}`)
+    t.comment(`${(performance.now() - startedAt).toFixed(1)} ms ${JSON.stringify(found)}`)
   }
 })
 

@@ -107,7 +107,7 @@ export function insertNewSql(
 
 /**
  * A condition for ids that are in neither table. `any (array[…])` cannot be hashed, so the plan uses the indexes. The upper bound
- * only leaves out partitions: deliveries may end after `now()`, when the transaction began, while it waits for a lock.
+ * only leaves out partitions: deliveries may end after `now()`, when the transaction started, while it waits for a lock.
  */
 export const isMissing = (id: string, day: string) => `not exists (
     select from webhooks.deliveries p where p.id = any (array[${id}])

@@ -74,7 +74,7 @@ const byId = (one: { readonly id: string }, other: { readonly id: string }) =>
 const matches = `d.id = any (array[g.id]) and d.attempts = g.attempt - 1
     and (d.claimed_by is null or d.claimed_by = $2)`
 
-/** Whether a result is the last of its delivery. Without a success it is not if a redelivery began another series meanwhile. */
+/** Whether a result is the last of its delivery. Without a success it is not if a redelivery started another series meanwhile. */
 const isLast = 'g.next_attempt_at is null and (g.error is null or d.series_start = g.series_start)'
 
 /** The endpoint may have echoed what was erased while the request ran. */
