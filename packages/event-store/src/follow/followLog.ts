@@ -119,7 +119,7 @@ async function followOnce<Event>(
     }
     for (let reason: WaitReason = 'connected'; !signal.aborted; reason = await waiting.next(source.pollMs)) {
       if (reason === 'event') {
-        const events = waiting.take(maxBatch).filter(({ position }) => isBehind(checkpoint, position))
+        const events = laterThan(checkpoint, waiting.take(maxBatch))
         for await (const batch of batching(events)) await handle(batch)
         continue
       }
@@ -174,6 +174,16 @@ async function readEnds(
 
 const isBehind = (checkpoint: LogCheckpoint | undefined, end: LogCheckpoint | undefined) =>
   end !== undefined && (checkpoint === undefined || isAfter(end, checkpoint))
+
+/** Each event once: an announced one may have been read before, or be announced again. */
+function laterThan(checkpoint: LogCheckpoint | undefined, events: readonly RawEvent[]): readonly RawEvent[] {
+  let last = checkpoint
+  return events.filter(({ position }) => {
+    const isNew = isBehind(last, position)
+    if (isNew) last = position
+    return isNew
+  })
+}
 
 const mismatch = ({ commit, eventId }: LogCheckpoint, fact: string) =>
   new LogMismatchError(
