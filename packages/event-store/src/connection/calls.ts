@@ -1,6 +1,8 @@
 // gRPC calls over the client's connection and credentials, without its JSON parsing: events keep their exact bytes.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { clientMethod } from './client.ts'
 import { type Connection, createConnections, type ReplaceableConnection } from './connection.ts'
 import { isPermanentError, ResponseTimeoutError, withTimeout } from './errors.ts'
@@ -88,7 +90,7 @@ async function repeated<T>(
 
 /** The wait before a repetition. After an election it is over. */
 export async function pause(ms: number, ...signals: (AbortSignal | undefined)[]): Promise<void> {
-  const signal = AbortSignal.any(signals.filter((each) => each !== undefined))
+  const signal = anySignal(...signals.filter((each) => each !== undefined))
   await sleep(ms, undefined, { signal }).catch(() => {})
 }
 

@@ -1,6 +1,8 @@
 // Connections to the event store: each purpose has its own, and one that stops responding is replaced.
+
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { clientMethod, openClient } from './client.ts'
 import { parseConnectionString } from './connectionString.ts'
 import { withTimeout } from './errors.ts'
@@ -98,7 +100,7 @@ export function createConnections(options: {
   const outages = reportOutages(log, address.isCluster ? quietMs : 0)
   const watch = watchLeader(address, { log, outages, closing })
   const connect = ({ endpoint, ended }: Leader) =>
-    connectionOf(openClient(address, endpoint), AbortSignal.any([ended, closing]))
+    connectionOf(openClient(address, endpoint), anySignal(ended, closing))
   return {
     open: async (waitMs) => connect(await watch.leader(waitMs)),
     replaceable: (callTimeoutMs) =>

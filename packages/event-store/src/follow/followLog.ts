@@ -1,7 +1,9 @@
 // Follows the log from a checkpoint: reads page after page, and from its end on takes new events from a subscription.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DomainError } from '@paylog/domain/errors'
 import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { type Recorded, UnreadableEventError } from '../codec/codec.ts'
 import type { NeededParts } from '../codec/decoder.ts'
 import type { CallContext } from '../connection/calls.ts'
@@ -77,7 +79,7 @@ export async function followLog<Event>(
   selection: Selection<Event>,
 ): Promise<void> {
   const { name, connected, log } = options
-  const signal = AbortSignal.any([options.signal, source.context.closing])
+  const signal = anySignal(options.signal, source.context.closing)
   let pauseMs = firstPauseMs
   const progressed = () => {
     pauseMs = firstPauseMs
