@@ -36,7 +36,7 @@ export const plants: readonly Plant[] = [
     name: 'append at any revision',
     rules: ['write not in the log once', 'outcome recorded twice'],
     file: 'packages/event-store/src/append/append.ts',
-    text: "append.expected === 'no_stream' ? NO_STREAM : append.expected",
+    text: "expected === 'no_stream' ? NO_STREAM : expected",
     replacement: "'any'",
   },
   {
