@@ -29,7 +29,7 @@ export const plants: readonly Plant[] = [
     file: 'packages/event-store/src/append/append.ts',
     text: 'const result = await withTimeout(appending,',
     replacement: `appending.catch(() => undefined)
-      const before = append.expected === 'no_stream' ? -1n : append.expected
+      const before = expected === 'no_stream' ? -1n : expected
       const result = (() => ({ success: true, nextExpectedRevision: before + BigInt(events.length) }))(`,
   },
   {
