@@ -151,7 +151,7 @@ const messagesByKind: Readonly<Record<ProviderErrorKind, string>> = {
 
 export type Account = { readonly apiLoginId: string; readonly transactionKey: string }
 
-export type GatewayRequest = {
+export type MerchantRequest = {
   /** The request name without its suffix `Request`. */
   readonly method: string
   /** In the order of the schema: the gateway rejects any other. */
@@ -160,7 +160,7 @@ export type GatewayRequest = {
   readonly repeat?: 'once'
 }
 
-export type Api = ProviderApi<GatewayRequest>
+export type Api = ProviderApi<MerchantRequest>
 
 /** A page of a list has up to a thousand transactions. */
 const maxBytes = 4 * 1024 * 1024
@@ -247,7 +247,7 @@ export type Submitted = {
 export async function submitTransaction(
   api: Api,
   transactionRequest: object,
-  repeat: Pick<GatewayRequest, 'repeat'> = {},
+  repeat: Pick<MerchantRequest, 'repeat'> = {},
 ): Promise<Submitted> {
   const call = { method: 'createTransaction', members: { transactionRequest }, ...repeat }
   try {
