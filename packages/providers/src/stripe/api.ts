@@ -56,6 +56,7 @@ function packageClient(http: HttpClient): Stripe.HttpClient {
     getClientName: () => 'undici',
     async makeRequest(_host, _port, path, method, headers, form) {
       const response = await http.send({
+        // Our calls have no other method.
         method: method === 'GET' || method === 'DELETE' ? method : 'POST',
         path,
         headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
@@ -79,18 +80,14 @@ function headerForPackage([name, value]: readonly [string, string | string[] | u
   return typeof value === 'string' && name !== 'stripe-notice' ? [[name, value] as const] : []
 }
 
-const StripeBody = Type.Object({
-  error: maybe(
-    Type.Object({
-      type: maybe(Type.String()),
-      code: maybe(Type.String()),
-      /** The bank's own code, if the bank declined. */
-      decline_code: maybe(Type.String()),
-      param: maybe(Type.String()),
-    }),
-  ),
+const StripeError = Type.Object({
+  type: maybe(Type.String()),
+  code: maybe(Type.String()),
+  /** The bank's own code, if the bank declined. */
+  decline_code: maybe(Type.String()),
+  param: maybe(Type.String()),
 })
-const stripeBody = Compile(StripeBody)
+const stripeBody = Compile(Type.Object({ error: maybe(StripeError) }))
 
 /**
  * The package takes every object without an error for a success, whatever its status, and never returns from a call whose
