@@ -6,7 +6,14 @@ import { maybe } from '../fields.ts'
 import { createHttpClient } from '../http.ts'
 import type { Pace } from '../pacing.ts'
 import { ProviderError, type ProviderErrorKind } from '../provider.ts'
-import { createProviderApi, type ErrorReader, ErrorResponse, nullIf, type ProviderApi } from '../providerApi.ts'
+import {
+  createProviderApi,
+  type ErrorReader,
+  ErrorResponse,
+  nullIf,
+  type ProviderApi,
+  readResponse,
+} from '../providerApi.ts'
 import { parseExactJson, rateLimitIn, unreadableResponse } from '../responses.ts'
 
 const Text = Type.String({ maxLength: 8192 })
@@ -175,16 +182,16 @@ export function createApi(options: {
   const merchantAuthentication = { name: apiLoginId, transactionKey }
   const http = createHttpClient({ ...options, origin: options.apiBase, maxBytes })
   return createProviderApi(options, {
-    send: ({ method, members }) =>
-      http.send({
+    async send({ method, members }) {
+      const response = await http.send({
         method: 'POST',
         path: '/xml/v1/request.api',
         headers: { 'content-type': 'application/json', accept: 'application/json' },
         body: JSON.stringify({ [`${method}Request`]: { merchantAuthentication, ...members } }),
-      }),
+      })
+      return readResponse(response, errorIn, parseExactJson)
+    },
     isRepeatable: ({ repeat }) => repeat !== 'once',
-    parse: parseExactJson,
-    errorIn,
     http,
   })
 }
