@@ -107,7 +107,8 @@ t.test('an event that is announced twice, or late, is handled once', async (t) =
       call.write(confirmationMessage())
     },
   })
-  const sub = followerHarness(connectEventStore(t, server, { ...timing, pollMs: 60_000 }), prefix)
+  const store = connectEventStore(t, server, { ...timing, pollMs: 60_000 })
+  const sub = followerHarness(store, prefix, () => sleep(100))
   const run = sub.run()
   await waitFor(() => sub.seen.length === 2 && sub.connections.at(-1), { what: 'the first events' })
   // Until then the log is read, and what is announced is in it.
