@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** Parts with a life of their own: they have no budget, and are left out of every other one. */
+/** Parts without a budget. The other figures leave them out. */
 const apart = {
   console: 'apps/console/',
   client: 'packages/client/',

@@ -8,7 +8,7 @@ const sourcesOf = new WeakMap<AbortSignal, readonly AbortSignal[]>()
  * asked, and forgets the abort of one that was collected before (nodejs/node#65995): work that was stopped went on.
  */
 export function anySignal(...sources: readonly AbortSignal[]): AbortSignal {
-  // biome-ignore lint/plugin: here alone.
+  // biome-ignore lint/plugin: the only place that keeps the sources.
   const signal = AbortSignal.any([...sources])
   sourcesOf.set(signal, sources)
   return signal
