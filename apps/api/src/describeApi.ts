@@ -33,7 +33,6 @@ export async function describeApi(log: Logger): Promise<object> {
     const payments = { expiresAfterMs: 0, returnUrlOrigins: [] }
     await http.register(commandApi({ workflow, callers, endpoints: [], testsBy: 'session', payments }))
     await http.register(queryApi({ db, actorOf }))
-    const { administrator } = callers
     const jobs = createJobs({ pool: db, log })
     const system = createSystem({ app: 'docs', health: createHealth(), others: [] })
     const backfills = { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 }
@@ -46,7 +45,6 @@ export async function describeApi(log: Logger): Promise<object> {
         store,
         keys,
         openProviders,
-        administrator,
         endpoints: [],
         backfills,
         jobs,
@@ -54,7 +52,7 @@ export async function describeApi(log: Logger): Promise<object> {
         log,
       },
     }
-    await http.register(operatorApi({ ...operator, now: workflow.now }))
+    await http.register(operatorApi({ ...operator, now: workflow.now }, callers))
     await http.ready()
     return http.swagger()
   } finally {

@@ -1,10 +1,12 @@
 // The operator API as a plugin: for administrators, with access to the log and to Postgres as the owner of the tables.
 
+import { recordRequests } from '@paylog/commands/auditTrail'
 import { enabledProviders } from '@paylog/commands/provider-calls/enabledProviders'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { configuredIdentity } from '@paylog/identity/identity'
 import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
-import { createCallers } from '@paylog/runtime/http/callers'
+import { type Callers, createCallers } from '@paylog/runtime/http/callers'
+import { guardRoutes } from '@paylog/runtime/http/guardRoutes'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
@@ -22,6 +24,7 @@ import type { OperatorDependencies } from './routeSchemas.ts'
 import { systemRoutes } from './system/routes.ts'
 import { createSystem } from './system/system.ts'
 import { deliveryRoutes } from './webhooks/deliveryRoutes.ts'
+import { backfillRoutes, enableRoutes, redeliverRoutes } from './webhooks/endpointActions.ts'
 import { endpointRoutes } from './webhooks/endpointRoutes.ts'
 
 type Routes = (dependencies: OperatorDependencies) => FastifyPluginAsync
@@ -32,6 +35,9 @@ const resources: readonly Routes[] = [
   jobRoutes,
   eventRoutes,
   endpointRoutes,
+  enableRoutes,
+  redeliverRoutes,
+  backfillRoutes,
   deliveryRoutes,
   privacyRoutes,
 ]
@@ -40,9 +46,9 @@ const resources: readonly Routes[] = [
  * The routes of all resources, for administrators only. Register it on an instance of `createHttp`, which validates requests
  * and formats errors.
  */
-export function operatorApi(dependencies: OperatorDependencies): FastifyPluginAsync {
+export function operatorApi(dependencies: OperatorDependencies, callers: Callers): FastifyPluginAsync {
   return async (http) => {
-    http.addHook('onRequest', dependencies.administrator)
+    guardRoutes(http, callers, recordRequests(dependencies))
     for (const routes of resources) await http.register(routes(dependencies))
   }
 }
@@ -99,17 +105,17 @@ export function wireOperatorApi(
     const head = await store.head()
     return { head: head?.commit.toString() ?? null }
   })
-  const { administrator } = createCallers(identity.actorOf)
+  const callers = createCallers(identity.actorOf)
   const system = createSystem({ app, health, others: config.HEALTH_URLS })
   const projects = { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS }
   const backfills = { projects, keepMs: config.WEBHOOK_LOG_RETENTION }
   const now = () => new Date()
   const openProviders = () => enabledProviders(config)
   const dependencies = {
-    ...{ databaseUrl, pool, store, keys, openProviders, administrator, endpoints, backfills, jobs, system, log, now },
+    ...{ databaseUrl, pool, store, keys, openProviders, endpoints, backfills, jobs, system, log, now },
   }
   return async (http) => {
-    await http.register(operatorApi(dependencies))
+    await http.register(operatorApi(dependencies, callers))
     await http.register(consolePlugin({ sessionCookie: config.CONSOLE_SESSION_COOKIE !== undefined }))
   }
 }

@@ -4,9 +4,7 @@ import type { Workflow } from '@paylog/commands/context'
 import type { ErrorCode } from '@paylog/domain/errors'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
-import type { Callers } from '@paylog/runtime/http/callers'
 import { errorResponses } from '@paylog/runtime/http/openApiSchemas'
-import { ReasonHeaders } from '@paylog/runtime/http/reason'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Projects } from '@paylog/webhooks/messages/canonical'
@@ -24,7 +22,6 @@ export type OperatorDependencies = {
   readonly keys: Pick<PersonalDataKeys, 'find' | 'present'>
   /** The enabled providers, which the caller closes. */
   readonly openProviders: () => Promise<Workflow['providers']>
-  readonly administrator: Callers['administrator']
   /** The configured webhook endpoints, without their signing secrets. */
   readonly endpoints: readonly WebhookEndpoint[]
   /** How a backfill makes deliveries, as the worker does. */
@@ -55,11 +52,4 @@ export const administratorSchema = (
   operationId,
   summary,
   description: 'For administrators.',
-  security: [{ session: [] }],
-})
-
-/** As `administratorSchema`, for a route that is recorded in the audit trail before it does anything. */
-export const auditedSchema = (...[tag, operationId, summary, ...codes]: Parameters<typeof administratorSchema>) => ({
-  ...administratorSchema(tag, operationId, summary, ...codes, 'event_store_unavailable'),
-  headers: ReasonHeaders,
 })

@@ -1,31 +1,21 @@
 // Records what administrators do, before they do it: an action that cannot be recorded is not done.
 import { randomUUIDv7 } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
-import { type Actor, actorName } from '@paylog/domain/actor'
+import { actorName } from '@paylog/domain/actor'
 import { type AdministratorAction, type AuditTrailEvent, auditTrailFold, recordAction } from '@paylog/domain/auditTrail'
 import { derivedId } from '@paylog/domain/derivedId'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import { newStream } from '@paylog/event-store/eventStore'
 import { auditTrailStream } from '@paylog/event-store/streamName'
+import type { IntendedAction, KeyedRequest, RecordAction } from '@paylog/runtime/http/guardRoutes'
 import { reasonOf } from '@paylog/runtime/http/reason'
 import type { Workflow } from './context.ts'
-import type { RepeatableRequest } from './request/idempotentRequests.ts'
+import { metadataOf } from './request/requestContext.ts'
 
 type AuditLog = Pick<Workflow, 'store' | 'now'>
 
-/** What is about to be done, to what. */
-export type IntendedAction = Pick<AdministratorAction, 'action' | 'target'> &
-  Partial<Pick<AdministratorAction, 'details'>>
-
-/** A request with an Idempotency-Key that its route executes once. */
-export type KeyedRequest = Pick<RepeatableRequest, 'request_id' | 'request_fingerprint'>
-
-/** Who does it, and why. `request`: a repetition of it is the same action, and adds no entry. */
-export type ActionContext = Pick<AdministratorAction, 'actor' | 'reason'> & {
-  readonly metadata: EventMetadata
-  readonly request?: KeyedRequest | undefined
-}
+/** Who does it, and why. */
+export type ActionContext = Pick<AdministratorAction, 'actor' | 'reason'> & { readonly metadata: EventMetadata }
 
 /**
  * Records an action. Call it before the action is done.
@@ -33,10 +23,10 @@ export type ActionContext = Pick<AdministratorAction, 'actor' | 'reason'> & {
  */
 export async function auditAction(
   { store, now }: AuditLog,
-  { action, target, details = {} }: IntendedAction,
-  { actor, reason, metadata, request }: ActionContext,
+  { action, target, details = {}, keyed }: IntendedAction,
+  { actor, reason, metadata }: ActionContext,
 ): Promise<void> {
-  const action_id = actionId(request)
+  const action_id = actionId(keyed)
   const auditedAction = { action_id, occurred_at: now().toISOString(), action, target, actor, reason, details }
   const command = {
     stream: auditTrailStream(action_id),
@@ -58,22 +48,10 @@ function throwNotDone(cause: unknown): never {
   throw new DomainError(cause.code, 'The audit trail cannot be written, so nothing was done', undefined, { cause })
 }
 
-type AdministratorRequest = { readonly id: string; readonly actor: Actor; readonly headers: IncomingHttpHeaders }
-
-/**
- * Records what the caller of a request is about to do, with the reason of its `X-Reason`.
- * @param keyed only where the route executes a request with the same Idempotency-Key once: elsewhere each one has an effect,
- *   and an entry
- * @throws DomainError `invalid_request` for a malformed reason, and the errors of `auditAction`
- */
-export async function auditRequest(
-  log: AuditLog,
-  request: AdministratorRequest,
-  auditedAction: IntendedAction,
-  keyed?: KeyedRequest,
-): Promise<void> {
-  const { id: requestId, headers } = request
-  const actor = actorName(request.actor)
-  const metadata = { correlationId: requestId, causationId: requestId, actor, requestId }
-  await auditAction(log, auditedAction, { actor, reason: reasonOf(headers), metadata, request: keyed })
-}
+/** Records what the caller of a request is about to do, with the reason of its `X-Reason`. */
+export const recordRequests =
+  (log: AuditLog): RecordAction =>
+  async (request, action) => {
+    const reason = reasonOf(request.headers)
+    await auditAction(log, action, { actor: actorName(request.actor), reason, metadata: metadataOf(request) })
+  }

@@ -4,7 +4,8 @@ import { asOneRequest } from '@paylog/event-store/connection/waiting'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { configuredIdentity } from '@paylog/identity/identity'
 import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
-import { createCallers } from '@paylog/runtime/http/callers'
+import { type Callers, createCallers } from '@paylog/runtime/http/callers'
+import { guardRoutes } from '@paylog/runtime/http/guardRoutes'
 import { listenForTokenReads, type TokenRead } from '@paylog/runtime/postgres/tokenReads'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
@@ -12,6 +13,7 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
+import { recordRequests } from './auditTrail.ts'
 import type { CommandConfig } from './config.ts'
 import { rememberedGuest, rememberReadingToken } from './guest-tokens/guestTokens.ts'
 import { hostedPageRoutes } from './hosted-pages/routes.ts'
@@ -32,12 +34,16 @@ import { type WebhookTestOptions, webhookTestRoutes } from './webhook-tests/rout
 
 export const commandApi =
   ({
+    callers,
     endpoints,
     testsBy,
     payments,
     ...dependencies
-  }: CommandDependencies & WebhookTestOptions & PaymentRouteOptions): FastifyPluginAsync =>
+  }: CommandDependencies &
+    WebhookTestOptions &
+    PaymentRouteOptions & { readonly callers: Callers }): FastifyPluginAsync =>
   async (app) => {
+    guardRoutes(app, callers, recordRequests(dependencies.workflow))
     // After the body was read: its events have no context. A slow provider's time does not count.
     app.addHook('preValidation', (_request, _reply, done) => asOneRequest(done))
     await app.register(paymentRoutes({ ...dependencies, payments }))

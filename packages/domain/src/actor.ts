@@ -19,7 +19,10 @@ export type Guest = {
 
 export type Anonymous = { readonly kind: 'anonymous' }
 
-export type Actor = Session | Guest | Anonymous
+/** A command of the operators' command line, which calls routes in its own process. */
+export type Operator = { readonly kind: 'operator' }
+
+export type Actor = Session | Guest | Anonymous | Operator
 
 /** The actor's name in event metadata: no e-mail, no credential. */
 export function actorName(actor: Actor): string {
@@ -44,7 +47,7 @@ export const hiddenOwner = (owner: string, hash: KeyedHash): string =>
   owner.startsWith('guest:') ? hash(owner) : owner
 
 /** The owner whose rows a caller may see. */
-export function ownerOf(actor: Exclude<Actor, { kind: 'anonymous' }>): string {
+export function ownerOf(actor: Session | Guest): string {
   return actor.kind === 'session' ? userOwner(actor.user_id) : guestOwner(actor.guest_email)
 }
 

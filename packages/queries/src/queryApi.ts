@@ -2,6 +2,7 @@
 
 import { configuredIdentity } from '@paylog/identity/identity'
 import { type ActorOf, createCallers } from '@paylog/runtime/http/callers'
+import { guardRoutes } from '@paylog/runtime/http/guardRoutes'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createTokenReads } from '@paylog/runtime/postgres/tokenReads'
 import type { Health } from '@paylog/runtime/process/health'
@@ -55,8 +56,8 @@ export function queryApi({
   readonly onGuestRead?: QueryDependencies['onGuestRead']
 }): FastifyPluginAsync {
   return async (http) => {
-    const callers = createCallers(actorOf)
-    const dependencies: QueryDependencies = { db, readAfter: createReadAfter(db), onGuestRead, ...callers }
+    guardRoutes(http, createCallers(actorOf))
+    const dependencies: QueryDependencies = { db, readAfter: createReadAfter(db), onGuestRead }
     for (const routes of resources) await http.register(routes(dependencies))
   }
 }

@@ -1,13 +1,12 @@
 // Dependencies and schemas that the routes of all resources share.
 import type { Guest } from '@paylog/domain/actor'
 import type { ErrorCode } from '@paylog/domain/errors'
-import type { Callers } from '@paylog/runtime/http/callers'
-import { callerSecurity, dataResponse, errorResponses, etagHeader } from '@paylog/runtime/http/openApiSchemas'
+import { dataResponse, errorResponses, etagHeader } from '@paylog/runtime/http/openApiSchemas'
 import { type TSchema, Type } from 'typebox'
 import type { Queryable } from './lists/runQuery.ts'
 import { type ReadAfter, ReadAfterHeaders, staleHeader } from './readAfter.ts'
 
-export type QueryDependencies = Callers & {
+export type QueryDependencies = {
   readonly db: Queryable
   readonly readAfter: ReadAfter
   /** Called when a guest token has read a payment. */
@@ -26,14 +25,12 @@ export const readSchema = (tag: string, operationId: string, summary: string, ..
   summary,
   description: 'Requires a session or a guest token. Returns only the caller’s own resources.',
   headers: ReadAfterHeaders,
-  security: callerSecurity,
 })
 
 /** As `readSchema`, for a route of administrators. */
 export const administratorSchema = (...args: Parameters<typeof readSchema>) => ({
   ...readSchema(...args),
   description: 'For administrators.',
-  security: [{ session: [] }],
 })
 
 export const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the resource' }) })

@@ -83,5 +83,8 @@ export function rebuiltJson(rebuilt: CompletedRebuild) {
   }
 }
 
+/** What `ops projections rebuild` prints, and the result of the job. */
+export type RebuildReport = ReturnType<typeof rebuiltJson>
+
 /** Events per second. */
-export const rate = (events: number, seconds: number) => (seconds > 0 ? Math.round(events / seconds) : 0)
+const rate = (events: number, seconds: number) => (seconds > 0 ? Math.round(events / seconds) : 0)

@@ -142,22 +142,17 @@ export type CompletedVerification = Verification & {
   readonly first: readonly RowDifference[]
 }
 
+const maxRows = 100
+
 /**
  * Verifies a projection for an operator, who does not wait for others and gets a report.
- * @param options `maxRows` of the differing rows are returned, the others are counted; `onRow` is called for each, with its
- *   number from 1
+ * @returns the first of the differing rows; the others are counted
  * @throws ProjectionBusyError when another process is verifying it; errors of `verify`
  */
-export async function verifyOne(
-  options: ReplayOptions & {
-    readonly maxRows: number
-    readonly onRow?: (row: RowDifference, found: number) => Promise<void>
-  },
-): Promise<CompletedVerification> {
-  const { projection, signal, onProgress, maxRows, onRow } = options
+export async function verifyOne(options: ReplayOptions): Promise<CompletedVerification> {
+  const { projection, signal, onProgress } = options
   const first: RowDifference[] = []
   const kinds = { missing: 0, extra: 0, different: 0 }
-  let found = 0
   const startedAt = performance.now()
   onProgress({ projection: projection.name, step: 'filling', events: 0, position: undefined, end: undefined })
   const verified = await verify({
@@ -167,10 +162,8 @@ export async function verifyOne(
     },
     async onDifference(row) {
       signal.throwIfAborted()
-      found += 1
       kinds[row.kind] += 1
       if (first.length < maxRows) first.push(row)
-      await onRow?.(row, found)
     },
   })
   return { ...verified, projection, seconds: (performance.now() - startedAt) / 1_000, kinds, first }
@@ -196,3 +189,6 @@ export function verifiedJson(verified: CompletedVerification) {
     truncated: first.length < differing,
   }
 }
+
+/** What `ops projections verify` prints, and the result of the job. */
+export type VerifyReport = ReturnType<typeof verifiedJson>

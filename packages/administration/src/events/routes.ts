@@ -2,15 +2,15 @@
 // the manifest of an export names.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { findCheckpoint } from '@paylog/audit-log/exportCheckpoint'
-import { auditRequest } from '@paylog/commands/auditTrail'
-import { actorName } from '@paylog/domain/actor'
+import { type Actor, actorName } from '@paylog/domain/actor'
 import { exampleId } from '@paylog/domain/examples'
 import { Instant } from '@paylog/domain/fields'
 import { type ExportFilters, filterProblem } from '@paylog/event-store/export/filters'
+import { audited } from '@paylog/runtime/http/guardRoutes'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { invalidInput } from '@paylog/runtime/http/validation'
 import { type Static, Type } from 'typebox'
-import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
+import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
 
 const maxLimit = 5_000
 
@@ -41,7 +41,7 @@ const exampleLine =
 const positionHeader = (description: string) => Type.String({ pattern: '^[0-9]+$', description })
 
 const exportSchema = {
-  ...auditedSchema('system', 'exportEvents', 'Export recorded events'),
+  ...administratorSchema('system', 'exportEvents', 'Export recorded events'),
   description: [
     'For administrators. The lines of `ops streams export`, byte for byte: one event per line, in the order of the log, with data and ' +
       'metadata as recorded. The pages of one selection, one after the other, are the file.',
@@ -106,22 +106,20 @@ export function eventRoutes(dependencies: OperatorDependencies): FastifyPluginAs
   const { pool, store, now } = dependencies
   const continuations = createContinuations()
   return async (http) => {
-    http.get('/admin/events', { schema: exportSchema }, async (request, reply) => {
-      const { query, actor } = request
+    const exportLog = audited(exportSchema, 'export_log', ({ query, actor }) => {
+      const { stream, limit: _limit, head: _head, after = null, ...filters } = query
+      if (continuations.has(exportOf(actor, query), after)) return undefined
+      return { target: stream === undefined ? null : { kind: 'stream', id: stream }, details: { after, ...filters } }
+    })
+    const config = { right: 'export', audited: exportLog } as const
+    http.get('/admin/events', { config, schema: exportSchema }, async ({ query, actor }, reply) => {
       const filters = toFilters(query, now().getTime())
       const { after = null, head = null, limit } = query
       if (head !== null && BigInt(head) > ((await store.head())?.commit ?? 0n))
         throw invalidQuery('head', 'must not be after the end of the log')
       const page = await store.exportPage({ filters, after, head, limit })
-      // Once the end is known, so that an export does not contain its own record.
-      const exported = JSON.stringify([actorName(actor), filters])
-      if (!continuations.has(exported, after)) {
-        const { stream, limit: _limit, head: _head, ...details } = query
-        const target = stream === undefined ? null : { kind: 'stream', id: stream }
-        await auditRequest(dependencies, request, { action: 'export_log', target, details })
-      }
       if (page.next !== null) {
-        continuations.add(exported, page.next)
+        continuations.add(exportOf(actor, query), page.next)
         reply.header('x-next-position', page.next)
       }
       if (page.head !== null) reply.header('x-log-head', page.head)
@@ -129,13 +127,21 @@ export function eventRoutes(dependencies: OperatorDependencies): FastifyPluginAs
       return page.text
     })
 
-    http.get('/admin/events/checkpoint', { schema: checkpointSchema }, async ({ query }) => {
-      const found = await findCheckpoint(pool, { last: BigInt(query.last_position), count: query.count })
-      const data = found && { note: found.note, consistency: found.consistency && [...found.consistency] }
-      return { success: true as const, data }
-    })
+    http.get(
+      '/admin/events/checkpoint',
+      { config: { right: 'export' }, schema: checkpointSchema },
+      async ({ query }) => {
+        const found = await findCheckpoint(pool, { last: BigInt(query.last_position), count: query.count })
+        const data = found && { note: found.note, consistency: found.consistency && [...found.consistency] }
+        return { success: true as const, data }
+      },
+    )
   }
 }
+
+/** What the pages of one export have in common. */
+const exportOf = (actor: Actor, { limit: _limit, head: _head, after: _after, ...filters }: Static<typeof Query>) =>
+  JSON.stringify([actorName(actor), filters])
 
 const maxContinuations = 1_000
 

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { Job, JobKind, JobProgress } from './job.ts'
 
 /** The age of the last heartbeat from which on a job's process counts as dead. */
-const maxSilenceSeconds = 30
+const maxSilenceSeconds = 10
 /** The number of jobs that are kept. */
 const maxKept = 500
 /** Each needs up to five connections to Postgres, and reads the log as fast as it can. */

@@ -69,7 +69,7 @@ type RunningJob = { readonly job: Job; readonly abort: AbortController; readonly
 export function createJobs({ pool, log }: { readonly pool: Pool; readonly log: Logger }): Jobs {
   const running = new Map<string, RunningJob>()
 
-  /** Until the work has ended. A failed heartbeat is repeated: without any for half a minute the job counts as interrupted. */
+  /** Until the work has ended. A failed heartbeat is repeated: without any for 10 s the job counts as interrupted. */
   async function sendHeartbeats(
     { id }: Job,
     abort: AbortController,

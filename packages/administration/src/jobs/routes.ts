@@ -1,12 +1,12 @@
 // GET /admin/jobs, GET /admin/jobs/{id}, POST /admin/jobs/{id}/cancel: long work that administrators started.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { auditRequest } from '@paylog/commands/auditTrail'
 import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
+import { audited } from '@paylog/runtime/http/guardRoutes'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { Type } from 'typebox'
-import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
+import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
 import { exampleJob, Job } from './job.ts'
 
 const JobParams = Type.Object({ id: Type.String({ description: 'The id of the job' }) })
@@ -14,12 +14,20 @@ const JobParams = Type.Object({ id: Type.String({ description: 'The id of the jo
 /** The response with one job. */
 export const jobResponse = (description: string) => dataResponse(Job, { description, examples: [exampleJob] })
 
-export function jobRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
-  const { jobs } = dependencies
+const cancelSchema = {
+  ...administratorSchema('system', 'cancelJob', 'Cancel a job', 'not_found'),
+  description:
+    'For administrators. A running job ends within seconds, and leaves nothing half done. A job that has ended stays as it is.',
+  params: JobParams,
+  response: { 200: jobResponse('The job, which may still be running') },
+}
+
+export function jobRoutes({ jobs }: Pick<OperatorDependencies, 'jobs'>): FastifyPluginAsyncTypebox {
   return async (http) => {
     http.get(
       '/admin/jobs',
       {
+        config: { right: 'read' },
         schema: {
           ...administratorSchema('system', 'listJobs', 'List jobs'),
           querystring: Type.Object({
@@ -38,6 +46,7 @@ export function jobRoutes(dependencies: OperatorDependencies): FastifyPluginAsyn
     http.get(
       '/admin/jobs/:id',
       {
+        config: { right: 'read' },
         schema: {
           ...administratorSchema('system', 'getJob', 'Get a job', 'not_found'),
           params: JobParams,
@@ -46,25 +55,15 @@ export function jobRoutes(dependencies: OperatorDependencies): FastifyPluginAsyn
       },
       async ({ params: { id } }) => ({ success: true as const, data: await found(id, jobs.get) }),
     )
+    const cancel = audited(cancelSchema, 'cancel_job', async ({ params }) => {
+      const { id, kind, subject } = await found(params.id, jobs.get)
+      return { target: { kind: 'job', id }, details: { kind, subject } }
+    })
     http.post(
       '/admin/jobs/:id/cancel',
-      {
-        schema: {
-          ...auditedSchema('system', 'cancelJob', 'Cancel a job', 'not_found'),
-          description:
-            'For administrators. A running job ends within seconds, and leaves nothing half done. A job that has ended stays as it is.',
-          params: JobParams,
-          response: { 200: jobResponse('The job, which may still be running') },
-        },
-      },
-      async (request) => {
-        const { params, actor, log } = request
-        const { id, kind, subject } = await found(params.id, jobs.get)
-        await auditRequest(dependencies, request, {
-          ...{ action: 'cancel_job', target: { kind: 'job', id } },
-          details: { kind, subject },
-        })
-        const job = await found(id, jobs.cancel)
+      { config: { right: 'operate', audited: cancel }, schema: cancelSchema },
+      async ({ params, actor, log }) => {
+        const job = await found(params.id, jobs.cancel)
         log.info(
           { job: job.id, status: job.status, requestedBy: actorName(actor) },
           'the cancellation of a job was requested',

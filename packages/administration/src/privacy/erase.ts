@@ -1,7 +1,6 @@
 // Erases a person: removes them at the providers, records the erasure, destroys their keys, and waits for everything that was
 // derived from the log.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { IntendedAction } from '@paylog/commands/auditTrail'
 import type { Workflow } from '@paylog/commands/context'
 import { type PersonAtProviders, type ProviderRemoval, removeAtProviders } from '@paylog/commands/erasePerson'
 import { erasureFold } from '@paylog/domain/erasures'
@@ -241,11 +240,4 @@ async function waitUntilPast(
     if (names.length === 0 || performance.now() >= giveUpAt || signal.aborted) return names
     await sleep(pollMs)
   }
-}
-
-/** For the audit trail, which an erasure does not reach: never an e-mail. */
-export function erasureAction(erasureId: string, { subject, findings }: Person): IntendedAction {
-  const by = 'user' in subject ? 'user' : 'payment' in subject ? 'payment' : 'email'
-  const { keys, user_ids } = findings
-  return { action: 'erase_person', target: { kind: 'erasure', id: erasureId }, details: { by, keys, user_ids } }
 }

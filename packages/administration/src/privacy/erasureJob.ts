@@ -6,6 +6,11 @@ import type { OperatorDependencies } from '../routeSchemas.ts'
 import { customersOf, type EraseStep, erasePerson, findPerson } from './erase.ts'
 import type { ScanProgress } from './personTraces.ts'
 
+export type ErasureDependencies = Pick<
+  OperatorDependencies,
+  'pool' | 'store' | 'keys' | 'openProviders' | 'jobs' | 'now'
+>
+
 type ErasureJob = {
   readonly erasureId: string
   readonly subject: Subject
@@ -16,7 +21,7 @@ type ErasureJob = {
 /** What `ops privacy erase` does; the result has the fields of its `--json`. */
 export const erasureJob =
   (
-    { pool, store, keys, openProviders, now }: OperatorDependencies,
+    { pool, store, keys, openProviders, now }: Omit<ErasureDependencies, 'jobs'>,
     { erasureId, subject, metadata, isDryRun }: ErasureJob,
   ): JobWork =>
   async ({ signal, onProgress }) => {

@@ -1,18 +1,18 @@
 // GET and POST /admin/privacy/erasures: who was erased, and erasing a person.
-import { randomUUIDv7 } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { auditRequest } from '@paylog/commands/auditTrail'
+import { metadataOf } from '@paylog/commands/request/requestContext'
 import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { exampleId } from '@paylog/domain/examples'
 import { Id, RequiredText } from '@paylog/domain/fields'
 import type { Subject } from '@paylog/privacy/dataKeys'
+import { audited } from '@paylog/runtime/http/guardRoutes'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { invalidInput } from '@paylog/runtime/http/validation'
 import { type Static, Type } from 'typebox'
 import { jobResponse } from '../jobs/routes.ts'
-import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
-import { erasureJob, isKnown } from './erasureJob.ts'
+import { administratorSchema } from '../routeSchemas.ts'
+import { type ErasureDependencies, erasureJob, isKnown } from './erasureJob.ts'
 import { Erasure, listErasures } from './listErasures.ts'
 
 const exampleUser = '00000000-0000-4000-8000-000000000003'
@@ -57,7 +57,14 @@ const listSchema = {
 }
 
 const createSchema = {
-  ...auditedSchema('privacy', 'createErasure', 'Erase a person', 'not_found', 'job_running', 'service_unavailable'),
+  ...administratorSchema(
+    'privacy',
+    'createErasure',
+    'Erase a person',
+    'not_found',
+    'job_running',
+    'service_unavailable',
+  ),
   description: [
     'For administrators. Erases the personal data of a user, a guest or the payer of an anonymous payment, for good: destroys the ' +
       'keys that it is sealed with, deletes the customers and saved methods at the providers, and waits until read models and ' +
@@ -71,34 +78,31 @@ const createSchema = {
   response: { 202: jobResponse('The job, which has started. Its subject is the id of the erasure') },
 }
 
-export function privacyRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
+export function privacyRoutes(dependencies: ErasureDependencies): FastifyPluginAsyncTypebox {
   const { store, keys, jobs, pool } = dependencies
   return async (http) => {
-    http.get('/admin/privacy/erasures', { schema: listSchema }, async ({ query }) => ({
+    http.get('/admin/privacy/erasures', { config: { right: 'privacy' }, schema: listSchema }, async ({ query }) => ({
       success: true as const,
       data: await listErasures(store, query),
     }))
 
-    http.post('/admin/privacy/erasures', { schema: createSchema }, async (request, reply) => {
-      const { body, actor, id: requestId } = request
+    /** The id of the request is that of its erasure. */
+    const erase = audited(createSchema, 'erase_person', async ({ id, body }) => {
       const subject = subjectOf(body)
       const keyIds = await keys.find(subject)
       if (keyIds.length === 0 && !(await isKnown({ pool, store }, subject)))
         throw new DomainError('not_found', 'Nothing is known of this person')
-      const erasureId = randomUUIDv7()
-      const requestedBy = actorName(actor)
-      const isDryRun = body.dry_run === true
-      if (!isDryRun) {
-        const target = { kind: 'erasure', id: erasureId }
-        await auditRequest(dependencies, request, {
-          ...{ action: 'erase_person', target },
-          details: { by: Object.keys(subject)[0], keys: keyIds.length },
-        })
-      }
-      const metadata = { correlationId: requestId, causationId: requestId, actor: requestedBy, requestId }
+      const details = { by: Object.keys(subject)[0], keys: keyIds.length }
+      return body.dry_run ? undefined : { target: { kind: 'erasure', id }, details }
+    })
+    const config = { right: 'privacy', audited: erase } as const
+    http.post('/admin/privacy/erasures', { config, schema: createSchema }, async (request, reply) => {
+      const { body, actor, id: erasureId } = request
       const data = await jobs.start(
-        { kind: 'erase', subject: erasureId, requestedBy },
-        erasureJob(dependencies, { erasureId, subject, metadata, isDryRun }),
+        { kind: 'erase', subject: erasureId, requestedBy: actorName(actor) },
+        erasureJob(dependencies, {
+          ...{ erasureId, subject: subjectOf(body), metadata: metadataOf(request), isDryRun: body.dry_run === true },
+        }),
       )
       reply.code(202)
       return { success: true as const, data }

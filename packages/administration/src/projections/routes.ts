@@ -1,6 +1,5 @@
 // GET /admin/projections, POST /admin/projections/{name}/rebuild and /verify: the read models, and jobs that replay the log.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { auditRequest } from '@paylog/commands/auditTrail'
 import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { listProjections } from '@paylog/projections/listProjections'
@@ -10,14 +9,17 @@ import { rebuildOne, rebuiltJson } from '@paylog/projections/rebuild/rebuildOne'
 import { heldLocks, type ReplayOptions, replayConnections } from '@paylog/projections/rebuild/replay'
 import { verifiedJson, verifyLock, verifyOne } from '@paylog/projections/rebuild/verify'
 import { projections } from '@paylog/projections/registry'
+import { audited } from '@paylog/runtime/http/guardRoutes'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Pool } from 'pg'
 import { Type } from 'typebox'
 import type { JobRun, JobWork } from '../jobs/jobs.ts'
 import { jobResponse } from '../jobs/routes.ts'
-import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
+import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
 import { exampleProjection, ProjectionState, projectionState } from './projectionState.ts'
+
+type ReplayDependencies = Pick<OperatorDependencies, 'databaseUrl' | 'pool' | 'store' | 'jobs' | 'log'>
 
 const ProjectionParams = Type.Object({ name: Type.String({ description: 'The name of the projection' }) })
 
@@ -32,16 +34,13 @@ const descriptions = {
     operationId: 'verifyProjection',
     summary: 'Verify a projection',
     description:
-      'For administrators. Replays the log into a separate table and compares it with the live one as of one moment. The result counts the rows that differ and has the first 20 of them.',
+      'For administrators. Replays the log into a separate table and compares it with the live one as of one moment. The result counts the rows that differ and has the first 100 of them.',
   },
 } as const
 
-/** The number of differing rows in the result of a verification. */
-const maxRows = 20
-
 const replayJob =
   (replay: (options: ReplayOptions) => Promise<object>) =>
-  ({ databaseUrl, store, log }: OperatorDependencies, projection: Projection): JobWork =>
+  ({ databaseUrl, store, log }: ReplayDependencies, projection: Projection): JobWork =>
   async ({ signal, onProgress }) => {
     // Its own, because its statements may take long, and must not wait for requests.
     const pool = createPool({ databaseUrl, applicationName: 'operator-api job', max: replayConnections, log })
@@ -66,7 +65,7 @@ const reportTo =
 /** What each kind of job does. The result is what `ops projections … --json` prints for one projection. */
 const replayJobs = {
   rebuild: replayJob(async (options) => rebuiltJson(await rebuildOne(options))),
-  verify: replayJob(async (options) => verifiedJson(await verifyOne({ ...options, maxRows }))),
+  verify: replayJob(async (options) => verifiedJson(await verifyOne(options))),
 }
 
 const locks = { rebuild: rebuildLock, verify: verifyLock }
@@ -85,12 +84,13 @@ async function requireIdle(pool: Pool, kind: keyof typeof locks, projection: Pro
     )
 }
 
-export function projectionRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
+export function projectionRoutes(dependencies: ReplayDependencies): FastifyPluginAsyncTypebox {
   const { pool, store, jobs } = dependencies
   return async (http) => {
     http.get(
       '/admin/projections',
       {
+        config: { right: 'read' },
         schema: {
           ...administratorSchema('system', 'listProjections', 'List the projections'),
           response: {
@@ -105,24 +105,22 @@ export function projectionRoutes(dependencies: OperatorDependencies): FastifyPlu
     )
     for (const kind of ['rebuild', 'verify'] as const) {
       const { operationId, summary, description } = descriptions[kind]
+      const schema = {
+        ...administratorSchema('system', operationId, summary, 'not_found', 'job_running'),
+        description,
+        params: ProjectionParams,
+        response: { 202: jobResponse('The job, which has started') },
+      }
+      const start = audited(schema, `${kind}_projection`, async ({ params: { name } }) => {
+        await requireIdle(pool, kind, known(name))
+        return { target: { kind: 'projection', id: name } }
+      })
       http.post(
         `/admin/projections/:name/${kind}`,
-        {
-          schema: {
-            ...auditedSchema('system', operationId, summary, 'not_found', 'job_running'),
-            description,
-            params: ProjectionParams,
-            response: { 202: jobResponse('The job, which has started') },
-          },
-        },
-        async (request, reply) => {
-          const { name } = request.params
-          const projection = known(name)
-          await requireIdle(pool, kind, projection)
-          const wanted = { kind, subject: name, requestedBy: actorName(request.actor) }
-          const target = { kind: 'projection', id: name }
-          await auditRequest(dependencies, request, { action: `${kind}_projection`, target })
-          const job = await jobs.start(wanted, replayJobs[kind](dependencies, projection))
+        { config: { right: 'operate', audited: start }, schema },
+        async ({ params: { name }, actor }, reply) => {
+          const wanted = { kind, subject: name, requestedBy: actorName(actor) }
+          const job = await jobs.start(wanted, replayJobs[kind](dependencies, known(name)))
           reply.code(202)
           return { success: true as const, data: job }
         },

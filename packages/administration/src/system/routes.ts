@@ -9,6 +9,7 @@ export function systemRoutes({ system }: OperatorDependencies): FastifyPluginAsy
     http.get(
       '/admin/system',
       {
+        config: { right: 'read' },
         schema: {
           ...administratorSchema('system', 'getSystem', 'Get the version and the readiness of all processes'),
           response: {

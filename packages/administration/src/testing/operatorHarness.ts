@@ -43,17 +43,16 @@ export async function operatorHarness(
   const store = createEventStore({ connectionString, keys })
   const jobs = createJobs({ pool, log })
   const health = createHealth()
-  const { administrator } = createCallers(identity.actorOf)
   const system = createSystem({ app: 'test', health, others: [] })
   const dependencies: OperatorDependencies = {
-    ...{ databaseUrl, pool, store, keys: eventStore.keys, administrator, endpoints: [], jobs, system, log },
+    ...{ databaseUrl, pool, store, keys: eventStore.keys, endpoints: [], jobs, system, log },
     backfills: { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 },
     openProviders: async () => new Map(),
     now: () => new Date(),
     ...more,
   }
   const http = createHttp({ log })
-  await http.register(operatorApi(dependencies))
+  await http.register(operatorApi(dependencies, createCallers(identity.actorOf)))
   t.teardown(async () => {
     await http.close()
     await jobs.stop(AbortSignal.timeout(5_000))

@@ -8,6 +8,11 @@ import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { JobWork } from '../jobs/jobs.ts'
 import type { OperatorDependencies } from '../routeSchemas.ts'
 
+export type BackfillDependencies = Pick<
+  OperatorDependencies,
+  'databaseUrl' | 'store' | 'endpoints' | 'backfills' | 'jobs' | 'log' | 'now'
+>
+
 export type BackfillJob = {
   readonly endpoint: WebhookEndpoint
   /** Position of the first event; the start of the log when undefined. */
@@ -18,7 +23,7 @@ export type BackfillJob = {
 /** What `ops webhooks backfill` does; the result has the fields of its `--json`. */
 export const backfillWork =
   (
-    { databaseUrl, store, backfills, log, now }: OperatorDependencies,
+    { databaseUrl, store, backfills, log, now }: Omit<BackfillDependencies, 'jobs' | 'endpoints'>,
     { endpoint, from, dryRun }: BackfillJob,
   ): JobWork =>
   async ({ signal, onProgress }) => {
@@ -46,6 +51,8 @@ export const backfillWork =
 function resultOf({ events, tooOld, missing, present, position }: BackfillResult, dryRun: boolean) {
   return { events, too_old: tooOld, missing, present, position: textOf(position), dry_run: dryRun }
 }
+
+export type BackfillReport = ReturnType<typeof resultOf>
 
 const textOf = (position: LogPosition | undefined) => position?.commit.toString() ?? null
 

@@ -1,11 +1,11 @@
 // The deliveries of webhooks: the list, one with its request and every try, and sending it again.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { auditRequest } from '@paylog/commands/auditTrail'
 import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { exampleId } from '@paylog/domain/examples'
 import { Instant, Nullable, recordedId } from '@paylog/domain/fields'
 import { cursorParameter, decodeCursor, encodeCursor, NextCursor } from '@paylog/runtime/http/cursor'
+import { audited } from '@paylog/runtime/http/guardRoutes'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody } from '@paylog/runtime/http/optionalBody'
 import {
@@ -21,7 +21,7 @@ import { findDeliveries, redeliver } from '@paylog/webhooks/deliveries/operation
 import { redactedUrl } from '@paylog/webhooks/endpoints/endpointUrl'
 import { contentHeaders, messageHeaders } from '@paylog/webhooks/messages/signing'
 import { type Static, Type } from 'typebox'
-import { administratorSchema, auditedSchema, type OperatorDependencies } from '../routeSchemas.ts'
+import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
 
 const deliveryFields = {
   id: Type.String({ format: 'uuid', description: 'The webhook-id header of the request' }),
@@ -159,25 +159,30 @@ const DeliveryParams = Type.Object({ id: Type.String({ description: 'The id of t
 export function deliveryRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
   const { pool, now } = dependencies
   return async (http) => {
-    http.get('/admin/webhook-deliveries', { schema: listSchema }, async ({ query }) => {
+    http.get('/admin/webhook-deliveries', { config: { right: 'read' }, schema: listSchema }, async ({ query }) => {
       const { data, next } = await deliveriesPage(dependencies, query)
       return { success: true as const, data, meta: { limit: query.limit, next_cursor: next } }
     })
 
-    http.get('/admin/webhook-deliveries/:id', { schema: getSchema }, async ({ params: { id } }) => ({
-      success: true as const,
-      data: await detailsOf(dependencies, id),
-    }))
+    http.get(
+      '/admin/webhook-deliveries/:id',
+      { config: { right: 'read' }, schema: getSchema },
+      async ({ params: { id } }) => ({
+        success: true as const,
+        data: await detailsOf(dependencies, id),
+      }),
+    )
 
+    const again = audited(redeliverSchema, 'redeliver_webhook', async ({ params }) => {
+      const id = deliveryId(params.id)
+      if ((await findDeliveries(pool, [id])).length === 0) throw unknownDelivery()
+      return { target: { kind: 'webhook_delivery', id } }
+    })
     http.post(
       '/admin/webhook-deliveries/:id/redeliver',
-      { onRequest: allowEmptyBody, schema: redeliverSchema },
-      async (request) => {
-        const { params, actor, log } = request
-        const id = recordedId(params.id)
-        if (id === null || (await findDeliveries(pool, [id])).length === 0) throw unknownDelivery()
-        const target = { kind: 'webhook_delivery', id }
-        await auditRequest(dependencies, request, { action: 'redeliver_webhook', target })
+      { config: { right: 'operate', audited: again }, onRequest: allowEmptyBody, schema: redeliverSchema },
+      async ({ params, actor, log }) => {
+        const id = deliveryId(params.id)
         const [redelivered] = await redeliver(pool, [id], now())
         if (redelivered === undefined) throw unknownDelivery()
         log.info({ deliveryId: id, node: redelivered.node, requestedBy: actorName(actor) }, 'webhook redelivered')
@@ -210,7 +215,7 @@ const getSchema = {
 }
 
 const redeliverSchema = {
-  ...auditedSchema('webhooks', 'redeliverWebhook', 'Send a webhook again', 'not_found'),
+  ...administratorSchema('webhooks', 'redeliverWebhook', 'Send a webhook again', 'not_found'),
   description:
     'For administrators. Sends a delivery of any status within seconds, with the same id and body and a new retry schedule. One that is ' +
     'pending is not duplicated: its next attempt comes now. While its endpoint is paused or not configured, it waits.',
@@ -240,8 +245,7 @@ async function deliveriesPage({ pool, store }: OperatorDependencies, query: Stat
 
 /** @throws DomainError `not_found` */
 async function detailsOf({ pool, endpoints }: OperatorDependencies, id: string): Promise<WebhookDeliveryDetails> {
-  const recorded = recordedId(id)
-  const found = recorded === null ? undefined : await getDelivery(pool, recorded)
+  const found = await getDelivery(pool, deliveryId(id))
   if (found === undefined) throw unknownDelivery()
   const endpoint = endpoints.find(({ name }) => name === found.node)
   return {
@@ -251,6 +255,13 @@ async function detailsOf({ pool, endpoints }: OperatorDependencies, id: string):
     payload: found.body,
     tries: found.attempts_made.map(toTry),
   }
+}
+
+/** A delivery id as recorded. @throws DomainError `not_found` for a malformed one */
+function deliveryId(id: string): string {
+  const recorded = recordedId(id)
+  if (recorded === null) throw unknownDelivery()
+  return recorded
 }
 
 const unknownDelivery = () => new DomainError('not_found', 'No webhook delivery with this id')

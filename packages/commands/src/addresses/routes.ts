@@ -20,7 +20,6 @@ import {
 import { exampleAddress } from '@paylog/domain/examples'
 import { fieldsOf } from '@paylog/domain/fields'
 import { knownActor } from '@paylog/runtime/http/callers'
-import { callerSecurity } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody } from '@paylog/runtime/http/optionalBody'
 import { unchangeable } from '@paylog/runtime/http/unknownFields'
 import { type FieldProblem, validatorWithRules } from '@paylog/runtime/http/validation'
@@ -104,7 +103,6 @@ const oneAddress = { ...oneItem('address'), tags }
 const createSchema = {
   ...writeErrors(['forbidden', 'idempotency_key_reused']),
   tags,
-  security: callerSecurity,
   operationId: 'createAddress',
   summary: 'Create an address',
   description:
@@ -133,14 +131,14 @@ const deleteSchema = {
 }
 
 export const addressRoutes =
-  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  ({ workflow }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
     const ownEmail = ownEmailHooks()
     const targetOf = (request: FastifyRequest, id: string) => itemTarget(request, id, rejectCardNumbers)
 
     const creation = {
-      onRequest: callers.sessionOrGuest,
+      config: { callers: 'sessionOrGuest' as const },
       // Authorization comes before validation of the body.
       preValidation: [async ({ actor, body }: FastifyRequest) => checkGuestEmail(actor, body), ownEmail.hide],
       preHandler: ownEmail.restore,
@@ -177,7 +175,7 @@ export const addressRoutes =
     app.put(
       '/addresses/:id',
       {
-        onRequest: callers.sessionOrRememberedGuest,
+        config: { callers: 'sessionOrRememberedGuest' },
         preValidation: ownEmail.hide,
         preHandler: ownEmail.restore,
         schema: changeSchema,
@@ -196,7 +194,7 @@ export const addressRoutes =
 
     app.delete(
       '/addresses/:id',
-      { onRequest: [callers.sessionOrRememberedGuest, allowEmptyBody], schema: deleteSchema },
+      { config: { callers: 'sessionOrRememberedGuest' }, onRequest: allowEmptyBody, schema: deleteSchema },
       async (request, reply) => {
         const target = targetOf(request, request.params.id)
         const { position } = await deleteAddress(workflow, target)

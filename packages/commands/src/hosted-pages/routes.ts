@@ -12,7 +12,7 @@ export const hostedPageRoutes =
     app.get(
       hostedPagePath,
       // A page for browsers, not a part of the API.
-      { schema: { hide: true } },
+      { config: { callers: 'public' }, schema: { hide: true } },
       async (request, reply) => {
         const formUrl = workflow.providers.get('authorize-net')?.hostedFormUrl
         if (formUrl === undefined) return handleNotFound(request, reply)

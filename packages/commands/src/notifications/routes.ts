@@ -51,7 +51,7 @@ export const receiverRoutes =
       app.post(
         `/webhooks/${providerId}`,
         {
-          config: { isForProviders: true },
+          config: { callers: 'providers' },
           schema: receiverSchema(receiver),
           // Hides which providers are enabled, and rejects unsigned requests before reading the body.
           onRequest: async (request, reply) => {

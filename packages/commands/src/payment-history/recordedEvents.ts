@@ -7,10 +7,10 @@ import type { EventStore } from '@paylog/event-store/eventStore'
 import { recordedEventJson } from '@paylog/event-store/export/exportLine'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { paymentStream } from '@paylog/event-store/streamName'
+import { audited } from '@paylog/runtime/http/guardRoutes'
 import { errorResponses } from '@paylog/runtime/http/openApiSchemas'
-import { ReasonHeaders } from '@paylog/runtime/http/reason'
 import { Type } from 'typebox'
-import { auditPayment } from '../payments/changes.ts'
+import { paymentTarget } from '../payments/changes.ts'
 import { noPayment, pathId } from '../payments/ownedPayment.ts'
 import type { CommandDependencies } from '../request/requestContext.ts'
 
@@ -84,25 +84,29 @@ const schema = {
     'Each page is recorded in the audit trail: do not poll.',
   params: Type.Object({ id: Type.String({ description: 'The id of the payment' }) }),
   querystring: Query,
-  headers: ReasonHeaders,
-  security: [{ session: [] }],
   // The route serialises the response itself: parsing would round large numbers.
   response: { 200: Type.Unsafe<string>(Response) },
 }
 
 export const recordedEventsRoutes =
-  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  ({ workflow }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
-    app.get('/admin/payments/:id/events', { onRequest: callers.administrator, schema }, async (request, reply) => {
-      const { from_revision, limit } = request.query
-      const id = pathId(request.params.id)
-      const page = await eventsPage(workflow.store, id, from_revision, limit)
-      // Not only the first page: any other one shows as much.
-      await auditPayment(workflow, request, 'show_payment', id, { from_revision })
-      const meta = JSON.stringify({ limit, next_revision: page.next })
-      reply.type('application/json; charset=utf-8')
-      return `{"success":true,"data":[${page.events.map(recordedEventJson).join(',')}],"meta":${meta}}`
-    })
+    // Not only the first page: any other one shows as much.
+    const show = audited(schema, 'show_payment', ({ params, query: { from_revision } }) => ({
+      target: paymentTarget(pathId(params.id)),
+      details: { from_revision },
+    }))
+    app.get(
+      '/admin/payments/:id/events',
+      { config: { right: 'read', audited: show }, schema },
+      async (request, reply) => {
+        const { from_revision, limit } = request.query
+        const page = await eventsPage(workflow.store, pathId(request.params.id), from_revision, limit)
+        const meta = JSON.stringify({ limit, next_revision: page.next })
+        reply.type('application/json; charset=utf-8')
+        return `{"success":true,"data":[${page.events.map(recordedEventJson).join(',')}],"meta":${meta}}`
+      },
+    )
   }
 
 type EventsPage = { readonly events: readonly RawEvent[]; readonly next: number | null }

@@ -28,7 +28,6 @@ const common = {
   tags: ['payments'],
   headers: Headers,
   params: Type.Object({ id: Type.String({ description: 'The id of the payment' }) }),
-  security: [{ session: [] }],
 }
 
 const request = '018f0000-0000-7000-8000-0000000000aa'
@@ -105,7 +104,7 @@ const historySchema = {
 }
 
 export const paymentHistoryRoutes =
-  ({ workflow: { store }, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  ({ workflow: { store } }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     /**
      * @param as_of without it, all events
@@ -123,7 +122,7 @@ export const paymentHistoryRoutes =
 
     app.get(
       '/admin/payments/:id',
-      { onRequest: callers.administrator, schema: paymentSchema },
+      { config: { right: 'read' }, schema: paymentSchema },
       async ({ params, query }, reply) => {
         const { events, last, time } = await eventsOf(params.id, query.as_of)
         const data = await paymentAfter(store, events, time)
@@ -134,7 +133,7 @@ export const paymentHistoryRoutes =
 
     app.get(
       '/admin/payments/:id/history',
-      { onRequest: callers.administrator, schema: historySchema },
+      { config: { right: 'read' }, schema: historySchema },
       async ({ params, query }) => {
         const { events } = await eventsOf(params.id, query.as_of)
         return { success: true as const, data: paymentHistory(events) }

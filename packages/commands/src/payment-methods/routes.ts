@@ -11,7 +11,6 @@ import {
   paymentMethodResource,
 } from '@paylog/domain/payment-methods/paymentMethod'
 import { knownActor } from '@paylog/runtime/http/callers'
-import { callerSecurity } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody } from '@paylog/runtime/http/optionalBody'
 import { unchangeable } from '@paylog/runtime/http/unknownFields'
 import type { FastifyRequest } from 'fastify'
@@ -131,7 +130,6 @@ const tags = ['payment methods']
 const saveSchema = {
   ...writeErrors([...providerErrors, ...idempotencyErrors, 'reference_not_found'], { 402: replayedHeader }),
   tags,
-  security: callerSecurity,
   operationId: 'createPaymentMethod',
   summary: 'Save a payment method',
   description:
@@ -168,13 +166,17 @@ const removeSchema = {
 }
 
 export const paymentMethodRoutes =
-  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  ({ workflow }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
     const ownEmail = ownEmailHooks()
     const targetOf = (request: FastifyRequest, id: string) => itemTarget(request, id, rejectCardNumbers)
 
-    const saving = { onRequest: callers.sessionOrGuest, preValidation: ownEmail.hide, preHandler: ownEmail.restore }
+    const saving = {
+      config: { callers: 'sessionOrGuest' },
+      preValidation: ownEmail.hide,
+      preHandler: ownEmail.restore,
+    } as const
     app.post('/payment-methods', { ...saving, schema: saveSchema }, async (request, reply) => {
       const { body } = request
       const outcome = await savePaymentMethod(workflow, {
@@ -198,7 +200,7 @@ export const paymentMethodRoutes =
 
     app.put(
       '/payment-methods/:id',
-      { onRequest: callers.sessionOrRememberedGuest, schema: changeSchema },
+      { config: { callers: 'sessionOrRememberedGuest' }, schema: changeSchema },
       async (request, reply) => {
         const target = targetOf(request, request.params.id)
         const changed = await changeSavedMethod(workflow, { ...request.body, ...target })
@@ -208,7 +210,7 @@ export const paymentMethodRoutes =
 
     app.delete(
       '/payment-methods/:id',
-      { onRequest: [callers.sessionOrRememberedGuest, allowEmptyBody], schema: removeSchema },
+      { config: { callers: 'sessionOrRememberedGuest' }, onRequest: allowEmptyBody, schema: removeSchema },
       async (request, reply) => {
         const target = targetOf(request, request.params.id)
         const { position } = await removeSavedMethod(workflow, target)

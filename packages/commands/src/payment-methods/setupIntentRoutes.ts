@@ -37,14 +37,15 @@ const SetupIntentResponse = Type.Object(
 )
 
 export const setupIntentRoutes =
-  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  ({ workflow }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
     app.post(
       route,
       {
         // All fields are optional, so the body is too.
-        onRequest: [callers.session, allowEmptyBody],
+        config: { callers: 'session' },
+        onRequest: allowEmptyBody,
         preValidation: defaultBody,
         schema: {
           ...writeErrors([...providerErrors, 'idempotency_key_reused']),
@@ -56,7 +57,6 @@ export const setupIntentRoutes =
             'For sessions. The body is optional. The frontend confirms the setup with the client_secret and then saves the method with POST /payment-methods. Uses an existing customer of the user at the provider; none is created. With an Idempotency-Key the request can be repeated safely.',
           headers: IdempotencyHeaders,
           body: SetupIntentBody,
-          security: [{ session: [] }],
           response: { 201: SetupIntentResponse },
         },
       },

@@ -5,9 +5,9 @@ import type { ErrorCode } from '@paylog/domain/errors'
 import { examplePayment } from '@paylog/domain/examples'
 import { Nullable } from '@paylog/domain/fields'
 import { PaymentResource } from '@paylog/domain/payments/resource'
-import { callerSecurity, optionalBody } from '@paylog/runtime/http/openApiSchemas'
+import { audited } from '@paylog/runtime/http/guardRoutes'
+import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
-import { ReasonHeaders } from '@paylog/runtime/http/reason'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { IfMatchHeaders, requireMatch } from '../request/ifMatch.ts'
@@ -15,12 +15,12 @@ import { createCardNumberCheck } from '../request/requestBody.ts'
 import { type CommandDependencies, metadataOf } from '../request/requestContext.ts'
 import { replyWith, responseHeaders, responsesWith, writeErrors } from '../request/responses.ts'
 import {
-  auditPayment,
   changeErrorHeaders,
   MeantCurrency,
   maxReasonLength,
   PaymentParams,
   PositiveAmount,
+  paymentTarget,
   requireCurrency,
   setPositionOnError,
 } from './changes.ts'
@@ -36,7 +36,6 @@ const callErrors: readonly ErrorCode[] = [
   'provider_outcome_unknown',
 ]
 const shown = responsesWith(examplePayment)
-const MatchAndReasonHeaders = Type.Interface([IfMatchHeaders, ReasonHeaders], {})
 
 const cancelSchema = {
   ...writeErrors(['forbidden', 'precondition_failed', 'payment_not_cancelable', ...callErrors], changeErrorHeaders),
@@ -46,9 +45,8 @@ const cancelSchema = {
   summary: 'Cancel a payment',
   description:
     'For the owner and administrators. Cancels a payment that is pending, failed but could still be paid, or authorized and not captured, so that it can never be paid. A payer who was faster wins: then it is 409. The request can be repeated. With If-Match the payment is canceled only if the ETag still matches. A guest who may only read the payment of a session gets 403.',
-  security: callerSecurity,
   params: PaymentParams,
-  headers: MatchAndReasonHeaders,
+  headers: IfMatchHeaders,
   body: Type.Object(
     {
       reason: Type.Optional(
@@ -78,9 +76,7 @@ const refreshSchema = {
   summary: 'Refresh a payment',
   description:
     "For the owner and administrators. Asks the provider for the payment's state now, captures an approved order, and makes a new hosted page when the old one has expired. The provider is asked about a payment at most once in 5 s; in between, the response is the payment as recorded. A guest who may only read the payment of a session gets 403.",
-  security: callerSecurity,
   params: PaymentParams,
-  headers: ReasonHeaders,
   response: { 200: shown(PaymentResource, 'The payment as it is now', responseHeaders.changed) },
 }
 
@@ -102,9 +98,8 @@ const captureSchema = {
   summary: 'Capture an authorized payment',
   description:
     'For administrators. Captures all that is authorized, or a part of it; the rest is released. The total of the payment stays as it is, amount_received_cents says what was captured. A payment is captured once: a repeated request is 409. With If-Match it is captured only if the ETag still matches.',
-  security: [{ session: [] }],
   params: PaymentParams,
-  headers: MatchAndReasonHeaders,
+  headers: IfMatchHeaders,
   body: Type.Object(
     { amount_cents: PositiveAmount('At most what is authorized; all of it if omitted'), currency: MeantCurrency },
     { examples: [{ amount_cents: 2599 }] },
@@ -124,7 +119,7 @@ const captureSchema = {
 }
 
 export const paymentChangeRoutes =
-  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  ({ workflow }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
     const refresh = createRefresh(workflow)
@@ -133,15 +128,28 @@ export const paymentChangeRoutes =
       metadata: metadataOf(request),
       checkRevision: requireMatch.bind(undefined, request.headers['if-match']),
     })
+    /** The audit trail has what administrators do with payments of others. */
+    async function othersPayment(request: FastifyRequest, id: string) {
+      const { payment_id, isOwn } = await changeablePayment(workflow, request, id)
+      return isOwn ? undefined : { target: paymentTarget(payment_id) }
+    }
 
+    const cancel = audited(cancelSchema, 'cancel_payment', async (request) => {
+      const target = await othersPayment(request, request.params.id)
+      rejectCardNumbers(request)
+      return target
+    })
     app.post(
       '/payments/:id/cancel',
-      { onRequest: [callers.sessionOrGuest, allowEmptyBody], preValidation: defaultBody, schema: cancelSchema },
+      {
+        config: { callers: 'sessionOrGuest', audited: cancel },
+        onRequest: allowEmptyBody,
+        preValidation: defaultBody,
+        schema: cancelSchema,
+      },
       async (request, reply) => {
-        const { payment_id, isOwn } = await changeablePayment(workflow, request, request.params.id)
-        rejectCardNumbers(request)
+        const payment_id = pathId(request.params.id)
         const { reason = null } = request.body
-        if (!isOwn) await auditPayment(workflow, request, 'cancel_payment', payment_id)
         const canceled = await setPositionOnError(workflow, reply, payment_id, () =>
           cancelPayment(workflow, { ...callOn(request, payment_id), reason }),
         )
@@ -149,12 +157,16 @@ export const paymentChangeRoutes =
       },
     )
 
+    const refreshing = audited(refreshSchema, 'refresh_payment', (request) => othersPayment(request, request.params.id))
     app.post(
       '/payments/:id/refresh',
-      { onRequest: [callers.sessionOrGuest, allowEmptyBody], schema: refreshSchema },
+      {
+        config: { callers: 'sessionOrGuest', audited: refreshing },
+        onRequest: allowEmptyBody,
+        schema: refreshSchema,
+      },
       async (request, reply) => {
-        const { payment_id, isOwn } = await changeablePayment(workflow, request, request.params.id)
-        if (!isOwn) await auditPayment(workflow, request, 'refresh_payment', payment_id)
+        const payment_id = pathId(request.params.id)
         const refreshed = await setPositionOnError(workflow, reply, payment_id, () =>
           refresh(payment_id, metadataOf(request)),
         )
@@ -162,18 +174,23 @@ export const paymentChangeRoutes =
       },
     )
 
+    const capture = audited(captureSchema, 'capture_payment', async (request) => {
+      const payment_id = pathId(request.params.id)
+      const { amount_cents = null, currency } = request.body
+      await requireCurrency(workflow, payment_id, currency)
+      return { target: paymentTarget(payment_id), details: { amount_cents } }
+    })
     app.post(
       '/payments/:id/capture',
       {
-        onRequest: [callers.administrator, allowEmptyBody],
+        config: { right: 'refund', audited: capture },
+        onRequest: allowEmptyBody,
         preValidation: defaultBody,
         schema: captureSchema,
       },
       async (request, reply) => {
         const payment_id = pathId(request.params.id)
-        const { amount_cents, currency } = request.body
-        await requireCurrency(workflow, payment_id, currency)
-        await auditPayment(workflow, request, 'capture_payment', payment_id, { amount_cents: amount_cents ?? null })
+        const { amount_cents } = request.body
         const captured = await setPositionOnError(workflow, reply, payment_id, () =>
           capturePayment(workflow, { ...callOn(request, payment_id), amount_cents }),
         )

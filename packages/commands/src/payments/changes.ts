@@ -1,12 +1,10 @@
 // What the routes share that change a payment: parameters, amounts, and the headers of their errors.
-import type { AuditedAction } from '@paylog/domain/auditedActions'
 import { DomainError, type ErrorCode } from '@paylog/domain/errors'
 import { CurrencyCode, maxAmountCents } from '@paylog/domain/money'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { paymentStream } from '@paylog/event-store/streamName'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { auditRequest, type KeyedRequest } from '../auditTrail.ts'
 import type { Workflow } from '../context.ts'
 import { responseHeaders, setWriteHeaders, startedErrorHeaders } from '../request/responses.ts'
 
@@ -46,19 +44,8 @@ export async function requireCurrency(
   throw new DomainError('currency_mismatch', `The payment is in ${state.currency}`, { currency: state.currency })
 }
 
-/**
- * Records what an administrator is about to do with a payment.
- * @throws the errors of `auditRequest`
- */
-export const auditPayment = (
-  workflow: Workflow,
-  request: FastifyRequest,
-  action: AuditedAction,
-  payment_id: string,
-  details: Readonly<Record<string, unknown>> = {},
-  keyed?: KeyedRequest,
-): Promise<void> =>
-  auditRequest(workflow, request, { action, target: { kind: 'payment', id: payment_id }, details }, keyed)
+/** A payment in the audit trail. */
+export const paymentTarget = (id: string) => ({ kind: 'payment', id })
 
 /** The errors of calls that may have started: then something of them is recorded. */
 const afterBegin: ReadonlySet<ErrorCode> = new Set([

@@ -5,7 +5,7 @@ import { recordedId } from '@paylog/domain/fields'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { existingPayment } from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { knownActor } from '@paylog/runtime/http/callers'
+import { isAdministrator, knownActor } from '@paylog/runtime/http/callers'
 import type { FastifyRequest } from 'fastify'
 import type { Workflow } from '../context.ts'
 
@@ -22,11 +22,12 @@ export async function changeablePayment(
   request: Pick<FastifyRequest, 'actor'>,
   id: string,
 ): Promise<ChangeablePayment> {
-  const actor = knownActor(request.actor)
   const payment_id = pathId(id)
   const { payer, guest_email } = existingPayment((await store.load(paymentStream(payment_id), paymentFold)).state)
+  if (request.actor.kind === 'operator') return { payment_id, isOwn: false }
+  const actor = knownActor(request.actor)
   if (recordedOwner({ user_id: payer.id, guest_email }) === ownerOf(actor)) return { payment_id, isOwn: true }
-  if (actor.kind === 'session' && actor.is_administrator) return { payment_id, isOwn: false }
+  if (isAdministrator(actor)) return { payment_id, isOwn: false }
   const canRead = actor.kind === 'guest' && recordedOwner({ user_id: null, guest_email }) === ownerOf(actor)
   if (canRead) throw new DomainError('forbidden', 'The session that created the payment is required')
   throw noPayment()

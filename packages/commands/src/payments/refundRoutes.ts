@@ -6,21 +6,21 @@ import { Nullable } from '@paylog/domain/fields'
 import { RefundReason } from '@paylog/domain/payments/events'
 import { existingPayment } from '@paylog/domain/payments/payment'
 import { RefundResource, refundResource } from '@paylog/domain/payments/refunds'
+import { audited, type RequestOf } from '@paylog/runtime/http/guardRoutes'
 import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
-import { ReasonHeaders } from '@paylog/runtime/http/reason'
 import { Type } from 'typebox'
 import { IdempotencyHeaders } from '../request/idempotency.ts'
 import { createCardNumberCheck } from '../request/requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../request/requestContext.ts'
 import { idempotencyErrors, providerErrors, replyWith, responsesWith, writeErrors } from '../request/responses.ts'
 import {
-  auditPayment,
   changeErrorHeaders,
   MeantCurrency,
   maxReasonLength,
   PaymentParams,
   PositiveAmount,
+  paymentTarget,
   requireCurrency,
   setPositionOnError,
 } from './changes.ts'
@@ -82,9 +82,8 @@ const refundSchema = {
   summary: 'Refund a payment',
   description:
     'For administrators. Gives back what the payment received, or a part of it. Pending and succeeded refunds together never exceed what was received, however many are requested at once; a failed refund frees its amount. The status is pending until the provider has decided. After 504 the refund stays pending, with its amount reserved, until the provider says what became of it; `details.refund_id` is its id. With an Idempotency-Key the request can be repeated safely.',
-  security: [{ session: [] }],
   params: PaymentParams,
-  headers: Type.Interface([IdempotencyHeaders, ReasonHeaders], {}),
+  headers: IdempotencyHeaders,
   body: RefundBody,
   response: {
     201: responsesWith(exampleRefund)(RefundResource, 'The refund was requested'),
@@ -92,29 +91,32 @@ const refundSchema = {
 }
 
 export const refundRoutes =
-  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  ({ workflow }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
+    const identityOf = (request: RequestOf<typeof refundSchema>) =>
+      repeatableRequest(workflow, request, `POST /payments/${request.params.id.toLowerCase()}/refunds`)
+    const refund = audited(refundSchema, 'refund_payment', async (request) => {
+      const keyed = identityOf(request)
+      const payment_id = pathId(request.params.id)
+      rejectCardNumbers(request)
+      const { amount_cents = null, currency, reason = 'other' } = request.body
+      await requireCurrency(workflow, payment_id, currency)
+      const details = { refund_id: keyed.request_id, amount_cents, reason }
+      return { target: paymentTarget(payment_id), details, keyed }
+    })
     app.post(
       '/payments/:id/refunds',
       {
-        onRequest: [callers.administrator, allowEmptyBody],
+        config: { right: 'refund', audited: refund },
+        onRequest: allowEmptyBody,
         preValidation: defaultBody,
         schema: refundSchema,
       },
       async (request, reply) => {
-        const identity = repeatableRequest(
-          workflow,
-          request,
-          `POST /payments/${request.params.id.toLowerCase()}/refunds`,
-        )
-        const { request_id: refund_id, request_fingerprint, metadata } = identity
+        const { request_id: refund_id, request_fingerprint, metadata } = identityOf(request)
         const payment_id = pathId(request.params.id)
-        rejectCardNumbers(request)
-        const { amount_cents, currency, reason = 'other', note = null } = request.body
-        await requireCurrency(workflow, payment_id, currency)
-        const asked = { refund_id, amount_cents: amount_cents ?? null, reason }
-        await auditPayment(workflow, request, 'refund_payment', payment_id, asked, identity)
+        const { amount_cents, reason = 'other', note = null } = request.body
         const refunded = await setPositionOnError(workflow, reply, payment_id, () =>
           refundPayment(workflow, { payment_id, refund_id, request_fingerprint, metadata, amount_cents, reason, note }),
         )

@@ -4,7 +4,7 @@ import { examplePayment } from '@paylog/domain/examples'
 import { type PaymentMethod, paymentMethodSummary } from '@paylog/domain/payment-methods/paymentMethod'
 import { PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
 import { endOfPaymentId, paymentIdEndingIn } from '@paylog/providers/findableId'
-import { callerSecurity, dataResponse } from '@paylog/runtime/http/openApiSchemas'
+import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { enabledProvider } from '../context.ts'
 import { rememberGuestToken } from '../guest-tokens/guestTokens.ts'
 import { IdempotencyHeaders } from '../request/idempotency.ts'
@@ -48,20 +48,18 @@ const createSchema = {
     'For a session, a guest who sends guest_data, or an anonymous caller. With an Idempotency-Key the request can be repeated safely. Without a credential, a key is scoped to one guest_data.email and one client network (IPv4 /24, IPv6 /48): from another network it creates another payment. A payment that nobody has paid until expires_at is canceled.',
   headers: IdempotencyHeaders,
   body: IntentBody,
-  security: [{}, ...callerSecurity],
   response: { 201: PaymentResponse },
 }
 
 export const paymentRoutes =
-  ({ workflow, callers, payments }: CommandDependencies & PaymentRouteOptions): FastifyPluginAsyncTypebox =>
+  ({ workflow, payments }: CommandDependencies & PaymentRouteOptions): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
     const ownEmail = ownEmailHooks()
     app.post(
       '/payments/intents',
       {
-        config: { isAnonymous: true },
-        onRequest: callers.anyone,
+        config: { callers: 'anyone' },
         // Authorization comes before validation of the body.
         preValidation: [async ({ actor, body }) => checkCaller(actor, body), ownEmail.hide],
         preHandler: ownEmail.restore,

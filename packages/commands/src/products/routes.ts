@@ -40,10 +40,12 @@ const subscription = {
 const productResponse = (description: string, headers: object) =>
   dataResponse(ProductResource, { description, headers, examples: [exampleProduct] })
 
-const common = { tags: ['products'], security: [{ session: [] }] }
+const tags = ['products']
+/** Its events name who changes the catalogue. */
+const config = { right: 'operate', audited: null } as const
 
 const createSchema = {
-  ...common,
+  tags,
   ...writeErrors(['amount_inconsistent', 'idempotency_key_reused']),
   operationId: 'createProduct',
   summary: 'Create a product',
@@ -60,7 +62,7 @@ const createSchema = {
 }
 
 const changeSchema = {
-  ...common,
+  tags,
   ...writeErrors(['not_found', 'precondition_failed', 'amount_inconsistent']),
   operationId: 'updateProduct',
   summary: 'Update a product',
@@ -89,12 +91,12 @@ function replyWithProduct(
 }
 
 export const productRoutes =
-  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  ({ workflow }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     const { store, now } = workflow
     const rejectCardNumbers = createCardNumberCheck(app)
 
-    app.post('/admin/products', { onRequest: callers.administrator, schema: createSchema }, async (request, reply) => {
+    app.post('/admin/products', { config, schema: createSchema }, async (request, reply) => {
       const { body } = request
       const { request_id, request_fingerprint, metadata } = repeatableRequest(workflow, request, 'POST /admin/products')
       const content = newContent(body)
@@ -122,26 +124,22 @@ export const productRoutes =
       return replyWithProduct(reply, { ...shown, replayed })
     })
 
-    app.put(
-      '/admin/products/:id',
-      { onRequest: callers.administrator, schema: changeSchema },
-      async (request, reply) => {
-        const { body: changes, headers, params } = request
-        // Validation of the body comes before not_found.
-        requireValidContent(changes)
-        const changed = await store.handle({
-          stream: productStream(params.id.toLowerCase()),
-          fold: productFold,
-          decide(state, revision) {
-            existingProduct(state)
-            requireMatch(headers['if-match'], revision)
-            const events = changeProduct({ occurred_at: now().toISOString(), changes }, state)
-            rejectCardNumbers(request)
-            return events
-          },
-          metadata: metadataOf(request),
-        })
-        return replyWithProduct(reply, changed)
-      },
-    )
+    app.put('/admin/products/:id', { config, schema: changeSchema }, async (request, reply) => {
+      const { body: changes, headers, params } = request
+      // Validation of the body comes before not_found.
+      requireValidContent(changes)
+      const changed = await store.handle({
+        stream: productStream(params.id.toLowerCase()),
+        fold: productFold,
+        decide(state, revision) {
+          existingProduct(state)
+          requireMatch(headers['if-match'], revision)
+          const events = changeProduct({ occurred_at: now().toISOString(), changes }, state)
+          rejectCardNumbers(request)
+          return events
+        },
+        metadata: metadataOf(request),
+      })
+      return replyWithProduct(reply, changed)
+    })
   }

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import { createCallers } from '@paylog/runtime/http/callers'
 import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
@@ -121,9 +120,7 @@ t.test("the server's handler timeout does not cut off a long sync", async (t) =>
   const limits: unknown[] = []
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
   http.addHook('onRoute', ({ url, config }) => void (url === syncUrl && limits.push(config?.handlerTimeoutMs)))
-  await http.register(
-    productSyncRoutes({ workflow: api.workflow, callers: createCallers(async () => ({ kind: 'anonymous' })) }),
-  )
+  await http.register(productSyncRoutes({ workflow: api.workflow }))
   t.ok(limits.length > 0 && limits.every((limit) => Number(limit) > syncTimeoutMs))
   await http.close()
 })

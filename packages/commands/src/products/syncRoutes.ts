@@ -5,11 +5,10 @@ import { ownerOf } from '@paylog/domain/actor'
 import { RequiredText } from '@paylog/domain/fields'
 import { SyncReport } from '@paylog/domain/products/syncReport'
 import { knownActor } from '@paylog/runtime/http/callers'
+import { audited } from '@paylog/runtime/http/guardRoutes'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
-import { ReasonHeaders } from '@paylog/runtime/http/reason'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { auditRequest } from '../auditTrail.ts'
 import { IdempotencyHeaders } from '../request/idempotency.ts'
 import { chosenProviderId, createCardNumberCheck } from '../request/requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../request/requestContext.ts'
@@ -86,10 +85,9 @@ const syncSchema = {
   ...writeErrors([...idempotencyErrors, 'provider_not_enabled']),
   operationId: 'syncProducts',
   tags: ['products'],
-  security: [{ session: [] }],
   summary: 'Sync products to a provider',
   description,
-  headers: Type.Interface([IdempotencyHeaders, ReasonHeaders], {}),
+  headers: IdempotencyHeaders,
   body: SyncBody,
   response: {
     200: dataResponse(SyncReport, {
@@ -107,15 +105,20 @@ const route = '/admin/sync/products'
 const handlerTimeoutMs = syncTimeoutMs + 90_000
 
 export const productSyncRoutes =
-  ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
+  ({ workflow }: CommandDependencies): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
+    const sync = audited(syncSchema, 'sync_products', (request) => {
+      const { product_ids, provider_id = null, force = false, dryRun = false, updatePrices = false } = request.body
+      const details = { products: product_ids.length, provider_id, force, updatePrices }
+      const keyed = repeatableRequest(workflow, request, `POST ${route}`)
+      return dryRun ? undefined : { target: null, details, keyed }
+    })
     app.post(
       route,
       {
-        onRequest: callers.administrator,
+        config: { right: 'operate', audited: sync, handlerTimeoutMs },
         schema: syncSchema,
-        config: { handlerTimeoutMs },
       },
       async (request, reply) => {
         // The server's default for a silent connection is shorter than a sync. The next request gets the default again.
@@ -123,10 +126,6 @@ export const productSyncRoutes =
         const { actor, body } = request
         const { product_ids, force = false, dryRun = false, updatePrices = false } = body
         const identity = repeatableRequest(workflow, request, `POST ${route}`)
-        if (!dryRun) {
-          const details = { products: product_ids.length, provider_id: body.provider_id ?? null, force, updatePrices }
-          await auditRequest(workflow, request, { action: 'sync_products', target: null, details }, identity)
-        }
         const { report, position, replayed } = await requestSync(workflow, {
           ...identity,
           owner: ownerOf(knownActor(actor)),

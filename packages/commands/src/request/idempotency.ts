@@ -1,6 +1,7 @@
 // Idempotency-Key: the same caller, route and key always give the same resource id.
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import { type Actor, actorName, foldEmail, guestOwner, type KeyedHash } from '@paylog/domain/actor'
+import { derivedId } from '@paylog/domain/derivedId'
 import { DomainError } from '@paylog/domain/errors'
 import { clientNetwork, oneSite } from '@paylog/runtime/http/networks'
 import { Type } from 'typebox'
@@ -44,11 +45,27 @@ export function requestIdentity(
   client?: AnonymousClient,
 ): RequestIdentity {
   if (key === undefined) return { id: randomUUIDv7(), fingerprint: null }
+  if (actor.kind === 'operator') return operatorIdentity(String(key), route, body)
   if (typeof key !== 'string' || key.length > maxKeyLength || !/^[\x20-\x7e]+$/.test(key))
     throw new DomainError('invalid_request', `Idempotency-Key must be 1 to ${maxKeyLength} printable characters`)
   const id = uuidv5(JSON.stringify([callerScope(hash, actor, client), route, key]), namespace)
-  return { id, fingerprint: createHash('sha256').update(JSON.stringify(body, withSortedKeys)).digest('hex') }
+  return { id, fingerprint: sha256(JSON.stringify(body, withSortedKeys)) }
 }
+
+/**
+ * The identity of `ops payments refund --key`, whose key is percent-encoded. As version 1.0.0 made it: a command that is repeated
+ * after an update finds its refund.
+ */
+function operatorIdentity(key: string, route: string, body: unknown): RequestIdentity {
+  const [, , payment_id = ''] = route.split('/')
+  const { amount_cents, reason, note }: Readonly<Record<string, unknown>> = Object(body)
+  return {
+    id: derivedId('operator', 'refund', payment_id, decodeURIComponent(key)),
+    fingerprint: sha256(JSON.stringify([amount_cents, reason, note])),
+  }
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** Keys are scoped by caller, so that guessing another caller's key has no effect. */
 function callerScope(hash: KeyedHash, actor: Actor, client: AnonymousClient | undefined): string {

@@ -3,7 +3,6 @@ import { type Actor, ownerOf } from '@paylog/domain/actor'
 import type { ErrorCode } from '@paylog/domain/errors'
 import type { Revision } from '@paylog/event-store/append/append'
 import { knownActor } from '@paylog/runtime/http/callers'
-import { callerSecurity } from '@paylog/runtime/http/openApiSchemas'
 import type { FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import type { ItemTarget } from '../defaults.ts'
@@ -18,7 +17,6 @@ import { writeErrors } from './responses.ts'
  */
 export const oneItem = (name: string, errors: readonly ErrorCode[] = []) => ({
   ...writeErrors(['not_found', 'precondition_failed', ...errors]),
-  security: callerSecurity,
   params: Type.Object({ id: Type.String({ description: `The id of the ${name}` }) }),
   headers: IfMatchHeaders,
 })

@@ -2,18 +2,20 @@
 import { actorName, type Session } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
-import type { Callers } from '@paylog/runtime/http/callers'
 import type { FastifyRequest } from 'fastify'
 import type { Workflow } from '../context.ts'
 import { type AnonymousClient, requestIdentity } from './idempotency.ts'
 import type { RepeatableRequest } from './idempotentRequests.ts'
 
-export type CommandDependencies = { readonly workflow: Workflow; readonly callers: Callers }
+export type CommandDependencies = { readonly workflow: Workflow }
 
 /** @returns the metadata of the events that a request records */
 export function metadataOf({ actor, id: requestId }: FastifyRequest): EventMetadata {
   return { correlationId: requestId, causationId: requestId, actor: actorName(actor), requestId }
 }
+
+/** Without a key the id is random, and the audit trail and the route need the same one. */
+const identities = new WeakMap<FastifyRequest, RepeatableRequest>()
 
 /**
  * The identity and metadata of a request that creates something.
@@ -26,9 +28,13 @@ export function repeatableRequest(
   route: string,
   client?: AnonymousClient,
 ): RepeatableRequest {
+  const earlier = identities.get(request)
+  if (earlier !== undefined) return earlier
   const { headers, actor, body } = request
   const { id, fingerprint } = requestIdentity(store.hash, headers['idempotency-key'], actor, route, body, client)
-  return { request_id: id, request_fingerprint: fingerprint, metadata: metadataOf(request) }
+  const identity = { request_id: id, request_fingerprint: fingerprint, metadata: metadataOf(request) }
+  identities.set(request, identity)
+  return identity
 }
 
 /** @throws DomainError `forbidden` for a caller without a session */

@@ -106,7 +106,7 @@ const shared = [
   'The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except for administrators. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.',
 ]
 
-const common = { tags: ['webhooks'], security: [{ session: [] }], headers: IdempotencyHeaders }
+const common = { tags: ['webhooks'], headers: IdempotencyHeaders }
 
 export const testSchema = {
   ...common,

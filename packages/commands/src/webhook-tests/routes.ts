@@ -13,7 +13,7 @@ import { webhookTestStream } from '@paylog/event-store/streamName'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import { canonicalMessages } from '@paylog/webhooks/messages/canonical'
 import { plannedDeliveries } from '@paylog/webhooks/messages/outbound'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, RouteShorthandOptions } from 'fastify'
 import type { Workflow } from '../context.ts'
 import type { RepeatableRequest } from '../request/idempotentRequests.ts'
 import { createCardNumberCheck } from '../request/requestBody.ts'
@@ -23,6 +23,7 @@ import { rejectRecordedPayments } from './recordedPayments.ts'
 import { maxBodyBytes, simulateSchema, testSchema } from './routeSchemas.ts'
 import { parseRequestedName, type RequestedFacts, simulationFacts, testFacts } from './webhookTestFacts.ts'
 
+const limit = 'webhookTests'
 const testRoute = '/webhooks/test'
 const simulateRoute = '/webhooks/external/simulate'
 
@@ -34,14 +35,13 @@ export type WebhookTestOptions = {
 }
 
 export const webhookTestRoutes =
-  ({ workflow, callers }: CommandDependencies, { endpoints, testsBy }: WebhookTestOptions): FastifyPluginAsyncTypebox =>
+  ({ workflow }: CommandDependencies, { endpoints, testsBy }: WebhookTestOptions): FastifyPluginAsyncTypebox =>
   async (app) => {
     const rejectCardNumbers = createCardNumberCheck(app)
     const guarded = {
-      onRequest: testsBy === 'admin' ? callers.administrator : callers.session,
+      config: testsBy === 'admin' ? { limit, right: 'operate', audited: null } : { limit, callers: 'session' },
       bodyLimit: maxBodyBytes,
-      config: { limit: 'webhookTests' },
-    } as const
+    } satisfies RouteShorthandOptions
     const identified = (request: FastifyRequest, route: string) => ({
       ...repeatableRequest(workflow, request, `POST ${route}`),
       session: sessionOf(request),

@@ -20,7 +20,7 @@ export const addressRoutes =
       ...common,
       path: '/addresses/:id',
       name: 'address',
-      callers: dependencies.sessionOrGuest,
+      config: { callers: 'sessionOrGuest' },
       querystring: ItemQuery,
       schema: readSchema('addresses', 'getAddress', 'Get one address of the caller', 'not_found'),
     })

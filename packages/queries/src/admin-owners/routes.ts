@@ -55,7 +55,7 @@ type OwnerQuery = PageQuery & { readonly user_id?: string; readonly guest_email?
 
 function listOfOwner<Item extends TObject>(
   http: FastifyInstance,
-  { db, administrator, readAfter }: QueryDependencies,
+  { db, readAfter }: QueryDependencies,
   { path, schema, list, reads, example }: Reading<Item>,
 ): void {
   const querystring = Type.Object({ ...pageParameters, ...ownerParameters, ...filterParameters(list) })
@@ -67,7 +67,7 @@ function listOfOwner<Item extends TObject>(
   http.get<{ Querystring: OwnerQuery }>(
     path,
     {
-      onRequest: administrator,
+      config: { right: 'read' },
       preHandler: readAfter(...reads),
       schema: { ...schema, querystring, response: { 200: response } },
     },

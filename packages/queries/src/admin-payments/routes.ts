@@ -40,13 +40,13 @@ const schema = {
 type Query = CursorQuery & { readonly search?: string }
 
 export const adminPaymentRoutes =
-  ({ db, administrator, readAfter }: QueryDependencies): FastifyPluginAsync =>
+  ({ db, readAfter }: QueryDependencies): FastifyPluginAsync =>
   async (http) => {
     // A search reads refunds and disputes by their ids.
     const preHandler = readAfter('payments', 'refunds', 'disputes')
     http.get<{ Querystring: Query }>(
       '/admin/payments',
-      { onRequest: administrator, preHandler, schema },
+      { config: { right: 'read' }, preHandler, schema },
       async ({ query }) => {
         const { items, next_cursor, total, isExact } = await listAnyPayments(db, query)
         const meta = { limit: query.limit, next_cursor, total, total_is_exact: isExact }

@@ -28,12 +28,12 @@ const example = {
   disputes: { count: 0, amount_cents: 0 },
 }
 
-export function statisticsRoutes({ db, administrator, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
+export function statisticsRoutes({ db, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
   return async (http) => {
     http.get(
       '/admin/stats',
       {
-        onRequest: administrator,
+        config: { right: 'read' },
         preHandler: readAfter('payments', 'refunds', 'disputes'),
         schema: {
           ...administratorSchema('payments', 'getStatistics', 'Get statistics of payments, refunds and disputes'),

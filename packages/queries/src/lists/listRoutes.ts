@@ -4,7 +4,8 @@ import { DomainError } from '@paylog/domain/errors'
 import { mapFields, recordedId } from '@paylog/domain/fields'
 import { type KnownActor, knownActor } from '@paylog/runtime/http/callers'
 import { cursorParameter, NextCursor } from '@paylog/runtime/http/cursor'
-import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
+import type { RouteAccess } from '@paylog/runtime/http/guardRoutes'
+import type { FastifyInstance } from 'fastify'
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { staleHeader } from '../readAfter.ts'
 import { ItemParams, itemResponse, type QueryDependencies, type readSchema } from '../routeSchemas.ts'
@@ -88,7 +89,7 @@ export const listResponse = (item: TSchema, { description, meta, others, example
 /** The list of administrators that has rows of everybody, newest first. @param description of the response */
 export function listOfEverybody<Item extends TObject>(
   http: FastifyInstance,
-  { db, administrator, readAfter }: QueryDependencies,
+  { db, readAfter }: QueryDependencies,
   { path, schema, list, reads, example, description }: Reading<Item> & { readonly description: string },
 ): void {
   const exampleResponse = { data: [example], meta: exampleCursorMeta }
@@ -97,7 +98,7 @@ export function listOfEverybody<Item extends TObject>(
   http.get<{ Querystring: CursorQuery }>(
     path,
     {
-      onRequest: administrator,
+      config: { right: 'read' },
       preHandler: readAfter(...reads),
       schema: { ...schema, querystring, response: { 200: response } },
     },
@@ -111,7 +112,7 @@ export function listOfEverybody<Item extends TObject>(
 /**
  * A resource by its id, with its revision as `ETag`.
  * @param name in words, for the error message: it is the same for an invalid id, a missing resource and another owner's
- * @param callers who may read it
+ * @param config who may read it
  */
 export function getOne<Item extends TObject>(
   http: FastifyInstance,
@@ -123,12 +124,12 @@ export function getOne<Item extends TObject>(
     reads,
     example,
     name,
-    callers,
+    config,
     querystring,
     onRead,
   }: Reading<Item> & {
     readonly name: string
-    readonly callers: onRequestAsyncHookHandler
+    readonly config: RouteAccess
     readonly querystring?: TSchema
   },
 ): void {
@@ -136,7 +137,7 @@ export function getOne<Item extends TObject>(
   http.get<{ Params: { readonly id: string } }>(
     path,
     {
-      onRequest: callers,
+      config,
       preHandler: readAfter(...reads),
       schema: { ...schema, params: ItemParams, ...(querystring && { querystring }), response },
     },

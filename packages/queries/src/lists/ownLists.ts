@@ -86,7 +86,7 @@ type OwnList<Item extends TObject> = Reading<Item> & {
 /** The list of a caller's resources, in numbered pages. */
 export function listOwn<Item extends TObject>(
   http: FastifyInstance,
-  { db, sessionOrGuest, readAfter }: QueryDependencies,
+  { db, readAfter }: QueryDependencies,
   own: OwnList<Item>,
 ): void {
   const { path, schema, list, parameters, orderDescription, variant, onRead } = own
@@ -102,7 +102,8 @@ export function listOwn<Item extends TObject>(
   http.get<{ Querystring: PageQuery }>(
     path,
     {
-      onRequest: [sessionOrGuest, ownEmailOnly],
+      config: { callers: 'sessionOrGuest' },
+      onRequest: ownEmailOnly,
       preHandler: async (request, reply) => await readAfter(...chosen(request.query).reads)(request, reply),
       schema: { ...schema, querystring, response: { 200: ownListResponse(own) } },
     },

@@ -21,7 +21,7 @@ export const paymentMethodRoutes =
       ...common,
       path: '/payment-methods/:id',
       name: 'payment method',
-      callers: dependencies.sessionOrGuest,
+      config: { callers: 'sessionOrGuest' },
       querystring: ItemQuery,
       schema: readSchema(tag, 'getPaymentMethod', 'Get one payment method of the caller', 'not_found'),
     })

@@ -37,7 +37,7 @@ export const paymentRoutes =
       reads: ['payments', 'payment_methods'],
       example: examplePayment,
       name: 'payment',
-      callers: dependencies.sessionOrGuest,
+      config: { callers: 'sessionOrGuest' },
       querystring: ItemQuery,
       onRead,
     })

@@ -65,7 +65,7 @@ type ProductsQuery = CursorQuery & { readonly page?: number; readonly offset: nu
 export const productRoutes =
   (dependencies: QueryDependencies): FastifyPluginAsync =>
   async (http) => {
-    const { db, administrator, readAfter } = dependencies
+    const { db, readAfter } = dependencies
     const schema = {
       ...administratorSchema('products', 'listProducts', 'List products'),
       querystring: ListParameters,
@@ -73,7 +73,7 @@ export const productRoutes =
     }
     http.get<{ Querystring: ProductsQuery }>(
       '/admin/products',
-      { onRequest: administrator, preHandler: readAfter('products'), schema },
+      { config: { right: 'read' }, preHandler: readAfter('products'), schema },
       async ({ query }) => {
         const { limit, page } = query
         if (query.cursor !== undefined) {
@@ -99,6 +99,6 @@ export const productRoutes =
       reads: ['products'],
       example: exampleProduct,
       name: 'product',
-      callers: administrator,
+      config: { right: 'read' },
     })
   }

@@ -6,7 +6,7 @@ import { DomainError } from '@paylog/domain/errors'
 import { exampleId } from '@paylog/domain/examples'
 import { recordedId } from '@paylog/domain/fields'
 import { RefundResource } from '@paylog/domain/payments/refunds'
-import { knownActor } from '@paylog/runtime/http/callers'
+import { isAdministrator, knownActor } from '@paylog/runtime/http/callers'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { Type } from 'typebox'
 import { staleHeader } from '../readAfter.ts'
@@ -34,8 +34,8 @@ const PaymentId = Type.String({ description: 'The id of the payment' })
 /** @param what in words, for the error message */
 const notFound = (what: string) => new DomainError('not_found', `No ${what} with this id`)
 
-export function refundRoutes({ db, sessionOrGuest, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
-  const common = { onRequest: sessionOrGuest, preHandler: readAfter('payments', 'refunds') }
+export function refundRoutes({ db, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
+  const common = { config: { callers: 'sessionOrGuest' }, preHandler: readAfter('payments', 'refunds') } as const
   const description = 'For the owner of the payment and for administrators.'
 
   return async (http) => {
@@ -93,6 +93,5 @@ export function refundRoutes({ db, sessionOrGuest, readAfter }: QueryDependencie
 
 /** The owner whose payments the caller reads; `undefined` for an administrator, who reads all. */
 function readerOf(caller: Actor): string | undefined {
-  const actor = knownActor(caller)
-  return actor.kind === 'session' && actor.is_administrator ? undefined : ownerOf(actor)
+  return isAdministrator(caller) ? undefined : ownerOf(knownActor(caller))
 }

@@ -64,7 +64,7 @@ const EntryResponse = dataResponse(WebhookLogEntry, {
 /** Per user. A page may take several MiB, repeatedly until it is sent. */
 const maxConcurrentLists = 2
 
-export function webhookLogRoutes({ db, session }: QueryDependencies): FastifyPluginAsyncTypebox {
+export function webhookLogRoutes({ db }: QueryDependencies): FastifyPluginAsyncTypebox {
   const described = (...[operationId, summary, ...codes]: [string, string, ...ErrorCode[]]) => ({
     ...errorResponses(codes),
     operationId,
@@ -72,7 +72,6 @@ export function webhookLogRoutes({ db, session }: QueryDependencies): FastifyPlu
     summary,
     description: 'Entries about the caller’s own payments and tests; administrators see all. Requires a session.',
     headers: Headers,
-    security: [{ session: [] }],
   })
 
   const limitLists = createConcurrencyLimit(maxConcurrentLists)
@@ -81,7 +80,7 @@ export function webhookLogRoutes({ db, session }: QueryDependencies): FastifyPlu
     http.get(
       '/webhooks/logs',
       {
-        onRequest: session,
+        config: { callers: 'session' },
         schema: {
           ...described('listWebhookLogs', 'List webhooks sent to endpoints'),
           querystring: ListQuery,
@@ -98,7 +97,7 @@ export function webhookLogRoutes({ db, session }: QueryDependencies): FastifyPlu
     http.get(
       '/webhooks/logs/:id',
       {
-        onRequest: session,
+        config: { callers: 'session' },
         schema: {
           ...described('getWebhookLog', 'Get a webhook sent to an endpoint, with every attempt', 'not_found'),
           params: ItemParams,

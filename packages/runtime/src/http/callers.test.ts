@@ -3,6 +3,7 @@ import { DomainError } from '@paylog/domain/errors'
 import Fastify from 'fastify'
 import t from 'tap'
 import { type ActorOf, createCallers, knownActor } from './callers.ts'
+import { type ActionTarget, audited, guardRoutes } from './guardRoutes.ts'
 
 const session: Actor = {
   kind: 'session',
@@ -36,12 +37,14 @@ function app() {
       .code(error instanceof DomainError ? error.status : 500)
       .send({ code: error instanceof DomainError && error.code }),
   )
-  for (const [name, onRequest] of Object.entries(callers))
-    app.get(`/${name}`, { onRequest }, async (request) => request.actor)
+  guardRoutes(app, callers)
+  const kinds = ['anyone', 'sessionOrGuest', 'sessionOrRememberedGuest', 'session'] as const
+  for (const callers of kinds) app.get(`/${callers}`, { config: { callers } }, async (request) => request.actor)
+  app.get('/administrator', { config: { right: 'read' } }, async (request) => request.actor)
   return app
 }
 
-t.test('each hook accepts its callers, responds 401 to anonymous ones and 403 to others', async (t) => {
+t.test('each kind of route accepts its callers, responds 401 to anonymous ones and 403 to others', async (t) => {
   const expected = {
     anyone: { anonymous: 200, guest: 200, session: 200, administrator: 200, remembered: 401, invalid: 401 },
     sessionOrGuest: { anonymous: 401, guest: 200, session: 200, administrator: 200, remembered: 401, invalid: 401 },
@@ -67,8 +70,12 @@ t.test('each hook accepts its callers, responds 401 to anonymous ones and 403 to
 
 t.test('without actorOrRemembered, an expired guest token is treated like any other', async (t) => {
   const guest: Actor = { kind: 'guest', guest_email: 'g@example.com', token_hash: 'h' }
-  const { sessionOrRememberedGuest } = createCallers(async () => guest)
-  const server = Fastify().get('/', { onRequest: sessionOrRememberedGuest }, async ({ actor }) => actor)
+  const server = Fastify()
+  guardRoutes(
+    server,
+    createCallers(async () => guest),
+  )
+  server.get('/', { config: { callers: 'sessionOrRememberedGuest' } }, async ({ actor }) => actor)
   t.same((await server.inject('/')).json(), guest)
 })
 
@@ -81,4 +88,64 @@ t.test('knownActor rejects an anonymous caller on a route without a hook', async
   t.throws(() => knownActor({ kind: 'anonymous' }), { code: 'unauthenticated' })
   t.equal(knownActor(session), session)
   t.equal(knownActor(remembered), remembered)
+})
+
+const handler = async () => 'done'
+const action = audited({}, 'cancel_job', () => ({ target: null }))
+
+t.test('a route that does not say who may call it, or what is recorded of it, does not start', async (t) => {
+  const scope = () => {
+    const server = Fastify()
+    guardRoutes(
+      server,
+      createCallers(async () => ({ kind: 'operator' })),
+    )
+    return server
+  }
+  const [url, right] = ['/jobs', 'operate'] as const
+  const without = /^GET \/jobs must have either callers or a right in its config$/
+  t.throws(() => scope().get(url, handler), without)
+  t.throws(() => scope().get(url, { config: { right, callers: 'session' } }, handler), without)
+  t.throws(
+    () => scope().post(url, { config: { right } }, handler),
+    /^POST \/jobs must say in its config what is audited$/,
+  )
+  t.throws(() => scope().post(url, { config: { right, audited: action } }, handler), /there is no audit trail$/)
+  t.doesNotThrow(() => scope().post(url, { config: { right, audited: null } }, handler))
+})
+
+t.test('an action is recorded before it is done, and what is shown before it is answered', async (t) => {
+  const steps: string[] = []
+  const server = Fastify()
+  guardRoutes(
+    server,
+    createCallers(async () => ({ kind: 'operator' })),
+    async (_request, { action, target }) => {
+      steps.push(`${action} ${target?.id}`)
+      if (target?.id === 'unrecorded') throw new DomainError('event_store_unavailable', 'The trail is down')
+    },
+  )
+  const jobOf = ({ url }: { readonly url: string }): ActionTarget | undefined =>
+    url === '/own' ? undefined : { target: { kind: 'job', id: url.slice(1) } }
+  const config = { right: 'operate', audited: audited({}, 'cancel_job', jobOf) } as const
+  for (const method of ['GET', 'POST'] as const)
+    server.route({
+      ...{ method, url: '/:id', config },
+      async handler({ url }) {
+        steps.push(`handled ${url.slice(1)}`)
+        if (url === '/missing') throw new DomainError('not_found', 'No such job')
+        return 'done'
+      },
+    })
+  const send = async (method: 'GET' | 'POST', id: string) => {
+    steps.length = 0
+    const { statusCode } = await server.inject({ method, url: `/${id}` })
+    return [statusCode < 400, ...steps]
+  }
+  t.same(await send('POST', '1'), [true, 'cancel_job 1', 'handled 1'])
+  t.same(await send('POST', 'unrecorded'), [false, 'cancel_job unrecorded'])
+  t.same(await send('POST', 'own'), [true, 'handled own'])
+  t.same(await send('GET', '1'), [true, 'handled 1', 'cancel_job 1'])
+  t.same(await send('GET', 'missing'), [false, 'handled missing'], 'nothing was shown')
+  t.same(await send('GET', 'unrecorded'), [false, 'handled unrecorded', 'cancel_job unrecorded'])
 })

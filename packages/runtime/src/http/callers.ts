@@ -19,15 +19,30 @@ export type ActorOf = (request: {
   readonly onInvalid?: () => void
 }) => Promise<Actor>
 
-export type Callers = {
-  /** All callers, unless they present invalid credentials. */
-  readonly anyone: onRequestAsyncHookHandler
-  readonly sessionOrGuest: onRequestAsyncHookHandler
-  /** Also guests whose token has expired but is remembered (interface, section 5, rule 6). */
-  readonly sessionOrRememberedGuest: onRequestAsyncHookHandler
-  readonly session: onRequestAsyncHookHandler
-  readonly administrator: onRequestAsyncHookHandler
+/**
+ * Who may call a route: `anyone` who presents no invalid credential; `sessionOrRememberedGuest` also with an expired guest token
+ * that is remembered (interface, section 5, rule 6); `public` routes and those for `providers` need no credential.
+ */
+export type CallerKind = Exclude<keyof Callers, 'administrator'> | 'public' | 'providers'
+
+type Hook = onRequestAsyncHookHandler
+export type Callers = Readonly<
+  Record<'anyone' | 'sessionOrGuest' | 'sessionOrRememberedGuest' | 'session' | 'administrator', Hook>
+>
+
+/** The credentials of a route, for the OpenAPI document; undefined for none. */
+export function securityOf(
+  kind: CallerKind | 'administrator',
+): readonly Readonly<Record<string, readonly string[]>>[] | undefined {
+  if (kind === 'public' || kind === 'providers') return undefined
+  if (kind === 'session' || kind === 'administrator') return [{ session: [] }]
+  const known = [{ session: [] }, { guest: [] }]
+  return kind === 'anyone' ? [{}, ...known] : known
 }
+
+/** Whether a caller has all rights. */
+export const isAdministrator = (actor: Actor): boolean =>
+  actor.kind === 'operator' || (actor.kind === 'session' && actor.is_administrator)
 
 /**
  * `onRequest` hooks that set `request.actor` before the body is read. Anonymous callers get 401 `unauthenticated`, known
@@ -36,7 +51,7 @@ export type Callers = {
  */
 export function createCallers(actorOf: ActorOf, actorOrRemembered: ActorOf = actorOf): Callers {
   const allowing =
-    (isAllowed: (actor: Actor) => boolean, required: string, find = actorOf): onRequestAsyncHookHandler =>
+    (isAllowed: (actor: Actor) => boolean, required: string, find = actorOf): Hook =>
     async (request) => {
       const onInvalid = () => {
         request.invalidCredentials += 1
@@ -52,7 +67,7 @@ export function createCallers(actorOf: ActorOf, actorOrRemembered: ActorOf = act
     sessionOrGuest: allowing(isKnown, known),
     sessionOrRememberedGuest: allowing(isKnown, known, actorOrRemembered),
     session: allowing(({ kind }) => kind === 'session', 'A session'),
-    administrator: allowing((actor) => actor.kind === 'session' && actor.is_administrator, 'An administrator session'),
+    administrator: allowing(isAdministrator, 'An administrator session'),
   }
 }
 
@@ -67,10 +82,10 @@ function unauthenticatedError(): DomainError {
 export type KnownActor = Session | Guest
 
 /**
- * The caller of a route that requires a credential.
+ * The caller of a route, as the owner of something.
  * @throws DomainError `unauthenticated` if the route has no hook: it fails closed
  */
 export function knownActor(actor: Actor): KnownActor {
-  if (actor.kind === 'anonymous') throw unauthenticatedError()
+  if (actor.kind === 'anonymous' || actor.kind === 'operator') throw unauthenticatedError()
   return actor
 }

@@ -1,5 +1,6 @@
 // Parts of the OpenAPI description that all routes share: envelopes, credentials and operator endpoints.
 import type { ErrorCode } from '@paylog/domain/errors'
+import type { Right } from '@paylog/domain/rights'
 import { type TSchema, Type } from 'typebox'
 
 /** The envelope of a response. @param options `headers` of the response, by name; `examples` of the data */
@@ -44,6 +45,8 @@ export type RouteNotes = {
   }
   readonly 'x-body'?: { readonly description: string; readonly content: object }
   readonly 'x-optional-body'?: true
+  /** The right of an administrator that the route needs; it stays in the document. */
+  readonly 'x-right'?: Right
 }
 
 /**
@@ -88,9 +91,6 @@ export const securitySchemes = {
     description: 'A guest token. Also as `Authorization: Token <token>`, or `token` in the query.',
   },
 } as const
-
-/** Requires a session or a guest token. */
-export const callerSecurity = [{ session: [] }, { guest: [] }]
 
 /** The tag of the operator endpoints. */
 export const operationsTag = 'operations'

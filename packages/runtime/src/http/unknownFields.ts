@@ -22,7 +22,7 @@ const noParameters = Type.Object({})
  */
 export function closeRequests(http: FastifyInstance): void {
   http.addHook('onRoute', (route) => {
-    const isOpen = route.config?.isForProviders || !isChanging(route.method)
+    const isOpen = route.config?.callers === 'providers' || !isChanging(route.method)
     // Without a schema nothing is validated. Every route of the API has one.
     if (!isOpen && route.schema) route.schema = { body: noFields, querystring: noParameters, ...route.schema }
   })

@@ -75,7 +75,7 @@ export function limitUnauthenticated(
 
   scope.addHook('onRequest', async (request, reply) => {
     const keys = keysOfRequest(request)
-    if (request.routeOptions.config.isForProviders || keys.length === 0) return
+    if (request.routeOptions.config.callers === 'providers' || keys.length === 0) return
     const address = clientNetwork(request.ip)
     const credentials = keys.join()
     const counted = (validUntil.get(credentials) ?? 0) > now() ? 0 : keys.length

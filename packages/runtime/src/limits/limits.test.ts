@@ -45,10 +45,10 @@ async function limitedApi(
   const served = await apiHarness(t, { ...off, ...variables }, async (http) => {
     const handler = async () => ({ handled: ++seen.handled })
     http.get('/things', { onRequest: authenticate }, handler)
-    http.post('/payments', { onRequest: authenticate, config: { isAnonymous: true } }, handler)
+    http.post('/payments', { onRequest: authenticate, config: { callers: 'anyone' } }, handler)
     for (const route of ['/test', '/simulate'])
       http.post(route, { onRequest: authenticate, config: { limit: 'webhookTests' } }, handler)
-    http.post('/webhooks/provider', { config: { isForProviders: true } }, handler)
+    http.post('/webhooks/provider', { config: { callers: 'providers' } }, handler)
   })
   const send = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
     const response = await fetch(`${served.url}${path}`, { method, headers })

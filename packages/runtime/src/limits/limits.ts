@@ -10,10 +10,6 @@ import { type CountRequests, type RequestCount, setLimitHeaders, throwRateLimite
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Accepts anonymous requests, which count against their address. */
-    isAnonymous?: boolean
-    /** Receives provider notifications, without a limit. */
-    isForProviders?: boolean
     /** An additional limit per credential, shared by all routes that name it. */
     limit?: 'webhookTests'
     /** An operator endpoint (readiness, metrics), which needs no credential. */
@@ -53,7 +49,7 @@ export async function limitRequests(scope: FastifyInstance, config: LimitConfig,
 
   scope.addHook('onRequest', async (request, reply) => {
     const { config: route } = request.routeOptions
-    if (route.isForProviders) return
+    if (route.callers === 'providers') return
     const credentials = keysOfRequest(request)
     const isAnonymous = credentials.length === 0
     if (!isAnonymous && maxPerCredential > 0) {
@@ -65,7 +61,7 @@ export async function limitRequests(scope: FastifyInstance, config: LimitConfig,
       const keys = credentials.map((credential) => `webhook-tests:${credential}`)
       throwIfExceeded(reply, await count(keys, 1), maxTests)
     }
-    if (isAnonymous && route.isAnonymous && maxAnonymous > 0) {
+    if (isAnonymous && route.callers === 'anyone' && maxAnonymous > 0) {
       throwIfExceeded(reply, await count([`anonymous:${clientNetwork(request.ip)}`], 1), maxAnonymous)
     }
   })
