@@ -1,10 +1,10 @@
 // The audit trail of the commands: those that change, export or show something are recorded before they do it.
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
-import type { IntendedAction } from '@paylog/commands/auditTrail'
 import { reasonProblem } from '@paylog/domain/auditTrail'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { EventStore } from '@paylog/event-store/eventStore'
+import type { IntendedAction } from '@paylog/runtime/http/guardRoutes'
 import { type CommandContext, UsageError } from './command.ts'
 import type { Option } from './options.ts'
 import type { System } from './system.ts'

@@ -1,4 +1,5 @@
 // What all commands have in common: options, help, Ctrl-C, progress, the audit trail, and how a result is printed.
+import { createApi } from './api.ts'
 import { type Audit, createAudit, reasonOption } from './auditTrail.ts'
 import { type CliCommand, type CommandContext, OpsError } from './command.ts'
 import {
@@ -56,6 +57,8 @@ export type Run = CommandContext & {
   /** `print` makes room for its lines. */
   readonly progress: ProgressLine
   readonly audit: Audit
+  /** Registers routes of the API in this process. */
+  readonly api: ReturnType<typeof createApi>
 }
 export type Call<Names extends readonly string[], Given extends Options> = Run & CommandLine<Names, Given>
 
@@ -100,7 +103,8 @@ async function runOnce<Names extends readonly string[], Given extends Options>(
     await context.print(line)
   }
   const audit = createAudit({ errors, open, reason })
-  const call = { ...context, ...commandLine, print, isJson, reason, open, progress, audit }
+  const api = createApi(open, audit)
+  const call = { ...context, ...commandLine, print, isJson, reason, open, progress, audit, api }
   try {
     const result = await run(call).catch((cause: unknown) => {
       const isOver = signal.aborted && onInterrupt !== 'finishes'

@@ -1,5 +1,6 @@
 // What a command opens: Postgres, the log, the keys of personal data, and the providers.
 import type { Writable } from 'node:stream'
+import type { Workflow } from '@paylog/commands/context'
 import type { DataKeys } from '@paylog/event-store/codec/dataKeys'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -9,7 +10,12 @@ import { loadConfig } from '@paylog/runtime/config/environment'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
 import { Type } from 'typebox'
+import { OpsError } from './command.ts'
 import { databaseVariable, logVariable } from './variables.ts'
+
+const noProvider =
+  'No provider is enabled. Set the same credentials as for the apps, such as STRIPE_SECRET_KEY and ' +
+  'STRIPE_WEBHOOK_SECRET: docs/configuration.md, Providers.'
 
 export type Pool = ReturnType<typeof createPool>
 
@@ -37,6 +43,10 @@ export type System = {
   keys(): Promise<PersonalDataKeys>
   /** The enabled ones, by name. */
   providers(): Promise<ReadonlyMap<string, Provider>>
+  /** What the routes for payments need. @throws ConfigError; OpsError when no provider is enabled */
+  workflow(): Promise<Workflow>
+  /** Closes something else at the end. */
+  defer(close: () => Promise<unknown>): void
   /** Closes all that was opened, the last one first. */
   close(): Promise<void>
 }
@@ -87,6 +97,12 @@ export function createSystem(environment: NodeJS.ProcessEnv, errors: Writable): 
       for (const provider of providers.values()) opened.defer(() => provider.close())
       return providers
     },
+    async workflow() {
+      const providers = await this.providers()
+      if (providers.size === 0) throw new OpsError(noProvider)
+      return { store: await this.store(await this.keys()), providers, now: () => new Date() }
+    },
+    defer: (close) => opened.defer(async () => void (await close())),
     close: () => opened.disposeAsync(),
   }
 }

@@ -15,7 +15,7 @@ import { OpsError, UsageError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { writeNewFile } from '../files.ts'
 import { flag, text, value } from '../options.ts'
-import { readPaymentId } from '../payments/providerWorkflow.ts'
+import { readPaymentId } from '../payments/paymentOptions.ts'
 import type { Pool } from '../system.ts'
 import { type ProofFile, type ProvenEvent, proofFileOf, provenEvent } from './proofFile.ts'
 

@@ -1,7 +1,7 @@
 // `audit restart`: builds the tree again from a log that has changed since it was signed, and keeps what was signed.
 import { endCheckpoints, restartTree } from '@paylog/audit-log/treeWriter'
-import type { IntendedAction } from '@paylog/commands/auditTrail'
 import { readLogEnd } from '@paylog/event-store/read/reads'
+import type { IntendedAction } from '@paylog/runtime/http/guardRoutes'
 import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import { OpsError, UsageError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'

@@ -1,18 +1,11 @@
 // `payments cancel`, `capture` and `refresh` change one payment at its provider.
-
-import type { IntendedAction } from '@paylog/commands/auditTrail'
-import type { Workflow } from '@paylog/commands/context'
-import { cancelPayment, capturePayment } from '@paylog/commands/payments/intentCalls'
-import { shownPayment } from '@paylog/commands/payments/readPayment'
-import { createRefresh } from '@paylog/commands/payments/refreshPayment'
-import type { EventMetadata } from '@paylog/domain/events'
-import type { PaymentState } from '@paylog/domain/payments/payment'
+import { paymentChangeRoutes } from '@paylog/commands/payments/changeRoutes'
 import type { PaymentResource } from '@paylog/domain/payments/resource'
-import type { LoadedState } from '@paylog/event-store/eventStore'
-import { operatorMetadata } from '../auditTrail.ts'
 import { defineCommand, type Result, type Run } from '../defineCommand.ts'
-import { amountOption, note, openWorkflow, readPaymentId } from './providerWorkflow.ts'
+import { amountOption, note, readPaymentId } from './paymentOptions.ts'
 import { amountText } from './resultText.ts'
+
+type PaymentCall = Pick<Run, 'open' | 'api'> & { readonly args: readonly [string] }
 
 const json = 'one object: the payment, as in GET /admin/payments/{id}'
 const aboutExit =
@@ -28,13 +21,7 @@ export const paymentsCancel = defineCommand({
     'For a payment that is pending, failed but could still be paid, or authorized and not captured. It may be repeated.',
     aboutExit,
   ],
-  async run(call) {
-    const payment_id = readPaymentId(call.args[0])
-    const { reason = null } = call.options
-    return await change(call, { action: 'cancel_payment', target: paymentTarget(payment_id) }, (workflow, metadata) =>
-      cancelPayment(workflow, { payment_id, metadata, reason }),
-    )
-  },
+  run: (call) => change(call, 'cancel', { reason: call.options.reason ?? null }),
 })
 
 export const paymentsCapture = defineCommand({
@@ -44,15 +31,7 @@ export const paymentsCapture = defineCommand({
   audited: 'reason',
   json,
   about: ['A payment is captured once. What is not captured is released.', aboutExit],
-  async run(call) {
-    const payment_id = readPaymentId(call.args[0])
-    const amount_cents = call.options['amount-cents']
-    const details = { amount_cents: amount_cents ?? null }
-    const auditedAction = { action: 'capture_payment', target: paymentTarget(payment_id), details } as const
-    return await change(call, auditedAction, (workflow, metadata) =>
-      capturePayment(workflow, { payment_id, metadata, amount_cents }),
-    )
-  },
+  run: (call) => change(call, 'capture', { amount_cents: call.options['amount-cents'] }),
 })
 
 export const paymentsRefresh = defineCommand({
@@ -64,27 +43,13 @@ export const paymentsRefresh = defineCommand({
     'Also finishes calls with an unknown outcome, captures an approved order, and replaces a hosted page that has expired.',
     aboutExit,
   ],
-  async run(call) {
-    const payment_id = readPaymentId(call.args[0])
-    return await change(call, { action: 'refresh_payment', target: paymentTarget(payment_id) }, (workflow, metadata) =>
-      createRefresh(workflow)(payment_id, metadata),
-    )
-  },
+  run: (call) => change(call, 'refresh'),
 })
 
-const paymentTarget = (id: string) => ({ kind: 'payment', id })
-
-/** Changes a payment, once that is recorded in the audit trail. */
-async function change(
-  { open, audit }: Run,
-  auditedAction: IntendedAction,
-  act: (workflow: Workflow, metadata: EventMetadata) => Promise<LoadedState<PaymentState>>,
-): Promise<Result> {
-  const workflow = await openWorkflow(open)
-  const metadata = operatorMetadata()
-  await audit(auditedAction, metadata)
-  const { state } = await act(workflow, metadata)
-  const payment = await shownPayment(workflow.store, state)
+/** Changes a payment by its route. */
+async function change({ args: [id], open, api }: PaymentCall, act: string, body?: object): Promise<Result> {
+  const call = await api(paymentChangeRoutes({ workflow: await open.workflow() }))
+  const payment = await call<PaymentResource>('POST', `/payments/${readPaymentId(id)}/${act}`, body && { body })
   return { json: payment, text: paymentLine(payment) }
 }
 

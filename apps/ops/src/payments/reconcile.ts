@@ -9,7 +9,6 @@ import { messageOf, OpsError } from '../command.ts'
 import { defineCommand, type Result, type Run } from '../defineCommand.ts'
 import { flag, time } from '../options.ts'
 import { partOfLog } from '../progressLine.ts'
-import { openWorkflow } from './providerWorkflow.ts'
 import { queryProviders } from './queryProviders.ts'
 import { isRemarkable, resultJson, resultText } from './resultText.ts'
 import { createTally, type Tally } from './tally.ts'
@@ -29,7 +28,7 @@ export const paymentsReconcile = defineCommand({
   onInterrupt: 'finishes',
   async run(call) {
     const { since, all } = call.options
-    const workflow = await openWorkflow(call.open)
+    const workflow = await call.open.workflow()
     const details = { since: since === undefined ? null : new Date(since).toISOString(), all }
     await call.audit({ action: 'reconcile_payments', target: null, details })
     return await reconcile(workflow, createPaymentSelection({ since, all }), call)

@@ -12,7 +12,7 @@ import { defineCommand } from '../defineCommand.ts'
 import { time } from '../options.ts'
 import type { System } from '../system.ts'
 import { readDeliveries } from './paymentDeliveries.ts'
-import { readPaymentId } from './providerWorkflow.ts'
+import { readPaymentId } from './paymentOptions.ts'
 import { fieldsText, historyText, visible } from './showText.ts'
 
 export const paymentsShow = defineCommand({

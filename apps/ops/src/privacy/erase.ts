@@ -1,18 +1,14 @@
 // `privacy erase`: forgets a person.
-import { randomUUIDv7 } from 'node:crypto'
-import {
-  type EraseStep,
-  type ErasureReport,
-  erasePerson,
-  erasureAction,
-  type Findings,
-  findPerson,
-} from '@paylog/administration/privacy/erase'
-import type { ScanProgress } from '@paylog/administration/privacy/personTraces'
-import { operatorMetadata } from '../auditTrail.ts'
+import type { Job } from '@paylog/administration/jobs/job'
+import { createJobs } from '@paylog/administration/jobs/jobs'
+import type { ErasureReport, Findings } from '@paylog/administration/privacy/erase'
+import { privacyRoutes } from '@paylog/administration/privacy/routes'
+import type { Subject } from '@paylog/privacy/dataKeys'
+import { runJob } from '../api.ts'
+import { OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { flag } from '../options.ts'
-import { known, openPrivacy, personOptions, personUsage, readPerson } from './person.ts'
+import { openPrivacy, personOptions, personUsage, readPerson, requireKnown, throwUnknown } from './person.ts'
 
 export const privacyErase = defineCommand({
   summary: 'Erase the personal data of a person, for good',
@@ -31,26 +27,27 @@ export const privacyErase = defineCommand({
     'Exits with 1 when something is left to do, and with 3 when nothing is known of the person.',
   ],
   onInterrupt: 'finishes',
-  async run({ options, open, progress, signal, audit }) {
-    const subject = readPerson(options)
-    const opened = await openPrivacy(open)
-    const onProgress = (step: EraseStep, scan: ScanProgress | undefined) => progress.show(scanProgress(step, scan))
-    const person = await known(findPerson(opened, subject, { signal, onProgress }))
-    if (options['dry-run']) return { json: { dry_run: true, ...person.findings }, text: findingsText(person.findings) }
-    const erasureId = randomUUIDv7()
-    const metadata = operatorMetadata()
-    await audit(erasureAction(erasureId, person), metadata)
-    const done = await erasePerson(opened, person, { erasureId, metadata, signal, onProgress })
-    return {
-      json: { dry_run: false, ...done },
-      text: reportText(done),
-      problem: done.is_complete ? undefined : unfinishedText(done),
-    }
+  async run({ options, open, api, progress, signal }) {
+    const body = { ...bodyOf(readPerson(options)), dry_run: options['dry-run'] }
+    const { keys, store, pool, now, providers } = await openPrivacy(open)
+    const jobs = createJobs({ pool, log: open.log })
+    open.defer(() => jobs.stop(signal))
+    const call = await api(privacyRoutes({ keys, store, pool, now, jobs, openProviders: async () => providers }))
+    const start = () => call<Job>('POST', '/admin/privacy/erasures', { body })
+    const { result, error } = await runJob(start, { jobs, signal, progress }).catch(throwUnknown)
+    if (error !== null) throw new OpsError(error)
+    if (result === null) throw new OpsError('Interrupted. Run the command again for the rest.')
+    const done = result as ErasureReport
+    requireKnown(done)
+    if (body.dry_run) return { json: done, text: findingsText(done) }
+    return { json: done, text: reportText(done), problem: done.is_complete ? undefined : unfinishedText(done) }
   },
 })
 
-export const scanProgress = (step: string, scan: ScanProgress | undefined) =>
-  scan === undefined ? { step } : { step, done: scan.events, unit: 'events' }
+function bodyOf(subject: Subject) {
+  if ('user' in subject) return { user_id: subject.user }
+  return 'email' in subject ? { guest_email: subject.email } : { payment_id: subject.payment }
+}
 
 function findingsText(findings: Findings): string {
   return ['Nothing is changed. An erasure would remove what is personal in:', ...found(findings)].join('\n')

@@ -9,8 +9,7 @@ import { deliveriesOfStreams } from '@paylog/webhooks/deliveries/operations/deli
 import { defineCommand } from '../defineCommand.ts'
 import { writeNewFile } from '../files.ts'
 import { text } from '../options.ts'
-import { scanProgress } from './erase.ts'
-import { known, openPrivacy, personOptions, personUsage, readPerson } from './person.ts'
+import { openPrivacy, personOptions, personUsage, readPerson, requireKnown, throwUnknown } from './person.ts'
 
 export const privacyExport = defineCommand({
   summary: 'Write all that is known of a person, as JSON',
@@ -27,12 +26,11 @@ export const privacyExport = defineCommand({
   async run({ options, open, progress, signal, audit }) {
     const subject = readPerson(options)
     const opened = await openPrivacy(open)
-    const person = await known(
-      findPerson(opened, subject, {
-        signal,
-        onProgress: (step, scan) => progress.show(scanProgress(step, scan)),
-      }),
-    )
+    const person = await findPerson(opened, subject, {
+      signal,
+      onProgress: (step, scan) => progress.show(scan ? { step, done: scan.events, unit: 'events' } : { step }),
+    }).catch(throwUnknown)
+    requireKnown(person.findings)
     await audit(exportAction(person))
     const content = JSON.stringify(await collect(opened, person), null, 2)
     if (options.out === undefined) return { text: content }

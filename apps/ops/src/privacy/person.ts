@@ -1,6 +1,6 @@
 // Whom a command is about, and what it opens.
 
-import type { Erasing, Person } from '@paylog/administration/privacy/erase'
+import type { Erasing, Findings } from '@paylog/administration/privacy/erase'
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
 import type { Subject } from '@paylog/privacy/dataKeys'
@@ -43,12 +43,14 @@ export async function openPrivacy(open: System): Promise<Erasing> {
 /** Not found: scripts tell it from a failure. */
 const exitUnknown = 3
 
-/** @throws OpsError when nothing is known of the person */
-export async function known(found: Promise<Person>): Promise<Person> {
-  const person = await found.catch((error: unknown) => {
-    if (!(error instanceof DomainError) || error.code !== 'not_found') throw error
-    throw new OpsError(messageOf(error), { exitCode: exitUnknown, cause: error })
-  })
-  if (person.keyIds.length + person.traces.streams.length > 0) return person
-  throw new OpsError('Nothing is known of this person', { exitCode: exitUnknown })
+/** @throws OpsError with the exit code for an unknown person instead of `not_found`; any other error as it is */
+export function throwUnknown(error: unknown): never {
+  if (!(error instanceof DomainError) || error.code !== 'not_found') throw error
+  throw new OpsError(messageOf(error), { exitCode: exitUnknown, cause: error })
+}
+
+/** @throws OpsError when there is nothing of an e-mail or a payment */
+export function requireKnown({ keys, payments, payment_methods, addresses, other_streams }: Findings): void {
+  if (keys + payments.count + payment_methods.count + addresses.count + other_streams === 0)
+    throw new OpsError('Nothing is known of this person', { exitCode: exitUnknown })
 }

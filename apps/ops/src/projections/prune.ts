@@ -1,9 +1,9 @@
 // `projections prune`: drops tables of projections that are neither read by queries nor being filled.
 
-import type { IntendedAction } from '@paylog/commands/auditTrail'
 import { type Pruned, pruneTables } from '@paylog/projections/rebuild/pruneTables'
 import { projections } from '@paylog/projections/registry'
 import { tableName } from '@paylog/projections/tables/tables'
+import type { IntendedAction } from '@paylog/runtime/http/guardRoutes'
 import { defineCommand } from '../defineCommand.ts'
 import { flag } from '../options.ts'
 import { namedProjections, openReadModels } from './replayEach.ts'

@@ -1,48 +1,38 @@
 // `projections rebuild`: fills projections again from the log and replaces their live tables.
 import { rebuildLock } from '@paylog/projections/rebuild/rebuild'
-import { type CompletedRebuild, maxShown, rate, rebuildOne, rebuiltJson } from '@paylog/projections/rebuild/rebuildOne'
+import { maxShown, type RebuildReport } from '@paylog/projections/rebuild/rebuildOne'
 import { heldLocks } from '@paylog/projections/rebuild/replay'
 import { rowText } from '@paylog/projections/tables/rowText'
 import { listTables, tableName } from '@paylog/projections/tables/tables'
 import type { Pool } from '../system.ts'
 import { type FailedProjection, replayCommand } from './replayEach.ts'
 
-export function rebuiltText(done: CompletedRebuild): string {
-  const { projection, version, replaced, events, resumedAfter, rows, seconds } = done
-  const { name } = projection
-  const speed = `${seconds.toFixed(1)} s (${rate(events, seconds)}/s)`
+function rebuiltText(report: RebuildReport): string {
+  const { projection: name, table, replaced, events, resumed_after, rows, seconds, events_per_second } = report
   return [
-    `${name}: rebuilt from ${countText(events, 'event')} in ${speed}, ${countText(rows, 'row')}.`,
-    ...(resumedAfter === undefined
+    `${name}: rebuilt from ${countText(events, 'event')} in ${seconds.toFixed(1)} s (${events_per_second}/s), ${countText(rows, 'row')}.`,
+    ...(resumed_after === null
       ? []
-      : [`  It continued an interrupted rebuild after position ${resumedAfter.commit} of the log.`]),
-    ...comparisonText(done),
-    `  Queries read ${tableName(projection, version)}.`,
-    ...(replaced === undefined
-      ? []
-      : [`  ${tableName(projection, replaced.version)} is kept until \`projections prune ${name}\`.`]),
+      : [`  It continued an interrupted rebuild after position ${resumed_after} of the log.`]),
+    ...comparisonText(report),
+    `  Queries read ${table}.`,
+    ...(replaced === null ? [] : [`  ${replaced} is kept until \`projections prune ${name}\`.`]),
   ].join('\n')
 }
 
-function comparisonText({ projection, version, replaced, comparison, shown }: CompletedRebuild): string[] {
-  if (replaced === undefined) return []
-  const [before, now] = [tableName(projection, replaced.version), tableName(projection, version)]
-  if (comparison === undefined) {
-    const reason =
-      replaced.schema_version === projection.schemaVersion
-        ? `${now} was already past the position of ${before}`
-        : `${before} had schema version ${replaced.schema_version} and ${now} has ${projection.schemaVersion}`
-    return [`  ${reason}: not compared.`]
-  }
-  const { differing, live, expected, position } = comparison
-  const at = position === undefined ? 'at the start of the log' : `at position ${position.commit} of the log`
+function comparisonText({ table, replaced, comparison }: RebuildReport): string[] {
+  if (replaced === null) return []
+  if (comparison === null)
+    return [`  ${table} was not compared: ${replaced} has another schema version, or was behind it.`]
+  const { differing, rows, hash, position, differences } = comparison
+  const at = position === null ? 'at the start of the log' : `at position ${position} of the log`
   if (differing === 0)
-    return [`  ${before} had the same rows: ${countText(live.rows, 'row')}, hash ${live.hash}, ${at}.`]
-  const rest = differing - shown.length
+    return [`  ${replaced} had the same rows: ${countText(rows.found, 'row')}, hash ${hash.found}, ${at}.`]
+  const rest = differing - differences.length
   return [
-    `  ${countText(differing, 'row')} of ${before} differed from the log and are corrected in ${now} (${live.rows} rows instead`,
-    `  of ${expected.rows}, ${at}):`,
-    ...shown.map(rowText),
+    `  ${countText(differing, 'row')} of ${replaced} differed from the log and are corrected in ${table} (${rows.found} rows instead`,
+    `  of ${rows.expected}, ${at}):`,
+    ...differences.map(rowText),
     ...(rest > 0 ? [`  … and ${rest} more.`] : []),
   ]
 }
@@ -73,31 +63,24 @@ async function remainingTables(pool: Pool, name: string): Promise<string> {
 
 const countText = (count: number, thing: string) => `${count} ${count === 1 ? thing : `${thing}s`}`
 
-export const projectionsRebuild = replayCommand(
-  {
-    summary: 'Fill projections again from the log, while everything runs',
-    json: 'one object: projections, each with its outcome',
-    about: [
-      'Fills a new table from the log beside the live one and switches to it atomically. Queries read the old table until',
-      'then, and nothing has to be stopped. Before the switch both tables are compared at the same position of the log.',
-      `Differing rows of the old table are counted, and the first ${maxShown} are shown. The old table is kept until`,
-      '`projections prune`.',
-      '',
-      'It may be interrupted and repeated at any time. An interrupted rebuild changes nothing, and the next one continues it;',
-      '`projections prune` drops its unfinished table, so that the next one reads the log from its start.',
-      '',
-      'NAME is that of `projections list`.',
-      'Exits with 0 when all were rebuilt, whether or not rows differed, and with 1 otherwise.',
-    ],
+export const projectionsRebuild = replayCommand<RebuildReport>({
+  kind: 'rebuild',
+  textOf: rebuiltText,
+  summary: 'Fill projections again from the log, while everything runs',
+  json: 'one object: projections, each with its outcome',
+  about: [
+    'Fills a new table from the log beside the live one and switches to it atomically. Queries read the old table until',
+    'then, and nothing has to be stopped. Before the switch both tables are compared at the same position of the log.',
+    `Differing rows of the old table are counted, and the first ${maxShown} are shown. The old table is kept until`,
+    '`projections prune`.',
+    '',
+    'It may be interrupted and repeated at any time. An interrupted rebuild changes nothing, and the next one continues it;',
+    '`projections prune` drops its unfinished table, so that the next one reads the log from its start.',
+    '',
+    'NAME is that of `projections list`.',
+    'Exits with 0 when all were rebuilt, whether or not rows differed, and with 1 otherwise.',
+  ],
+  async conclude(_reports, failed, pool) {
+    return { problem: failed.length === 0 ? undefined : await failureText(pool, failed) }
   },
-  () => ({
-    action: 'rebuild_projection',
-    async replay(options) {
-      const rebuilt = await rebuildOne(options)
-      return { text: rebuiltText(rebuilt), json: rebuiltJson(rebuilt) }
-    },
-    async conclude(failed, pool) {
-      return { problem: failed.length === 0 ? undefined : await failureText(pool, failed) }
-    },
-  }),
-)
+})

@@ -1,43 +1,41 @@
-// Shared by `projections rebuild` and `projections verify`: replays the log for one projection after another.
-import { UnreadableEventError } from '@paylog/event-store/codec/codec'
+// Shared by `projections rebuild` and `projections verify`: starts one job after another, each of one projection.
+import type { Job } from '@paylog/administration/jobs/job'
+import { createJobs } from '@paylog/administration/jobs/jobs'
+import { projectionRoutes } from '@paylog/administration/projections/routes'
+import { DomainError } from '@paylog/domain/errors'
 import type { Projection } from '@paylog/projections/projection'
-import {
-  ProjectionBusyError,
-  type ReplayOptions,
-  type ReplayProgress,
-  type ReplayStep,
-  replayConnections,
-  SchemaVersionError,
-} from '@paylog/projections/rebuild/replay'
+import { replayConnections } from '@paylog/projections/rebuild/replay'
 import { projections } from '@paylog/projections/registry'
+import { runJob } from '../api.ts'
 import { type CliCommand, messageOf, UsageError } from '../command.ts'
-import { type Definition, defineCommand, type Result, type Run } from '../defineCommand.ts'
+import { type Definition, defineCommand, type Result } from '../defineCommand.ts'
 import { flag } from '../options.ts'
-import type { Print } from '../printTo.ts'
-import { type Progress, partOfLog } from '../progressLine.ts'
 import type { Pool, System } from '../system.ts'
 
-type ReplayWork = {
-  readonly action: 'rebuild_projection' | 'verify_projection'
-  /**
-   * Replays one projection. @returns the report as text and as JSON
-   * @param writeLine prints before the end; undefined with `--json`
-   */
-  readonly replay: (
-    replay: ReplayOptions,
-    writeLine: Print | undefined,
-  ) => Promise<{ readonly text: string; readonly json: object }>
+export type FailedProjection = {
+  readonly projection: string
+  readonly outcome: 'failed' | 'interrupted' | 'not begun'
+  readonly reason: string
+}
+
+type Replay<Report> = Pick<Definition<[], typeof options>, 'summary' | 'json' | 'about'> & {
+  readonly kind: 'rebuild' | 'verify'
+  readonly textOf: (report: Report) => string
   /** The end of the command after all projections. */
-  readonly conclude: (failed: readonly FailedProjection[], pool: Pool) => Promise<Result & { readonly json?: object }>
+  readonly conclude: (
+    reports: readonly Report[],
+    failed: readonly FailedProjection[],
+    pool: Pool,
+  ) => Promise<Result & { readonly json?: object }>
 }
 
 const options = { all: flag('every projection, one after the other') }
 
-/** Defines a command that replays the log for one projection after another. @param start makes the work of one run */
-export function replayCommand(
-  definition: Pick<Definition<[], typeof options>, 'summary' | 'json' | 'about'>,
-  start: () => ReplayWork,
-): CliCommand {
+/**
+ * Defines a command that replays the log for one projection after another. A failed one does not stop the others; an unavailable
+ * server and an interruption do.
+ */
+export function replayCommand<Report>({ kind, textOf, conclude, ...definition }: Replay<Report>): CliCommand {
   return defineCommand({
     ...definition,
     args: ['NAME…'],
@@ -45,29 +43,45 @@ export function replayCommand(
     usage: 'NAME… | --all [--reason TEXT] [--json]',
     audited: 'reason',
     onInterrupt: 'finishes',
-    run: (call) => replayEach(call, chosenProjections(call.args, call.options.all), start()),
+    async run({ args, options: { all: isAll }, isJson, open, api, print, signal, progress }) {
+      const chosen = chosenProjections(args, isAll)
+      const models = openReadModels(open)
+      const jobs = createJobs(models)
+      open.defer(() => jobs.stop(signal))
+      const call = await api(projectionRoutes({ ...models, store: await open.store(await open.keys()), jobs }))
+      const reports: Report[] = []
+      const failed: FailedProjection[] = []
+      const all: (Report | FailedProjection)[] = []
+      const fail = (projection: string, outcome: FailedProjection['outcome'], reason: string) => {
+        failed.push({ projection, outcome, reason })
+        all.push({ projection, outcome, reason })
+      }
+      let isOver = false
+      for (const { name } of chosen) {
+        if (isOver || signal.aborted) {
+          fail(name, 'not begun', 'it was not started')
+          continue
+        }
+        const title = (step: string) => `${name}, ${titles[step] ?? step}`
+        try {
+          const start = () => call<Job>('POST', `/admin/projections/${name}/${kind}`)
+          const { status, result, error } = await runJob(start, { jobs, signal, progress, title })
+          if (status === 'succeeded') {
+            const report = result as Report
+            reports.push(report)
+            all.push(report)
+            if (!isJson) await print(textOf(report))
+          } else if (error !== null) fail(name, 'failed', error)
+          else fail(name, 'interrupted', 'it was interrupted')
+        } catch (error) {
+          isOver = !(error instanceof DomainError && error.code === 'job_running')
+          fail(name, 'failed', error instanceof DomainError && !isOver ? error.message : messageOf(error))
+        }
+      }
+      const end = await conclude(reports, failed, models.pool)
+      return { ...end, json: { complete: failed.length === 0, ...end.json, projections: all } }
+    },
   })
-}
-
-async function replayEach(
-  { isJson, open, print, progress, signal, audit }: Run,
-  chosen: readonly Projection[],
-  { action, replay, conclude }: ReplayWork,
-): Promise<Result> {
-  const store = await open.store(await open.keys())
-  const readModels = openReadModels(open)
-  const onProgress = (state: ReplayProgress) => progress.show(shownProgress(state))
-  const { all, failed } = await forEachProjection(chosen, signal, async (projection) => {
-    await audit({ action, target: { kind: 'projection', id: projection.name } })
-    const options = { ...readModels, store, projection, signal, onProgress }
-    const { text, json } = await replay(options, isJson ? undefined : print)
-    progress.end()
-    if (!isJson) await print(text)
-    return json
-  })
-  progress.end()
-  const end = await conclude(failed, readModels.pool)
-  return { ...end, json: { complete: failed.length === 0, ...end.json, projections: all } }
 }
 
 /** The database of the read models, for work that replays the log. */
@@ -100,69 +114,10 @@ export function chosenProjections(names: readonly string[], isAll: boolean): rea
   return isAll ? projections : namedProjections(names)
 }
 
-export type FailedProjection = {
-  readonly projection: string
-  readonly outcome: 'failed' | 'interrupted' | 'not begun'
-  readonly reason: string
-}
-
-export type ProjectionOutcomes<Result> = {
-  readonly all: readonly (Result | FailedProjection)[]
-  readonly failed: readonly FailedProjection[]
-}
-
-/**
- * Runs `work` for one projection after another. A failed projection does not stop the others; an unavailable server and
- * an interruption do.
- * @param work throws ProjectionBusyError and the errors of `rebuild` and `verify`
- */
-async function forEachProjection<Result>(
-  projections: readonly Projection[],
-  signal: AbortSignal,
-  work: (projection: Projection) => Promise<Result>,
-): Promise<ProjectionOutcomes<Result>> {
-  const all: (Result | FailedProjection)[] = []
-  const failed: FailedProjection[] = []
-  let isOver = false
-  const fail = (failure: FailedProjection) => {
-    all.push(failure)
-    failed.push(failure)
-  }
-  for (const projection of projections) {
-    const { name } = projection
-    if (isOver || signal.aborted) {
-      fail({ projection: name, outcome: 'not begun', reason: 'it was not started' })
-      continue
-    }
-    try {
-      all.push(await work(projection))
-    } catch (error) {
-      isOver = !isProjectionError(error)
-      const isInterrupted = signal.aborted
-      fail({
-        projection: name,
-        outcome: isInterrupted ? 'interrupted' : 'failed',
-        reason: isInterrupted ? 'it was interrupted' : messageOf(error),
-      })
-    }
-  }
-  return { all, failed }
-}
-
-function isProjectionError(error: unknown): boolean {
-  return [ProjectionBusyError, SchemaVersionError, UnreadableEventError].some((type) => error instanceof type)
-}
-
-const titles: Readonly<Record<ReplayStep, string>> = {
+const titles: Readonly<Partial<Record<string, string>>> = {
   filling: 'filling',
   comparing: 'comparing with the live rows',
   indexing: 'creating the indexes',
   'catching up': 'catching up',
   switching: 'switching',
-}
-
-function shownProgress({ projection, step, events, position, end }: ReplayProgress): Progress {
-  const shown = { step: `${projection}, ${titles[step]}` }
-  if (step !== 'filling') return shown
-  return { ...shown, done: events, unit: 'events', part: partOfLog(position?.commit ?? 0n, end?.commit ?? 0n) }
 }

@@ -43,7 +43,7 @@ t.test('of many differing rows the first are shown and all are counted', async (
   t.match(verified.stdout, /\n {2}… and 12 more\.\naddresses: 112 rows differ \(0 missing, 0 extra, 112 different\)/)
   t.ok(verified.stdout.split('\n').every((line) => line.length < 200))
   const machine = JSON.parse((await harness.run(['verify', 'addresses', '--json'])).stdout).projections[0]
-  t.same([machine.differences.length, machine.differing, machine.truncated], [112, 112, false])
+  t.same([machine.differences.length, machine.differing, machine.truncated], [100, 112, true], 'more are only counted')
   t.equal(machine.differences[0].columns[0].found, '[redacted]')
   const rebuilt = await harness.run(['rebuild', 'addresses'])
   t.equal(rebuilt.stdout.match(/^ {2}\S+ {2}different$/gm)?.length, 20)

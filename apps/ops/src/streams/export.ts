@@ -1,6 +1,5 @@
 // `streams export`: writes recorded events as ndjson, with a manifest to verify the file.
 import { coverageText, findCheckpoint } from '@paylog/audit-log/exportCheckpoint'
-import type { IntendedAction } from '@paylog/commands/auditTrail'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import { exportLog } from '@paylog/event-store/export/exportLog'
 import { readExportHead, readExportPage } from '@paylog/event-store/export/exportPage'
@@ -8,6 +7,7 @@ import { type ExportFilters, filterProblem } from '@paylog/event-store/export/fi
 import { type Manifest, type ManifestCheckpoint, manifestOf } from '@paylog/event-store/export/manifest'
 import { categories } from '@paylog/event-store/streamName'
 import { ConfigError } from '@paylog/runtime/config/environment'
+import type { IntendedAction } from '@paylog/runtime/http/guardRoutes'
 import { messageOf, UsageError } from '../command.ts'
 import { defineCommand, type Run } from '../defineCommand.ts'
 import { flag, type ReadOptions, required, text, time } from '../options.ts'

@@ -1,14 +1,17 @@
 // `webhooks backfill`: creates the deliveries that an endpoint never got.
 
+import type { Job } from '@paylog/administration/jobs/job'
+import { createJobs } from '@paylog/administration/jobs/jobs'
+import type { BackfillReport } from '@paylog/administration/webhooks/backfillJob'
+import { backfillRoutes } from '@paylog/administration/webhooks/endpointActions'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
-import { type BackfillResult, backfill } from '@paylog/webhooks/deliveries/operations/backfill'
 import { deliveryVariables } from '@paylog/webhooks/deliveries/variables'
 import { loadWithEndpoints, type WebhookEndpoint, withoutSigningSecrets } from '@paylog/webhooks/endpoints/endpoints'
 import { Type } from 'typebox'
+import { runJob } from '../api.ts'
 import { OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { count, flag, required, text } from '../options.ts'
-import { partOfLog } from '../progressLine.ts'
 import { logVariable } from '../variables.ts'
 import { deliveriesText } from './deliveriesText.ts'
 
@@ -38,37 +41,36 @@ export const webhooksBackfill = defineCommand({
     'when it was interrupted.',
   ],
   onInterrupt: 'finishes',
-  async run({ options, environment, open, progress, signal, audit }) {
+  async run({ options, environment, open, api, progress, signal }) {
     const { config, endpoint } = readConfig(environment, options.node)
-    const isDryRun = options['dry-run']
-    const from = BigInt(options.from)
-    const store = await open.store(await open.keys())
-    const target = { kind: 'webhook_endpoint', id: endpoint.name }
-    if (!isDryRun) await audit({ action: 'backfill_webhooks', target, details: { from: String(from) } })
-    const head = (await store.head())?.commit ?? 0n
-    const keepMs = config.WEBHOOK_LOG_RETENTION
-    const work = {
-      endpoint,
-      projects: { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS },
-      from: from === 0n ? undefined : { commit: from, prepare: from },
-      notBefore: keepMs === 0 ? undefined : new Date(Date.now() - keepMs),
-      isDryRun,
-      now: () => new Date(),
-      signal,
-      onProgress: ({ events: done, missing, position }: BackfillResult) =>
-        progress.show({
-          ...{ step: 'Reading', done, unit: 'events', also: `${missing} missing deliveries` },
-          part: partOfLog(position?.commit ?? from, head, from),
-        }),
-    }
-    const { position, tooOld, ...done } = await backfill({ pool: open.pool(), store }, work)
-    const counts = { events: done.events, too_old: tooOld, missing: done.missing, present: done.present }
+    const { WEBHOOK_LOG_RETENTION: keepMs, PROJECT_ID: projectId, PROJECT_IDS: projectIds } = config
+    const pool = open.pool()
+    const jobs = createJobs({ pool, log: open.log })
+    open.defer(() => jobs.stop(signal))
+    const call = await api(
+      backfillRoutes({
+        ...{ databaseUrl: open.databaseUrl(), store: await open.store(await open.keys()), jobs, log: open.log },
+        ...{ endpoints: [endpoint], backfills: { projects: { projectId, projectIds }, keepMs }, now: () => new Date() },
+      }),
+    )
+    const body = { from: String(options.from), dry_run: options['dry-run'] }
+    const path = `/admin/webhook-endpoints/${endpoint.name}/backfill`
+    const title = () => 'Reading'
+    const {
+      status,
+      result,
+      error,
+      progress: reached,
+    } = await runJob(() => call<Job>('POST', path, { body }), {
+      ...{ jobs, signal, progress, title },
+    })
+    if (error !== null) throw new OpsError(error)
+    const isDone = status === 'succeeded'
+    const counts = isDone ? (result as BackfillReport) : { dry_run: body.dry_run, events: reached?.events ?? 0 }
     return {
-      json: { complete: !signal.aborted, dry_run: isDryRun, ...counts, position: position?.commit.toString() ?? null },
-      text: summaryText({ tooOld, ...done }, isDryRun),
-      problem: signal.aborted
-        ? 'Interrupted. Run the command again for the rest: nothing is created twice.'
-        : undefined,
+      json: { complete: isDone, ...counts },
+      text: isDone ? summaryText(result as BackfillReport) : '',
+      problem: isDone ? undefined : 'Interrupted. Run the command again for the rest: nothing is created twice.',
     }
   },
 })
@@ -89,13 +91,10 @@ function configuredEndpoint(nodes: readonly WebhookEndpoint[], name: string): We
   )
 }
 
-function summaryText(
-  { events, tooOld, missing, present }: Omit<BackfillResult, 'position'>,
-  isDryRun: boolean,
-): string {
+function summaryText({ events, too_old, missing, present, dry_run }: BackfillReport): string {
   const read = events === 1 ? '1 event' : `${events} events`
-  const age = tooOld === 0 ? '' : ` (${tooOld} older than WEBHOOK_LOG_RETENTION)`
+  const age = too_old === 0 ? '' : ` (${too_old} older than WEBHOOK_LOG_RETENTION)`
   const are = missing === 1 ? 'is' : 'are'
-  const made = isDryRun ? `${deliveriesText(missing)} ${are} missing` : `${deliveriesText(missing)} created`
+  const made = dry_run ? `${deliveriesText(missing)} ${are} missing` : `${deliveriesText(missing)} created`
   return `${read}${age}: ${made}, ${present} already there.`
 }

@@ -1,6 +1,6 @@
 // `webhooks redeliver`: sends deliveries again, by id or all failed ones of an endpoint.
 
-import type { IntendedAction } from '@paylog/commands/auditTrail'
+import type { IntendedAction } from '@paylog/runtime/http/guardRoutes'
 import { listSettings } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import {
   type FailedRange,
