@@ -189,7 +189,7 @@ export async function waitUntilBlocked(harness: Harness, words: string): Promise
     async () => {
       const { rows } = await harness.pool.query<{ query: string }>(
         `select query from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and application_name = 'paylog ops'`,
+         where datname = current_database() and wait_event_type = 'Lock' and application_name in ('paylog ops', 'operator-api job')`,
       )
       return rows.some(({ query }) => query.includes(words))
     },

@@ -138,9 +138,8 @@ export function createJobs({ pool, log }: { readonly pool: Pool; readonly log: L
     list: (limit) => listJobs(pool, limit),
     get: (id) => readJob(pool, id),
     async cancel(id) {
-      const job = await requestCancellation(pool, id)
       running.get(id)?.abort.abort(new JobStopped('canceled'))
-      return job
+      return await requestCancellation(pool, id)
     },
     inFlight: () => [...running.values()].map(({ job: { kind, subject } }) => `${kind} ${subject}`),
     async stop(givingUp) {
