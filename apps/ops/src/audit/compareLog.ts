@@ -1,8 +1,8 @@
 // Recomputes the tree from the log in one pass, and compares it with the stored leaves and with checkpoints.
 import type { Checkpoint } from '@paylog/audit-log/checkpoint'
 import { createFrontier, type Frontier } from '@paylog/audit-log/tree'
+import type { EventName } from '@paylog/event-store/export/difference'
 import { lookAhead } from '@paylog/event-store/export/lookAhead'
-import type { EventName } from '../streams/exportDifference.ts'
 import { type LeafDifference, type LogLeaf, leafDifference, type StoredLeaf, windowLeaves } from './leafDifference.ts'
 
 /** A checkpoint whose signature is right. */

@@ -1,5 +1,5 @@
 // What happened to the log where its first leaf differs from the stored tree.
-import type { EventName } from '../streams/exportDifference.ts'
+import type { EventName } from '@paylog/event-store/export/difference'
 
 /** An event of the log, without its content. */
 export type LogLeaf = { readonly hash: Buffer; readonly event: EventName }

@@ -1,7 +1,7 @@
 // The result of `audit verify`, as text and as JSON.
 import type { EarlierCheckpoint } from '@paylog/audit-log/treeStore'
+import type { EventName } from '@paylog/event-store/export/difference'
 import { visible } from '../payments/showText.ts'
-import type { EventName } from '../streams/exportDifference.ts'
 import type { InvalidCheckpoint } from './checkpoints.ts'
 import type { LogComparison, LogDifference, Proven } from './compareLog.ts'
 

@@ -3,12 +3,13 @@ import { isLeaf, leafHash } from '@paylog/audit-log/leaf'
 import type { VerifierKey } from '@paylog/audit-log/note'
 import { earlierCheckpoints, newestCheckpoint, readLeaves, readTree } from '@paylog/audit-log/treeStore'
 import type { RawClient } from '@paylog/event-store/connection/calls'
+import type { EventName } from '@paylog/event-store/export/difference'
+import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readEvents, readPages } from '@paylog/event-store/read/readPage'
 import { readLogEnd, readStreamPage } from '@paylog/event-store/read/reads'
 import { defineCommand } from '../defineCommand.ts'
 import { texts } from '../options.ts'
 import { logProgress } from '../progressLine.ts'
-import { type EventName, nameOf } from '../streams/exportDifference.ts'
 import type { Pool } from '../system.ts'
 import {
   type InvalidCheckpoint,
@@ -106,6 +107,10 @@ async function* leavesOf(log: RawClient, signal: AbortSignal): AsyncGenerator<Lo
     signal.throwIfAborted()
     if (isLeaf(event)) yield { hash: leafHash(event), event: nameOf(event) }
   }
+}
+
+export function nameOf({ id, stream, revision, position, type }: RawEvent): EventName {
+  return { id, stream, revision: revision.toString(), position: position.commit.toString(), type }
 }
 
 /** A stored tree with a gap is no witness any more from there on, and the checkpoints still are. */
