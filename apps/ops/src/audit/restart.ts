@@ -1,7 +1,16 @@
 // `audit restart`: builds the tree again from a log that has changed since it was signed, and keeps what was signed.
+import {
+  newestCheckpoint,
+  readCheckpoints,
+  readTree,
+  type StoredCheckpoint,
+  type StoredTree,
+} from '@paylog/audit-log/treeStore'
 import { endCheckpoints, restartTree } from '@paylog/audit-log/treeWriter'
 import type { IntendedAction } from '@paylog/commands/auditTrail'
-import { readLogEnd } from '@paylog/event-store/read/reads'
+import type { RawClient } from '@paylog/event-store/connection/calls'
+import type { EventName } from '@paylog/event-store/export/difference'
+import { isInLog, readLogEnd } from '@paylog/event-store/read/reads'
 import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import { OpsError, UsageError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
@@ -9,8 +18,8 @@ import { flag } from '../options.ts'
 import { logProgress } from '../progressLine.ts'
 import type { Pool } from '../system.ts'
 import { openSigned } from './checkpoints.ts'
+import { compareLog, type LeafDifference, leavesOf, storedLeaves } from './compareLog.ts'
 import { endRemembered } from './stateFile.ts'
-import { compareTree, type TreeState } from './treeState.ts'
 import { checkpointLines } from './verdict.ts'
 import { readVerifiers } from './verifier.ts'
 
@@ -38,7 +47,7 @@ export const auditRestart = defineCommand({
     const log = await open.rawLog(signal)
     const pool = open.pool({ max: 3 })
     const head = (await readLogEnd(log))?.position.commit ?? 0n
-    const onEvent = (position: bigint, events: number) =>
+    const onEvent = ({ position }: EventName, events: number) =>
       progress.show(logProgress('Verifying', { events, position, head }))
     const verifiers = readVerifiers(undefined, environment)
     const isSigned = (note: string) => verifiers.length === 0 || !('reason' in openSigned(note, '', verifiers))
@@ -55,6 +64,74 @@ export const auditRestart = defineCommand({
     return { json: stateJson(state, false), text: hasStateFile ? text : `${text}\n${withoutStateFile}` }
   },
 })
+
+type TreeState = {
+  /** Leaves of the log. */
+  readonly events: number
+  /**
+   * Why the stored tree is not that of the log, or why the projector signs nothing, as a sentence without its full stop;
+   * undefined when there is no reason.
+   */
+  readonly problem: string | undefined
+  /** The checkpoints that are not those of the log, by size. */
+  readonly wrong: readonly Pick<StoredCheckpoint, 'size' | 'made_at'>[]
+  /** How many are. */
+  readonly right: number
+  /** The largest size of a checkpoint that was compared. */
+  readonly compared: number
+  /** The largest checkpoint that is that of the log. */
+  readonly newestRight: string | null
+}
+
+/**
+ * Reads the whole log once.
+ * @param options `isSigned` says whether a key of ours signed a note
+ * @throws the errors of the log and of Postgres
+ */
+async function compareTree(options: {
+  readonly log: RawClient
+  readonly pool: Pool
+  readonly isSigned: (note: string) => boolean
+  readonly signal: AbortSignal
+  readonly onEvent: (event: EventName, events: number) => void
+}): Promise<TreeState> {
+  const { log, pool, isSigned, signal, onEvent } = options
+  // Before the log is read, so that the log has at least the events of the tree and of the checkpoints.
+  const tree = await readTree(pool)
+  const compared = (await newestCheckpoint(pool))?.size ?? 0
+  const found = { right: 0, newestRight: null as string | null, wrong: [] as StoredCheckpoint[] }
+  let incomplete: string | undefined
+  const { events, difference } = await compareLog({
+    log: leavesOf(log, signal),
+    stored: storedLeaves(pool, tree.size, (problem) => {
+      incomplete = `The stored tree is incomplete: ${problem}`
+    }),
+    checkpoints: readCheckpoints(pool, compared),
+    // Commands find an event's leaf by its position.
+    isSame: ({ hash, event }, stored) => hash.equals(stored.hash) && event.position === String(stored.position),
+    onEvent,
+    onCheckpoint(checkpoint, isRight) {
+      if (!isRight || !isSigned(checkpoint.note)) return void found.wrong.push(checkpoint)
+      found.right++
+      found.newestRight = checkpoint.note
+    },
+  })
+  const different = incomplete ?? (difference && differenceText(difference, tree.size - events))
+  const problem = different ?? (await positionProblem(log, tree)) ?? tree.stoppedBecause ?? undefined
+  const wrong = found.wrong.map(({ size, made_at }) => ({ size, made_at }))
+  return { events, problem, ...found, wrong, compared }
+}
+
+const differenceText = ({ kind, position }: LeafDifference, missing: number) =>
+  kind === 'truncated'
+    ? `The log ends before the stored tree: ${missing} of its events are missing`
+    : `At position ${position} the log does not have the event of the stored tree`
+
+/** The tree continues after the last event that it has read, leaf or not. */
+async function positionProblem(log: RawClient, { position }: StoredTree): Promise<string | undefined> {
+  if (position === undefined || (await isInLog(log, position))) return undefined
+  return `The log does not have the last event that the tree has read, at position ${position.commit}`
+}
 
 const withoutStateFile =
   'AUDIT_STATE_FILE is not set here. If the projector has one, stop it, move the file away, and start it again. A newer\n' +

@@ -140,7 +140,8 @@ export function differenceText(difference: Difference): string {
   }
 }
 
-function eventText(event: EventName | null): string {
+/** @param event null for a line that is none */
+export function eventText(event: EventName | null): string {
   if (event === null) return 'a line that is no event'
   const { stream, revision, type, id, position } = event
   return `${stream}@${revision} (${type}, id ${id}, position ${position})`
