@@ -9,7 +9,7 @@ import { reading, readText } from '../files.ts'
 import type { Pool } from '../system.ts'
 
 /** A checkpoint whose signature is right. */
-export type SignedCheckpoint = Pick<Checkpoint, 'size' | 'root'> & {
+export type SignedCheckpoint = Checkpoint & {
   /** Where it was found, such as the path of its file. */
   readonly source: string
 }
@@ -45,8 +45,7 @@ export function openSigned(
   verifiers: readonly VerifierKey[],
 ): SignedCheckpoint | InvalidCheckpoint {
   try {
-    const { size, root } = openCheckpoint(note, ...verifiers)
-    return { size, root, source }
+    return { ...openCheckpoint(note, ...verifiers), source }
   } catch (error) {
     if (!(error instanceof NoteError)) throw error
     return { source, reason: error.message }

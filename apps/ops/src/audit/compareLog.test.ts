@@ -1,6 +1,6 @@
+import type { Checkpoint } from '@paylog/audit-log/checkpoint'
 import { createFrontier, hashLeaf } from '@paylog/audit-log/tree'
 import t from 'tap'
-import type { SignedCheckpoint } from './checkpoints.ts'
 import { compareLog, type LogLeaf } from './compareLog.ts'
 
 /** An event at each hundredth position, with a leaf of its name. */
@@ -21,11 +21,8 @@ const rootOf = (log: readonly LogLeaf[]) => {
   for (const { hash } of log) frontier.append(hash)
   return frontier.root()
 }
-const signed = (log: readonly LogLeaf[], size: number): SignedCheckpoint => ({
-  size,
-  root: rootOf(log.slice(0, size)),
-  source: `checkpoint ${size}`,
-})
+type Signed = Pick<Checkpoint, 'size' | 'root'>
+const signed = (log: readonly LogLeaf[], size: number): Signed => ({ size, root: rootOf(log.slice(0, size)) })
 
 async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item, void> {
   yield* items
@@ -34,7 +31,7 @@ async function* each<Item>(items: readonly Item[]): AsyncGenerator<Item, void> {
 type Given = {
   readonly log: readonly LogLeaf[]
   readonly stored?: readonly LogLeaf[]
-  readonly checkpoints?: readonly SignedCheckpoint[]
+  readonly checkpoints?: readonly Signed[]
 }
 
 const original = logOf(40)
@@ -119,7 +116,7 @@ t.test('stored leaves that were changed beside a right log differ, and no checkp
 })
 
 t.test('checkpoints of one size that differ contradict the log, which leads to one of them', async (t) => {
-  const other = { size: 20, root: rootOf([]), source: 'another' }
+  const other = { size: 20, root: rootOf([]) }
   const { right, wrong } = await compare({ log: original, checkpoints: [...every.slice(0, 2), other] })
   t.same([right, wrong], [[ten, twenty], [20]])
 })

@@ -20,7 +20,7 @@ import type { Pool } from '../system.ts'
 import { openSigned } from './checkpoints.ts'
 import { compareLog, type LeafDifference, leavesOf, storedLeaves } from './compareLog.ts'
 import { endRemembered } from './stateFile.ts'
-import { checkpointLines } from './verdict.ts'
+import { checkpointLines, count } from './verdict.ts'
 import { readVerifiers } from './verifier.ts'
 
 export const auditRestart = defineCommand({
@@ -52,74 +52,71 @@ export const auditRestart = defineCommand({
     const verifiers = readVerifiers(undefined, environment)
     const isSigned = (note: string) => verifiers.length === 0 || !('reason' in openSigned(note, '', verifiers))
     const state = await compareTree({ log, pool, isSigned, signal, onEvent })
-    if (state.problem === undefined && state.wrong.length === 0)
+    const { events, problem, ended, kept, newestKept, compared } = state
+    if (problem === null && ended.length === 0)
       throw new OpsError('The tree is in order: tree and checkpoints are those of the log. Nothing was changed.')
-    if (isDryRun) return { json: stateJson(state, true), text: stateText(state, true) }
+    const json = { dry_run: isDryRun, events, problem, ended, kept }
+    const text = stateText(state, isDryRun)
+    if (isDryRun) return { json, text }
     signal.throwIfAborted()
     await audit(restartAction(state))
     // First: while Postgres disagrees, nothing is signed, and the command can be repeated.
-    const hasStateFile = endRemembered(environment, state.newestRight)
-    await restart(pool, state)
-    const text = stateText(state, false)
-    return { json: stateJson(state, false), text: hasStateFile ? text : `${text}\n${withoutStateFile}` }
+    const hasStateFile = endRemembered(environment, newestKept)
+    await inTransaction(pool, async (client) => {
+      await endCheckpoints(client, { sizes: ended.map(({ size }) => size), compared })
+      await restartTree(client)
+    })
+    return { json, text: hasStateFile ? text : `${text}\n${withoutStateFile}` }
   },
 })
 
 type TreeState = {
   /** Leaves of the log. */
   readonly events: number
-  /**
-   * Why the stored tree is not that of the log, or why the projector signs nothing, as a sentence without its full stop;
-   * undefined when there is no reason.
-   */
-  readonly problem: string | undefined
+  /** Why the stored tree is not that of the log, or why the projector signs nothing: a sentence without its full stop. */
+  readonly problem: string | null
   /** The checkpoints that are not those of the log, by size. */
-  readonly wrong: readonly Pick<StoredCheckpoint, 'size' | 'made_at'>[]
-  /** How many are. */
-  readonly right: number
+  readonly ended: readonly Pick<StoredCheckpoint, 'size' | 'made_at'>[]
+  /** How many are, and the note of the largest of them. */
+  readonly kept: number
+  readonly newestKept: string | null
   /** The largest size of a checkpoint that was compared. */
   readonly compared: number
-  /** The largest checkpoint that is that of the log. */
-  readonly newestRight: string | null
 }
 
-/**
- * Reads the whole log once.
- * @param options `isSigned` says whether a key of ours signed a note
- * @throws the errors of the log and of Postgres
- */
-async function compareTree(options: {
+type Comparison = Pick<Parameters<typeof compareLog>[0], 'onEvent'> & {
   readonly log: RawClient
   readonly pool: Pool
+  /** Whether a key of ours signed a note. */
   readonly isSigned: (note: string) => boolean
   readonly signal: AbortSignal
-  readonly onEvent: (event: EventName, events: number) => void
-}): Promise<TreeState> {
-  const { log, pool, isSigned, signal, onEvent } = options
+}
+
+/** Reads the whole log once. @throws the errors of the log and of Postgres */
+async function compareTree({ log, pool, isSigned, signal, onEvent }: Comparison): Promise<TreeState> {
   // Before the log is read, so that the log has at least the events of the tree and of the checkpoints.
   const tree = await readTree(pool)
   const compared = (await newestCheckpoint(pool))?.size ?? 0
-  const found = { right: 0, newestRight: null as string | null, wrong: [] as StoredCheckpoint[] }
-  let incomplete: string | undefined
+  const ended: TreeState['ended'][number][] = []
+  let [kept, newestKept]: [number, string | null] = [0, null]
+  let problem: string | undefined
   const { events, difference } = await compareLog({
     log: leavesOf(log, signal),
-    stored: storedLeaves(pool, tree.size, (problem) => {
-      incomplete = `The stored tree is incomplete: ${problem}`
+    stored: storedLeaves(pool, tree.size, (reason) => {
+      problem = `The stored tree is incomplete: ${reason}`
     }),
     checkpoints: readCheckpoints(pool, compared),
     // Commands find an event's leaf by its position.
     isSame: ({ hash, event }, stored) => hash.equals(stored.hash) && event.position === String(stored.position),
     onEvent,
-    onCheckpoint(checkpoint, isRight) {
-      if (!isRight || !isSigned(checkpoint.note)) return void found.wrong.push(checkpoint)
-      found.right++
-      found.newestRight = checkpoint.note
+    onCheckpoint({ size, made_at, note }, isRight) {
+      if (isRight && isSigned(note)) [kept, newestKept] = [kept + 1, note]
+      else ended.push({ size, made_at })
     },
   })
-  const different = incomplete ?? (difference && differenceText(difference, tree.size - events))
-  const problem = different ?? (await positionProblem(log, tree)) ?? tree.stoppedBecause ?? undefined
-  const wrong = found.wrong.map(({ size, made_at }) => ({ size, made_at }))
-  return { events, problem, ...found, wrong, compared }
+  problem ??= difference && differenceText(difference, tree.size - events)
+  problem ??= (await positionProblem(log, tree)) ?? tree.stoppedBecause ?? undefined
+  return { events, problem: problem ?? null, ended, kept, newestKept, compared }
 }
 
 const differenceText = ({ kind, position }: LeafDifference, missing: number) =>
@@ -137,31 +134,19 @@ const withoutStateFile =
   'AUDIT_STATE_FILE is not set here. If the projector has one, stop it, move the file away, and start it again. A newer\n' +
   'checkpoint at AUDIT_CHECKPOINT_URL (latest) has to be moved away too.'
 
-const restart = (pool: Pool, { wrong, compared }: TreeState) =>
-  inTransaction(pool, async (client) => {
-    await endCheckpoints(client, { sizes: wrong.map(({ size }) => size), compared })
-    await restartTree(client)
-  })
-
-function restartAction({ events, problem, wrong, right }: TreeState): IntendedAction {
-  const [first] = wrong
-  const sizes = { smallest_ended: first?.size ?? null, largest_ended: wrong.at(-1)?.size ?? null }
-  const details = { events, problem: problem ?? null, ended: wrong.length, ...sizes, kept: right }
+function restartAction({ events, problem, ended, kept }: TreeState): IntendedAction {
+  const sizes = { smallest_ended: ended[0]?.size ?? null, largest_ended: ended.at(-1)?.size ?? null }
+  const details = { events, problem, ended: ended.length, ...sizes, kept }
   return { action: 'restart_audit_tree', target: null, details }
 }
 
-const stateJson = ({ events, problem, wrong, right }: TreeState, isDryRun: boolean) => {
-  return { dry_run: isDryRun, events, problem: problem ?? null, ended: wrong, kept: right }
-}
-
-function stateText({ events, problem, wrong, right }: TreeState, isDryRun: boolean): string {
-  const ended = wrong.length === 1 ? '1 checkpoint' : `${wrong.length} checkpoints`
-  const setAside = isDryRun ? 'Would set aside' : 'Set aside'
+function stateText({ events, problem, ended, kept }: TreeState, isDryRun: boolean): string {
+  const setAside = `${isDryRun ? 'Would set aside' : 'Set aside'} ${count(ended.length, 'checkpoint')}`
   return [
-    ...(problem === undefined ? [] : [`${problem}.`]),
-    wrong.length === 0 ? 'No checkpoint contradicts the log.' : `${setAside} ${ended} that the log does not match:`,
-    ...checkpointLines(wrong),
-    right === 1 ? '1 checkpoint matches the log and stays.' : `${right} checkpoints match the log and stay.`,
+    ...(problem === null ? [] : [`${problem}.`]),
+    ended.length === 0 ? 'No checkpoint contradicts the log.' : `${setAside} that the log does not match:`,
+    ...checkpointLines(ended),
+    kept === 1 ? '1 checkpoint matches the log and stays.' : `${kept} checkpoints match the log and stay.`,
     isDryRun
       ? `Nothing was changed. The tree would be built again from the ${events} events of the log.`
       : `The projector builds the tree again from the ${events} events of the log, and signs.`,

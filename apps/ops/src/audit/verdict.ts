@@ -104,7 +104,7 @@ export function verdictText(verdict: LogVerdict): string {
     .join('\n')
 }
 
-const count = (events: number, one = 'event') => (events === 1 ? `1 ${one}` : `${events} ${one}s`)
+export const count = (events: number, one = 'event') => (events === 1 ? `1 ${one}` : `${events} ${one}s`)
 const placeText = (after: EventName | null) =>
   after === null ? 'at the start of the log' : `after ${eventText(after)}`
 const checkpointText = ({ size, source }: SignedCheckpoint) => `the checkpoint over ${count(size)} (${source})`

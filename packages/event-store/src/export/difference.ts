@@ -1,5 +1,5 @@
 // The first difference between an export, its manifest and the log, and what it is called. Runs in browsers too.
-import { isSame } from './bytes.ts'
+import { isSame } from './lines.ts'
 import type { Manifest } from './manifest.ts'
 
 export type ExportedLine = {
