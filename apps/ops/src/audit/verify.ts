@@ -3,7 +3,7 @@ import type { VerifierKey } from '@paylog/audit-log/note'
 import { earlierCheckpoints, newestCheckpoint, readTree } from '@paylog/audit-log/treeStore'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import type { EventName } from '@paylog/event-store/export/difference'
-import { readPages } from '@paylog/event-store/read/readPage'
+import { createPageReader } from '@paylog/event-store/read/readPage'
 import { readLogEnd, readStreamPage } from '@paylog/event-store/read/reads'
 import { defineCommand } from '../defineCommand.ts'
 import { texts } from '../options.ts'
@@ -125,23 +125,16 @@ const [maxEvents, maxStreams] = [1_000, 200]
  * @returns undefined when none of the next streams has a gap: the event was the last one of its stream, or its only one
  */
 async function findMissing(log: RawClient, after: EventName | null): Promise<MissingEvent | undefined> {
-  const commit = after === null ? undefined : BigInt(after.position)
-  const start = commit === undefined ? undefined : { commit, prepare: commit }
-  const seen = new Set<string>()
-  for await (const { events } of readPages(log, { after: start, maxEvents })) {
-    for (const { stream, revision } of events) {
-      if (seen.has(stream) || seen.size >= maxStreams) continue
-      seen.add(stream)
-      if (revision === 0n || (await hasRevision(log, stream, revision - 1n))) continue
-      return { stream, revision: String(revision - 1n) }
-    }
-    return undefined
+  const commit = BigInt(after?.position ?? 0)
+  const read = createPageReader(log, undefined)
+  const { events } = await read(after === null ? undefined : { commit, prepare: commit }, maxEvents)
+  const next = new Map(events.toReversed().map(({ stream, revision }) => [stream, revision]))
+  const streams = [...new Set(events.map(({ stream }) => stream))].slice(0, maxStreams)
+  for (const stream of streams) {
+    const revision = (next.get(stream) ?? 0n) - 1n
+    const [found] = revision < 0n ? [] : (await readStreamPage(log, stream, revision, 1)).events
+    // The stream may hide its events from readers.
+    if (found !== undefined && found.revision !== revision) return { stream, revision: String(revision) }
   }
   return undefined
-}
-
-async function hasRevision(log: RawClient, stream: string, revision: bigint): Promise<boolean> {
-  const [next] = (await readStreamPage(log, stream, revision, 1)).events
-  // The stream may hide its events from readers.
-  return next === undefined || next.revision === revision
 }
