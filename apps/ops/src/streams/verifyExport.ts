@@ -100,13 +100,14 @@ function verdictText(path: string, manifest: Manifest, { difference, proof, ...c
     logEnd === undefined
       ? `${path} matches its manifest: ${events}${range}; the log was not read.`
       : `${path} matches its manifest and the log: ${events}${range}; ${covered}.`
+  const isSame = found === undefined && logEnd !== undefined
   // Without `until`, the end of the export is only in the manifest, and only its reader can judge it.
   const hasGrown = filters.until === null && typeof logEnd === 'string' && BigInt(logEnd) > BigInt(head ?? -1)
   return [
     ...(found === undefined ? [] : [`${differenceText(found)}.`]),
     ...(difference === undefined ? [same, `It contains ${filtersText(filters)}.`] : []),
     proofText(proof),
-    ...(difference === undefined ? [] : [causeText({ ...compared, difference: found })]),
+    ...(difference === undefined ? [] : [isSame ? signedOther : causeText({ ...compared, difference: found })]),
     ...(hasGrown
       ? [
           `The log has grown since, up to position ${logEnd}: events after ${head === null ? 'its start' : `position ${head}`} were not compared.`,
@@ -116,6 +117,8 @@ function verdictText(path: string, manifest: Manifest, { difference, proof, ...c
     .map(visible)
     .join('\n')
 }
+
+const signedOther = 'The file matches its manifest and the log: all of them were changed, or the checkpoint was.'
 
 /** What the checkpoint proves. */
 function proofText({ checkpoint, events, limit, problem }: ExportProof): string {
