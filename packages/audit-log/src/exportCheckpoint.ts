@@ -1,8 +1,7 @@
 // The checkpoint that a new export names.
 import type { ManifestCheckpoint } from '@paylog/event-store/export/manifest'
 import type { Pool } from 'pg'
-import { parseCheckpoint } from './checkpoint.ts'
-import { noteText } from './note.ts'
+import { unverifiedCheckpoint } from './checkpoint.ts'
 import { consistencyProof } from './proofs.ts'
 import { coveringCheckpoint, leafIndexes, newestCheckpoint, readTree, storedHashes } from './treeStore.ts'
 
@@ -36,7 +35,7 @@ export async function findCheckpoint(
 
 /** What the checkpoint covers, or why there is none. */
 export function coverageText({ note }: ManifestCheckpoint, count: number): string {
-  const { origin, size } = parseCheckpoint(noteText(note))
+  const { origin, size } = unverifiedCheckpoint(note)
   if (size >= count) return `The checkpoint of ${origin} over the first ${size} events of the log covers it.`
   return `The checkpoint of ${origin} covers its first ${size} events. The last ${count - size} are not covered by a checkpoint yet.`
 }

@@ -18,7 +18,7 @@ t.test('the keys and the note of Go are reproduced byte for byte, and the note o
   t.equal(key.verifierKey, goVerifierKey)
   t.equal(signNote(goText, key), goNote)
   t.equal(noteText(goNote), goText)
-  t.equal(openNote(goNote, peter), goText)
+  t.equal(openNote(goNote, peter).text, goText)
   t.end()
 })
 
@@ -26,7 +26,7 @@ t.test('the note of the specification of signed notes opens with its key', (t) =
   const verifier = parseVerifierKey('example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k')
   const note =
     'This is an example message.\n\n— example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=\n'
-  t.equal(openNote(note, verifier), 'This is an example message.\n')
+  t.equal(openNote(note, verifier).text, 'This is an example message.\n')
   t.end()
 })
 
@@ -35,11 +35,11 @@ t.test('a new pair of keys signs and verifies, and another one does not', (t) =>
   t.match(signingKey, /^PRIVATE\+KEY\+example\.com\/payments\+[0-9a-f]{8}\+/)
   const note = signNote('text\n', parseSigningKey(signingKey))
   const verifier = parseVerifierKey(verifierKey)
-  t.equal(openNote(note, verifier), 'text\n')
+  t.equal(openNote(note, verifier).text, 'text\n')
   const other = parseVerifierKey(newSigningKey('example.com/payments').verifierKey)
   t.throws(() => openNote(note, other), { message: 'The note has no signature of a known key' })
   const signedTwice = `${note}${goNote.split('\n\n')[1]}`
-  t.equal(openNote(signedTwice, verifier), 'text\n', 'signatures of unknown keys are ignored')
+  t.equal(openNote(signedTwice, verifier).text, 'text\n', 'signatures of unknown keys are ignored')
   t.throws(() => openNote(signedTwice, peter), { message: 'The signature of PeterNeumann is wrong' })
   t.end()
 })

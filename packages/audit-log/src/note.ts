@@ -83,16 +83,12 @@ export function signNote(text: string, ...keys: readonly SigningKey[]): string {
 }
 
 /**
- * The text of a note that one of the keys signed. Signatures of other keys are ignored.
+ * The text of a note, and the names of the keys that signed it. Signatures of other keys are ignored.
  * @throws NoteError when it is no note, none of the keys signed it, or the signature of one of them is wrong
  */
-export const openNote = (note: string, ...verifiers: readonly VerifierKey[]): string =>
-  openSignedNote(note, verifiers).text
-
-/** Like `openNote`. @returns also the names of the keys that signed it */
-export function openSignedNote(
+export function openNote(
   note: string,
-  verifiers: readonly VerifierKey[],
+  ...verifiers: readonly VerifierKey[]
 ): { readonly text: string; readonly signers: readonly string[] } {
   const { text, signatures } = splitNote(note)
   const signers = verifiers.flatMap((verifier) => {

@@ -10,7 +10,7 @@ import type { Pool } from 'pg'
 import type { Signing } from './config.ts'
 import { type Deliver, keepDelivering, type Place, recordInLog } from './delivery.ts'
 import { createMemory, InconsistentTreeError, publishedSource, searchLog, storedSource } from './remembered.ts'
-import { createSigner, signInTime } from './signer.ts'
+import { createSigner, signInTime } from './signing.ts'
 import { IncompleteTreeError } from './tiles.ts'
 import { createTreeWriter, recordTreeStopped, type TreeWriter } from './treeWriter.ts'
 

@@ -5,9 +5,9 @@ import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { categoryOf } from '@paylog/event-store/streamName'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Pool } from 'pg'
-import { type Checkpoint, openCheckpoint, parseCheckpoint } from './checkpoint.ts'
+import { type Checkpoint, openCheckpoint, unverifiedCheckpoint } from './checkpoint.ts'
 import type { Signing, SigningKeys } from './config.ts'
-import { noteText, parseVerifierKey, type SigningKey, unlessWrong } from './note.ts'
+import { parseVerifierKey, type SigningKey, unlessWrong } from './note.ts'
 import { consistencyProof, ProofError, verifyConsistency } from './proofs.ts'
 import { type AuditState, endedNow, readStateFile, writeStateFile } from './stateFile.ts'
 import { IncompleteTreeError } from './tiles.ts'
@@ -110,7 +110,7 @@ function opened(
 ): RememberedCheckpoint | undefined {
   if (note === undefined) return undefined
   const known = unlessWrong(() => openCheckpoint(note, ...verifiers))
-  const checkpoint = known ?? unlessWrong(() => parseCheckpoint(noteText(note)))
+  const checkpoint = known ?? unlessWrong(() => unverifiedCheckpoint(note))
   return checkpoint && { ...checkpoint, note, source, isOutside, isKnown: known !== undefined }
 }
 

@@ -4,9 +4,9 @@ import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import { testPool } from '@paylog/testing/testPool'
 import t from 'tap'
-import { parseCheckpoint } from './checkpoint.ts'
+import { openCheckpoint } from './checkpoint.ts'
 import { leafData, leafHash } from './leaf.ts'
-import { newSigningKey, openNote, parseSigningKey, parseVerifierKey, type SigningKey } from './note.ts'
+import { newSigningKey, parseSigningKey, parseVerifierKey, type SigningKey } from './note.ts'
 import { consistencyProof, inclusionProof, verifyConsistency, verifyInclusion } from './proofs.ts'
 import { createMemory, InconsistentTreeError, storedSource } from './remembered.ts'
 import { signCheckpoint } from './signing.ts'
@@ -157,7 +157,7 @@ t.test('only new events other than checkpoints are signed, and each checkpoint e
   t.same(await sign(key), { outcome: 'signed', size: 1_300, leaves: 998 })
   const checkpoints = await Array.fromAsync(readCheckpoints(pool))
   t.same(
-    checkpoints.map(({ note }) => parseCheckpoint(openNote(note, verifier))),
+    checkpoints.map(({ note }) => openCheckpoint(note, verifier)),
     [300, 1_300].map((size) => ({ origin: 'example.com/payments', size, root: rootOf(events.slice(0, size)) })),
   )
   for (const [size, covering] of [

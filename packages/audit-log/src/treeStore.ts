@@ -166,13 +166,14 @@ async function checkpoints(
 export const newestCheckpoint = async (db: Queryable): Promise<StoredCheckpoint | undefined> =>
   (await checkpoints(db, 'newest checkpoint', 'order by size desc limit 1'))[0]
 
-/** All checkpoints, the smallest first. */
-export async function* readCheckpoints(db: Queryable): AsyncGenerator<StoredCheckpoint, void> {
+/** The checkpoints up to a size, the smallest first. */
+export async function* readCheckpoints(
+  db: Queryable,
+  upTo = Number.MAX_SAFE_INTEGER,
+): AsyncGenerator<StoredCheckpoint, void> {
   for (let above = -1; ; ) {
-    const page = await checkpoints(db, 'read checkpoints', 'where size > $1 order by size limit $2', [
-      above,
-      checkpointsPerQuery,
-    ])
+    const rest = 'where size > $1 and size <= $2 order by size limit $3'
+    const page = await checkpoints(db, 'read checkpoints', rest, [above, upTo, checkpointsPerQuery])
     const last = page.at(-1)
     if (last === undefined) return
     yield* page

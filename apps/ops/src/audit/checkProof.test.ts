@@ -11,7 +11,7 @@ import { treeRoot } from '@paylog/audit-log/tree'
 import t from 'tap'
 import { runOps } from '../testing/runOps.ts'
 import { checkProof } from './checkProof.ts'
-import { leafFieldsOf, type ProofFile, parseProofFile, proofFileOf, provenEvent } from './proofFile.ts'
+import { format, leafFieldsOf, type ProofFile, parseProofFile, provenEvent } from './proofFile.ts'
 
 const payment = randomUUID()
 const origin = 'paylog.example/log'
@@ -42,7 +42,7 @@ async function proofFile(size = log.length): Promise<ProofFile> {
       return provenEvent(recorded, index, await inclusionProof(index, size, tree.read))
     }),
   )
-  return proofFileOf({ payment, checkpoint, events })
+  return { format, payment, checkpoint, events }
 }
 
 const file = await proofFile()

@@ -1,13 +1,18 @@
 // Checkpoints: those in Postgres, and those that were kept outside of the system, in files.
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { openCheckpoint } from '@paylog/audit-log/checkpoint'
+import { type Checkpoint, openCheckpoint } from '@paylog/audit-log/checkpoint'
 import { NoteError, type VerifierKey } from '@paylog/audit-log/note'
 import { readCheckpoints } from '@paylog/audit-log/treeStore'
 import { OpsError } from '../command.ts'
 import { reading, readText } from '../files.ts'
 import type { Pool } from '../system.ts'
-import type { SignedCheckpoint } from './compareLog.ts'
+
+/** A checkpoint whose signature is right. */
+export type SignedCheckpoint = Checkpoint & {
+  /** Where it was found, such as the path of its file. */
+  readonly source: string
+}
 
 /** A checkpoint that proves nothing, and why. */
 export type InvalidCheckpoint = { readonly source: string; readonly reason: string }
@@ -40,8 +45,7 @@ export function openSigned(
   verifiers: readonly VerifierKey[],
 ): SignedCheckpoint | InvalidCheckpoint {
   try {
-    const { size, root } = openCheckpoint(note, ...verifiers)
-    return { size, root, source }
+    return { ...openCheckpoint(note, ...verifiers), source }
   } catch (error) {
     if (!(error instanceof NoteError)) throw error
     return { source, reason: error.message }
@@ -76,15 +80,10 @@ function noteIn(text: string): string {
  */
 export async function* storedCheckpoints(
   pool: Pool,
-  options: {
-    readonly verifiers: readonly VerifierKey[]
-    readonly upTo: number
-    readonly onInvalid: (found: InvalidCheckpoint) => void
-  },
+  verifiers: readonly VerifierKey[],
+  { upTo, onInvalid }: { readonly upTo: number; readonly onInvalid: (found: InvalidCheckpoint) => void },
 ): AsyncGenerator<SignedCheckpoint, void> {
-  const { verifiers, upTo, onInvalid } = options
-  for await (const { size, root, note } of readCheckpoints(pool)) {
-    if (size > upTo) return
+  for await (const { size, root, note } of readCheckpoints(pool, upTo)) {
     const source = `the stored checkpoint ${size}`
     const opened = openSigned(note, source, verifiers)
     if ('reason' in opened) onInvalid(opened)

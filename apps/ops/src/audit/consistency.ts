@@ -9,7 +9,7 @@ import { defineCommand } from '../defineCommand.ts'
 import { readText } from '../files.ts'
 import type { Pool } from '../system.ts'
 import { openSigned } from './checkpoints.ts'
-import { type ConsistencyFile, consistencyFileOf, encodedHashes } from './proofFile.ts'
+import { encodedHashes, format } from './proofFile.ts'
 import { requireVerifiers, verifierOption } from './verifier.ts'
 
 const exitDifferent = 3
@@ -39,7 +39,7 @@ export const auditConsistency = defineCommand({
   },
 })
 
-async function prove(pool: Pool, older: TreeState, newer: TreeState): Promise<ConsistencyFile> {
+async function prove(pool: Pool, older: TreeState, newer: TreeState) {
   const { size: stored } = await readTree(pool)
   if (newer.size > stored) throw new OpsError(`The stored tree has ${stored} events, and ${newer.name} ${newer.size}.`)
   const proof = await consistencyProof(older.size, newer.size, storedHashes(pool))
@@ -52,9 +52,10 @@ async function prove(pool: Pool, older: TreeState, newer: TreeState): Promise<Co
       exitCode: exitDifferent,
     })
   }
-  return consistencyFileOf({ older: stateOf(older), newer: stateOf(newer), proof: encodedHashes(proof) })
+  return { format, older: stateOf(older), newer: stateOf(newer), proof: encodedHashes(proof) }
 }
 
+/** `checkpoint` is null when none of this size is signed. */
 const stateOf = ({ size, root, note }: TreeState) => ({ size, root: root.toString('base64'), checkpoint: note })
 
 async function readState(pool: Pool, given: string, verifiers: () => readonly VerifierKey[]): Promise<TreeState> {
@@ -74,8 +75,8 @@ function opened(note: string, name: string, verifiers: () => readonly VerifierKe
   return { ...checkpoint, note, name }
 }
 
-function consistencyText({ older, newer, proof }: ConsistencyFile): string {
-  const signed = ({ checkpoint }: ConsistencyFile['older']) => (checkpoint === null ? ', not signed' : ', signed')
+function consistencyText({ older, newer, proof }: Awaited<ReturnType<typeof prove>>): string {
+  const signed = ({ checkpoint }: ReturnType<typeof stateOf>) => (checkpoint === null ? ', not signed' : ', signed')
   return [
     `The first ${older.size} of the ${newer.size} events are those of the older tree.`,
     `  older  ${older.size}  ${older.root}${signed(older)}`,

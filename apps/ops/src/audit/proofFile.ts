@@ -7,7 +7,7 @@ import { Value } from 'typebox/value'
 import { visible } from '../payments/showText.ts'
 
 /** Raised whenever the layout changes. */
-const format = 1
+export const format = 1
 
 const Hashes = Type.Array(Type.String())
 
@@ -40,19 +40,6 @@ const ProofFile = closed({
   events: Type.Array(ProvenEvent),
 })
 export type ProofFile = Static<typeof ProofFile>
-
-/** A size of the tree. `checkpoint` is null when none of this size is signed. */
-type TreeState = { readonly size: number; readonly root: string; readonly checkpoint: string | null }
-
-export type ConsistencyFile = {
-  readonly format: typeof format
-  readonly older: TreeState
-  readonly newer: TreeState
-  readonly proof: readonly string[]
-}
-
-export const proofFileOf = (content: Omit<ProofFile, 'format'>): ProofFile => ({ format, ...content })
-export const consistencyFileOf = (content: Omit<ConsistencyFile, 'format'>): ConsistencyFile => ({ format, ...content })
 
 /**
  * @returns the reason, in words that follow the name of the file, when it is none; `isForged` when it is one with members that

@@ -1,8 +1,7 @@
 // `audit prove payment`: writes a file that proves the events of a payment to everyone who has the verifier key.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseCheckpoint } from '@paylog/audit-log/checkpoint'
+import { unverifiedCheckpoint } from '@paylog/audit-log/checkpoint'
 import { leafHash } from '@paylog/audit-log/leaf'
-import { noteText } from '@paylog/audit-log/note'
 import { inclusionProof, ProofError, verifyInclusion } from '@paylog/audit-log/proofs'
 import { coveringCheckpoint, leafIndexes, newestCheckpoint, storedHashes } from '@paylog/audit-log/treeStore'
 import { parseDurationMs } from '@paylog/domain/duration'
@@ -17,7 +16,7 @@ import { writeNewFile } from '../files.ts'
 import { flag, text, value } from '../options.ts'
 import { readPaymentId } from '../payments/paymentOptions.ts'
 import type { Pool } from '../system.ts'
-import { type ProofFile, type ProvenEvent, proofFileOf, provenEvent } from './proofFile.ts'
+import { format, type ProofFile, type ProvenEvent, provenEvent } from './proofFile.ts'
 
 /** A checkpoint is made every minute. */
 const defaultWait = '90s'
@@ -76,7 +75,7 @@ async function provePayment({ log, pool, signal, audit }: Sources, id: string, w
   if (events.length === 0) throw new OpsError(`There is no payment ${id}.`)
   await audit({ action: 'show_payment', target: { kind: 'payment', id }, details: { proof: true } })
   const { indexes, note } = await covered(pool, events, waitMs, signal)
-  const { size, root } = parseCheckpoint(noteText(note))
+  const { size, root } = unverifiedCheckpoint(note)
   const read = storedHashes(pool)
   const proven: ProvenEvent[] = []
   for (const [place, event] of events.entries()) {
@@ -85,7 +84,7 @@ async function provePayment({ log, pool, signal, audit }: Sources, id: string, w
     requireIncluded(event, { index, size, root, proof })
     proven.push(provenEvent(event, index, proof))
   }
-  return proofFileOf({ payment: id, checkpoint: note, events: proven })
+  return { format, payment: id, checkpoint: note, events: proven }
 }
 
 /**
@@ -134,7 +133,7 @@ function requireIncluded(event: RawEvent, claim: Omit<Parameters<typeof verifyIn
 }
 
 function writtenText(path: string, { events, checkpoint }: ProofFile): string {
-  const { origin, size } = parseCheckpoint(noteText(checkpoint))
+  const { origin, size } = unverifiedCheckpoint(checkpoint)
   const count = events.length === 1 ? '1 event' : `${events.length} events`
   return [
     `${path}: ${count}, proven by the checkpoint of ${origin} over the first ${size} events of the log.`,

@@ -1,6 +1,15 @@
 // `audit restart`: builds the tree again from a log that has changed since it was signed, and keeps what was signed.
+import {
+  newestCheckpoint,
+  readCheckpoints,
+  readTree,
+  type StoredCheckpoint,
+  type StoredTree,
+} from '@paylog/audit-log/treeStore'
 import { endCheckpoints, restartTree } from '@paylog/audit-log/treeWriter'
-import { readLogEnd } from '@paylog/event-store/read/reads'
+import type { RawClient } from '@paylog/event-store/connection/calls'
+import type { EventName } from '@paylog/event-store/export/difference'
+import { isInLog, readLogEnd } from '@paylog/event-store/read/reads'
 import type { IntendedAction } from '@paylog/runtime/http/guardRoutes'
 import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import { OpsError, UsageError } from '../command.ts'
@@ -9,9 +18,9 @@ import { flag } from '../options.ts'
 import { logProgress } from '../progressLine.ts'
 import type { Pool } from '../system.ts'
 import { openSigned } from './checkpoints.ts'
+import { compareLog, type LeafDifference, leavesOf, storedLeaves } from './compareLog.ts'
 import { endRemembered } from './stateFile.ts'
-import { compareTree, type TreeState } from './treeState.ts'
-import { checkpointLines } from './verdict.ts'
+import { checkpointLines, count } from './verdict.ts'
 import { readVerifiers } from './verifier.ts'
 
 export const auditRestart = defineCommand({
@@ -38,53 +47,106 @@ export const auditRestart = defineCommand({
     const log = await open.rawLog(signal)
     const pool = open.pool({ max: 3 })
     const head = (await readLogEnd(log))?.position.commit ?? 0n
-    const onEvent = (position: bigint, events: number) =>
+    const onEvent = ({ position }: EventName, events: number) =>
       progress.show(logProgress('Verifying', { events, position, head }))
     const verifiers = readVerifiers(undefined, environment)
     const isSigned = (note: string) => verifiers.length === 0 || !('reason' in openSigned(note, '', verifiers))
     const state = await compareTree({ log, pool, isSigned, signal, onEvent })
-    if (state.problem === undefined && state.wrong.length === 0)
+    const { events, problem, ended, kept, newestKept, compared } = state
+    if (problem === null && ended.length === 0)
       throw new OpsError('The tree is in order: tree and checkpoints are those of the log. Nothing was changed.')
-    if (isDryRun) return { json: stateJson(state, true), text: stateText(state, true) }
+    const json = { dry_run: isDryRun, events, problem, ended, kept }
+    const text = stateText(state, isDryRun)
+    if (isDryRun) return { json, text }
     signal.throwIfAborted()
     await audit(restartAction(state))
     // First: while Postgres disagrees, nothing is signed, and the command can be repeated.
-    const hasStateFile = endRemembered(environment, state.newestRight)
-    await restart(pool, state)
-    const text = stateText(state, false)
-    return { json: stateJson(state, false), text: hasStateFile ? text : `${text}\n${withoutStateFile}` }
+    const hasStateFile = endRemembered(environment, newestKept)
+    await inTransaction(pool, async (client) => {
+      await endCheckpoints(client, { sizes: ended.map(({ size }) => size), compared })
+      await restartTree(client)
+    })
+    return { json, text: hasStateFile ? text : `${text}\n${withoutStateFile}` }
   },
 })
+
+type TreeState = {
+  /** Leaves of the log. */
+  readonly events: number
+  /** Why the stored tree is not that of the log, or why the projector signs nothing: a sentence without its full stop. */
+  readonly problem: string | null
+  /** The checkpoints that are not those of the log, by size. */
+  readonly ended: readonly Pick<StoredCheckpoint, 'size' | 'made_at'>[]
+  /** How many are, and the note of the largest of them. */
+  readonly kept: number
+  readonly newestKept: string | null
+  /** The largest size of a checkpoint that was compared. */
+  readonly compared: number
+}
+
+type Comparison = Pick<Parameters<typeof compareLog>[0], 'onEvent'> & {
+  readonly log: RawClient
+  readonly pool: Pool
+  /** Whether a key of ours signed a note. */
+  readonly isSigned: (note: string) => boolean
+  readonly signal: AbortSignal
+}
+
+/** Reads the whole log once. @throws the errors of the log and of Postgres */
+async function compareTree({ log, pool, isSigned, signal, onEvent }: Comparison): Promise<TreeState> {
+  // Before the log is read, so that the log has at least the events of the tree and of the checkpoints.
+  const tree = await readTree(pool)
+  const compared = (await newestCheckpoint(pool))?.size ?? 0
+  const ended: TreeState['ended'][number][] = []
+  let [kept, newestKept]: [number, string | null] = [0, null]
+  let problem: string | undefined
+  const { events, difference } = await compareLog({
+    log: leavesOf(log, signal),
+    stored: storedLeaves(pool, tree.size, (reason) => {
+      problem = `The stored tree is incomplete: ${reason}`
+    }),
+    checkpoints: readCheckpoints(pool, compared),
+    // Commands find an event's leaf by its position.
+    isSame: ({ hash, event }, stored) => hash.equals(stored.hash) && event.position === String(stored.position),
+    onEvent,
+    onCheckpoint({ size, made_at, note }, isRight) {
+      if (isRight && isSigned(note)) [kept, newestKept] = [kept + 1, note]
+      else ended.push({ size, made_at })
+    },
+  })
+  problem ??= difference && differenceText(difference, tree.size - events)
+  problem ??= (await positionProblem(log, tree)) ?? tree.stoppedBecause ?? undefined
+  return { events, problem: problem ?? null, ended, kept, newestKept, compared }
+}
+
+const differenceText = ({ kind, position }: LeafDifference, missing: number) =>
+  kind === 'truncated'
+    ? `The log ends before the stored tree: ${missing} of its events are missing`
+    : `At position ${position} the log does not have the event of the stored tree`
+
+/** The tree continues after the last event that it has read, leaf or not. */
+async function positionProblem(log: RawClient, { position }: StoredTree): Promise<string | undefined> {
+  if (position === undefined || (await isInLog(log, position))) return undefined
+  return `The log does not have the last event that the tree has read, at position ${position.commit}`
+}
 
 const withoutStateFile =
   'AUDIT_STATE_FILE is not set here. If the projector has one, stop it, move the file away, and start it again. A newer\n' +
   'checkpoint at AUDIT_CHECKPOINT_URL (latest) has to be moved away too.'
 
-const restart = (pool: Pool, { wrong, compared }: TreeState) =>
-  inTransaction(pool, async (client) => {
-    await endCheckpoints(client, { sizes: wrong.map(({ size }) => size), compared })
-    await restartTree(client)
-  })
-
-function restartAction({ events, problem, wrong, right }: TreeState): IntendedAction {
-  const [first] = wrong
-  const sizes = { smallest_ended: first?.size ?? null, largest_ended: wrong.at(-1)?.size ?? null }
-  const details = { events, problem: problem ?? null, ended: wrong.length, ...sizes, kept: right }
+function restartAction({ events, problem, ended, kept }: TreeState): IntendedAction {
+  const sizes = { smallest_ended: ended[0]?.size ?? null, largest_ended: ended.at(-1)?.size ?? null }
+  const details = { events, problem, ended: ended.length, ...sizes, kept }
   return { action: 'restart_audit_tree', target: null, details }
 }
 
-const stateJson = ({ events, problem, wrong, right }: TreeState, isDryRun: boolean) => {
-  return { dry_run: isDryRun, events, problem: problem ?? null, ended: wrong, kept: right }
-}
-
-function stateText({ events, problem, wrong, right }: TreeState, isDryRun: boolean): string {
-  const ended = wrong.length === 1 ? '1 checkpoint' : `${wrong.length} checkpoints`
-  const setAside = isDryRun ? 'Would set aside' : 'Set aside'
+function stateText({ events, problem, ended, kept }: TreeState, isDryRun: boolean): string {
+  const setAside = `${isDryRun ? 'Would set aside' : 'Set aside'} ${count(ended.length, 'checkpoint')}`
   return [
-    ...(problem === undefined ? [] : [`${problem}.`]),
-    wrong.length === 0 ? 'No checkpoint contradicts the log.' : `${setAside} ${ended} that the log does not match:`,
-    ...checkpointLines(wrong),
-    right === 1 ? '1 checkpoint matches the log and stays.' : `${right} checkpoints match the log and stay.`,
+    ...(problem === null ? [] : [`${problem}.`]),
+    ended.length === 0 ? 'No checkpoint contradicts the log.' : `${setAside} that the log does not match:`,
+    ...checkpointLines(ended),
+    kept === 1 ? '1 checkpoint matches the log and stays.' : `${kept} checkpoints match the log and stay.`,
     isDryRun
       ? `Nothing was changed. The tree would be built again from the ${events} events of the log.`
       : `The projector builds the tree again from the ${events} events of the log, and signs.`,

@@ -1,22 +1,32 @@
 // The result of `audit verify`, as text and as JSON.
 import type { EarlierCheckpoint } from '@paylog/audit-log/treeStore'
+import { type EventName, eventText } from '@paylog/event-store/export/difference'
 import { visible } from '../payments/showText.ts'
-import type { EventName } from '../streams/exportDifference.ts'
-import type { InvalidCheckpoint } from './checkpoints.ts'
-import type { LogComparison, LogDifference, Proven } from './compareLog.ts'
+import type { InvalidCheckpoint, SignedCheckpoint } from './checkpoints.ts'
+import type { Compared, LeafDifference } from './compareLog.ts'
 
 export type MissingEvent = { readonly stream: string; readonly revision: string }
 
-export type LogVerdict = LogComparison & {
+/** The first leaves of the log are those that this checkpoint signed. `event` is the last of them. */
+type Proven = { readonly event: EventName | null; readonly by: SignedCheckpoint }
+
+export type LogVerdict = Pick<Compared, 'events' | 'last'> & {
   /** Leaves of the stored tree. */
   readonly treeSize: number
   /** Why the stored tree cannot be read. */
   readonly treeProblem: string | undefined
-  /** The first missing event, if it could be found out. */
+  /** The first leaf that is not the one of the stored tree. */
+  readonly leaf: LeafDifference | undefined
+  /** The missing event, if it could be found out. */
   readonly missing: MissingEvent | undefined
-  /** Stored or given checkpoints that are not signed as they should be. The first ones of `invalidCount`. */
+  /** Checkpoints that the log leads to. */
+  readonly checkpoints: number
+  /** By the largest of them. */
+  readonly proven: Proven | undefined
+  /** The first checkpoint that the log does not lead to, and the last one before it that it does. */
+  readonly wrong: { readonly by: SignedCheckpoint; readonly lastRight: Proven | undefined } | undefined
+  /** Stored or given checkpoints that are not signed as they should be. */
   readonly invalid: readonly InvalidCheckpoint[]
-  readonly invalidCount: number
   /** Of trees that `audit restart` has ended. They are not compared. */
   readonly earlier: readonly EarlierCheckpoint[]
 }
@@ -25,97 +35,106 @@ export type LogVerdict = LogComparison & {
 const maxListed = 20
 
 /** A log that no checkpoint is compared with is not proven. */
-export const isValid = ({ proven, difference, treeDamage, treeProblem, invalidCount }: LogVerdict) =>
-  proven !== undefined &&
-  difference === undefined &&
-  treeDamage === undefined &&
-  treeProblem === undefined &&
-  invalidCount === 0
+export const isValid = ({ proven, wrong, leaf, treeProblem, invalid }: LogVerdict) =>
+  proven !== undefined && wrong === undefined && leaf === undefined && treeProblem === undefined && invalid.length === 0
+
+/** `checkpoint`: nothing but a checkpoint shows it, because the stored tree was changed with the log. */
+type LogDifference = Omit<LeafDifference, 'kind' | 'position'> & {
+  readonly kind: LeafDifference['kind'] | 'checkpoint'
+  readonly position: string | null
+  /** How many events are missing at the end. */
+  readonly count?: number
+}
+
+/** A leaf that differs before a right checkpoint is damage of the stored tree: the log is as it was signed. */
+const isTreeDamage = ({ leaf, proven }: LogVerdict) => leaf !== undefined && leaf.index < (proven?.by.size ?? 0)
+
+/** The first difference of the log: that from the stored tree, unless a checkpoint before it is wrong already. */
+function differenceOf(verdict: LogVerdict): LogDifference | undefined {
+  const { leaf, wrong, events, last, treeSize } = verdict
+  if (leaf && !isTreeDamage(verdict) && (wrong === undefined || leaf.index < wrong.by.size))
+    return leaf.kind === 'truncated' ? { ...leaf, count: treeSize - events } : leaf
+  if (wrong === undefined) return undefined
+  const { by, lastRight } = wrong
+  if (by.size > events) {
+    const end = { index: events, position: last?.position ?? null, event: null, after: last }
+    return { kind: 'truncated', ...end, count: by.size - events }
+  }
+  const after = lastRight?.event ?? null
+  return { kind: 'checkpoint', index: lastRight?.by.size ?? 0, position: null, event: null, after }
+}
 
 export function verdictJson(verdict: LogVerdict) {
-  const { events, treeSize, checkpoints, proven, difference, missing, treeDamage, invalid, invalidCount } = verdict
-  const signer = (by: Proven['by'] | null) => by && { size: by.size, source: by.source }
+  const { events, treeSize, checkpoints, proven, wrong, leaf, missing = null, treeProblem = null, invalid } = verdict
+  const signer = (by: SignedCheckpoint | undefined) => (by ? { size: by.size, source: by.source } : null)
+  const difference = differenceOf(verdict)
   return {
     valid: isValid(verdict),
     events,
     tree_size: treeSize,
     checkpoints,
-    proven: proven === undefined ? null : { size: proven.size, event: proven.event, by: signer(proven.by) },
-    difference:
-      difference === undefined ? null : { ...difference, by: signer(difference.by), missing: missing ?? null },
-    tree_damage: treeDamage ?? null,
-    tree_problem: verdict.treeProblem ?? null,
-    invalid_checkpoints: invalidCount,
-    invalid,
+    proven: proven ? { size: proven.by.size, event: proven.event, by: signer(proven.by) } : null,
+    difference: difference ? { ...difference, by: signer(wrong?.by), missing } : null,
+    tree_damage: leaf && isTreeDamage(verdict) ? leaf : null,
+    tree_problem: treeProblem,
+    invalid_checkpoints: invalid.length,
+    invalid: invalid.slice(0, maxListed),
     earlier_checkpoints: verdict.earlier.map(({ root, ...each }) => ({ ...each, root: root.toString('base64') })),
   }
 }
 
 export function verdictText(verdict: LogVerdict): string {
-  const { difference, treeDamage, treeProblem, missing, invalid, invalidCount } = verdict
-  const rest = invalidCount - invalid.length
+  const { leaf, treeProblem, invalid } = verdict
+  const difference = differenceOf(verdict)
+  const rest = invalid.length - maxListed
   return [
-    ...(difference === undefined ? [] : [differenceText(difference, missing), witnessText(difference)]),
+    ...(difference === undefined ? [] : [differenceText(difference, verdict), witnessText(verdict)]),
     ...endedText(verdict),
-    ...(treeDamage === undefined
-      ? []
-      : [`The stored tree was changed, not the log: at leaf ${treeDamage.index}, position ${treeDamage.position}.`]),
+    ...(leaf && isTreeDamage(verdict)
+      ? [`The stored tree was changed, not the log: at leaf ${leaf.index}, position ${leaf.position}.`]
+      : []),
     ...(treeProblem === undefined ? [] : [`The stored tree is incomplete: ${treeProblem}.`]),
-    ...invalid.map(({ source, reason }) => `${visible(source)} is no checkpoint of this log: ${reason}.`),
+    ...invalid.slice(0, maxListed).map(({ source, reason }) => `${source} is no checkpoint of this log: ${reason}.`),
     ...(rest > 0 ? [`… and ${rest} more.`] : []),
     provenText(verdict),
     ...uncoveredText(verdict),
     ...earlierText(verdict.earlier),
-  ].join('\n')
+  ]
+    .map(visible)
+    .join('\n')
 }
 
-const count = (events: number, one = 'event') => (events === 1 ? `1 ${one}` : `${events} ${one}s`)
-const eventText = ({ stream, revision, type, id, position }: EventName) =>
-  visible(`${stream}@${revision} (${type}, id ${id}, position ${position})`)
+export const count = (events: number, one = 'event') => (events === 1 ? `1 ${one}` : `${events} ${one}s`)
 const placeText = (after: EventName | null) =>
   after === null ? 'at the start of the log' : `after ${eventText(after)}`
+const checkpointText = ({ size, source }: SignedCheckpoint) => `the checkpoint over ${count(size)} (${source})`
 
-function differenceText(difference: LogDifference, missing: MissingEvent | undefined): string {
-  switch (difference.kind) {
+function differenceText({ kind, position, event, after, ...rest }: LogDifference, verdict: LogVerdict): string {
+  switch (kind) {
     case 'changed':
-      return `Position ${difference.position}: ${eventText(difference.event)} was changed.`
     case 'added':
-      return `Position ${difference.position}: ${eventText(difference.event)} was added.`
-    case 'order':
-      return `Position ${difference.position}: ${eventText(difference.event)} is not in its place: the order was changed.`
+      return `Position ${position}: ${eventText(event)} was ${kind}.`
     case 'missing': {
-      const name = missing === undefined ? '' : `, ${visible(missing.stream)}@${missing.revision},`
-      const what =
-        difference.count === 1
-          ? `an event${name} is`
-          : `${difference.count} events, the first${name || ' of them'}, are`
-      return `Position ${difference.position}: ${what} missing ${placeText(difference.after)}, before ${eventText(difference.before)}.`
+      const { missing } = verdict
+      const name = missing === undefined ? '' : `, ${missing.stream}@${missing.revision},`
+      return `Position ${position}: an event${name} is missing ${placeText(after)}, before ${eventText(event)}.`
     }
     case 'truncated':
-      return `Position ${difference.position}: the log was truncated ${placeText(difference.after)}: ${count(difference.count)} missing.`
-    case 'within':
-      return withinText(difference)
+      return `Position ${position}: the log was truncated ${placeText(after)}: ${count(rest.count ?? 0)} missing.`
+    case 'checkpoint':
+      return `The log was changed ${placeText(after)} or later, and the stored tree with it, so that it does not show where.`
   }
 }
 
-function withinText({ first, last, suspect, position }: Extract<LogDifference, { kind: 'within' }>): string {
-  const range =
-    first === null || last === null ? 'the log' : `one of the events from ${eventText(first)} to ${eventText(last)}`
-  const hint =
-    suspect === null ? '' : ` The stored tree, which was changed too, differs first at position ${suspect.position}.`
-  return `Position ${position ?? 'unknown'} or later: ${range} was changed, removed, added or moved, and the stored tree with it.${hint}`
-}
-
-function witnessText({ by }: LogDifference): string {
-  return by === null
-    ? 'No checkpoint covers it: either the log or the stored tree was changed.'
-    : `The checkpoint over ${count(by.size)} (${visible(by.source)}) shows it.`
+function witnessText({ wrong }: LogVerdict): string {
+  if (wrong === undefined) return 'No checkpoint covers it: either the log or the stored tree was changed.'
+  const { by, lastRight } = wrong
+  return `The log does not lead to ${checkpointText(by)}${lastRight ? `, and does to ${checkpointText(lastRight.by)}` : ''}.`
 }
 
 /** What explains a given checkpoint, though it does not excuse the log. */
-function endedText({ difference, earlier }: LogVerdict): string[] {
-  const by = difference?.by
-  const ended = earlier.find(({ size, root }) => by?.size === size && by.root.equals(root))
+function endedText({ wrong, earlier }: LogVerdict): string[] {
+  const ended = earlier.find(({ size, root }) => wrong?.by.size === size && wrong.by.root.equals(root))
   return ended === undefined
     ? []
     : [
@@ -144,19 +163,18 @@ export function checkpointLines(
 }
 
 function provenText({ proven, checkpoints, events }: LogVerdict): string {
-  if (proven === undefined) return `Nothing is proven: no checkpoint matches the ${count(events)} of the log.`
-  if (proven.event === null) return 'Nothing before it is proven, because it is the first event.'
+  if (!proven?.event) return `Nothing is proven: no checkpoint matches the ${count(events)} of the log.`
   return (
-    `The log is proven up to position ${proven.event.position}, ${eventText(proven.event)}: its first ${count(proven.size)} are those of the checkpoint over ${proven.by.size} ` +
-    `(${visible(proven.by.source)}); ${count(checkpoints, 'checkpoint')} matched.`
+    `The log is proven up to position ${proven.event.position}, ${eventText(proven.event)}: its first ${count(proven.by.size)} ` +
+    `are those of ${checkpointText(proven.by)}; ${count(checkpoints, 'checkpoint')} matched.`
   )
 }
 
 /** What follows the last checkpoint of a log without a difference. */
-function uncoveredText({ difference, events, proven, treeSize }: LogVerdict): string[] {
-  const uncovered = events - (proven?.size ?? 0)
-  if (difference !== undefined || uncovered <= 0) return []
-  const stored = Math.min(treeSize, events) - (proven?.size ?? 0)
+function uncoveredText({ leaf, wrong, events, proven, treeSize }: LogVerdict): string[] {
+  const size = proven?.by.size ?? 0
+  if (wrong !== undefined || (leaf !== undefined && leaf.index >= size) || events <= size) return []
+  const stored = Math.min(treeSize, events) - size
   const known = stored > 0 ? `, ${stored} of them as in the stored tree` : ''
-  return [`No checkpoint covers what follows yet: ${count(uncovered)}${known}.`]
+  return [`No checkpoint covers what follows yet: ${count(events - size)}${known}.`]
 }

@@ -58,14 +58,15 @@ t.test('a changed column of an event is found at its position', async (t) => {
     t.equal(code, 3, column)
     t.match(verdict.difference, { kind: 'changed', index: 15, position: String(positionOf(15)) }, column)
     t.match(verdict.difference, { event: { stream: 'payment-3', revision: '1' }, by: { size: 24 } }, column)
-    t.match(verdict.proven, { size: 15, event: { position: String(positionOf(14)) } }, column)
+    t.match(verdict.proven, { size: 12, event: { position: String(positionOf(11)) } }, column)
     await restore()
   }
   await sql(`update event_store.events set ${columns.data} where position = $1`, [positionOf(15)])
   const { code, stdout, stderr } = await run('verify')
   t.equal(code, 3)
   t.match(stdout, new RegExp(`^Position ${positionOf(15)}: payment-3@1 \\(Ended, .*\\) was changed\\.\n`))
-  t.match(stdout, 'The checkpoint over 24 events (the stored checkpoint 24) shows it.')
+  const both = 'the checkpoint over 24 events (the stored checkpoint 24), and does to the checkpoint over 12 events'
+  t.match(stdout, `The log does not lead to ${both}`)
   t.match(stderr, /The log is not proven\.\n$/)
 })
 
@@ -77,10 +78,9 @@ t.test('a missing event is named by its position, stream and revision', async (t
     kind: 'missing',
     index: 7,
     position: String(positionOf(7)),
-    count: 1,
     by: { size: 12 },
   })
-  t.match(verdict.difference, { missing: { stream: 'payment-7', revision: '0' }, before: { stream: 'payment-8' } })
+  t.match(verdict.difference, { missing: { stream: 'payment-7', revision: '0' }, event: { stream: 'payment-8' } })
   const { stdout } = await run('verify')
   t.match(stdout, `Position ${positionOf(7)}: an event, payment-7@0, is missing after payment-6@0 (Began, `)
 })
@@ -98,7 +98,7 @@ t.test('a truncated log is found while the tree or a checkpoint of yesterday has
   t.equal(code, 3)
   t.match(verdict.difference, { kind: 'truncated', index: 20, position: String(positionOf(20)), count: 6 })
   t.match(verdict.difference, { after: { stream: 'payment-7', revision: '1' }, by: { size: 24 } })
-  t.match(verdict.proven, { size: 20 })
+  t.match(verdict.proven, { size: 12 })
 
   await sql('delete from audit.checkpoints where size > 20')
   await rebuildTree()
@@ -110,15 +110,17 @@ t.test('a truncated log is found while the tree or a checkpoint of yesterday has
   t.match(outside.verdict.proven, { size: 12 })
 })
 
-t.test('when the tree was changed with the log, the checkpoints bracket the position', async (t) => {
+t.test('when the tree was changed with the log, the first wrong and the last right checkpoint are named', async (t) => {
   await sql(`update event_store.events set ${columns.data} where position = $1`, [positionOf(15)])
   await rebuildTree()
   const { code, verdict } = await verify()
   t.equal(code, 3)
-  t.match(verdict.difference, { kind: 'within', index: 12, position: String(positionOf(12)), by: { size: 24 } })
-  t.match(verdict.difference, { first: { stream: 'payment-0', revision: '1' }, last: { stream: 'payment-11' } })
+  t.match(verdict.difference, { kind: 'checkpoint', index: 12, after: { stream: 'payment-11' }, by: { size: 24 } })
   t.match(verdict.proven, { size: 12 })
-  t.match((await run('verify')).stdout, `Position ${positionOf(12)} or later: one of the events from payment-0@1 (`)
+  t.match(
+    (await run('verify')).stdout,
+    /^The log was changed after payment-11@0 .* or later, and the stored tree with it/,
+  )
 })
 
 t.test('a changed or incomplete tree beside a right log is told apart from a changed log', async (t) => {
@@ -130,6 +132,14 @@ t.test('a changed or incomplete tree beside a right log is told apart from a cha
   await sql('delete from audit.tiles')
   const gone = await verify()
   t.match(gone, { code: 3, verdict: { difference: null, tree_problem: /no tile 0\/0/, proven: { size: 25 } } })
+})
+
+t.test('a tree that was changed before a right checkpoint is not taken for a log that was changed later', async (t) => {
+  await sql("update audit.tiles set hashes = overlay(hashes placing '\\x00'::bytea from 100 for 1) where level = 0")
+  await sql(`update event_store.events set ${columns.data} where position = $1`, [positionOf(15)])
+  const { code, verdict } = await verify()
+  t.equal(code, 3)
+  t.match(verdict, { difference: { kind: 'checkpoint', index: 12, by: { size: 24 } }, tree_damage: { index: 3 } })
 })
 
 t.test(
@@ -156,7 +166,7 @@ t.test('stored checkpoints that are signed while the log is verified are left ou
   const sizes = async (upTo: number) => {
     const found: number[] = []
     const verifiers = [parseVerifierKey(harness.verifierKey)]
-    for await (const { size } of storedCheckpoints(harness.pool, { verifiers, upTo, onInvalid: t.fail }))
+    for await (const { size } of storedCheckpoints(harness.pool, verifiers, { upTo, onInvalid: t.fail }))
       found.push(size)
     return found
   }

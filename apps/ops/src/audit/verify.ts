@@ -1,30 +1,26 @@
 // `audit verify`: recomputes the tree from the log, and compares it with the stored tree and the checkpoints.
-import { isLeaf, leafHash } from '@paylog/audit-log/leaf'
 import type { VerifierKey } from '@paylog/audit-log/note'
-import { earlierCheckpoints, newestCheckpoint, readLeaves, readTree } from '@paylog/audit-log/treeStore'
+import { earlierCheckpoints, newestCheckpoint, readTree } from '@paylog/audit-log/treeStore'
 import type { RawClient } from '@paylog/event-store/connection/calls'
-import { readEvents, readPages } from '@paylog/event-store/read/readPage'
+import type { EventName } from '@paylog/event-store/export/difference'
+import { createPageReader } from '@paylog/event-store/read/readPage'
 import { readLogEnd, readStreamPage } from '@paylog/event-store/read/reads'
 import { defineCommand } from '../defineCommand.ts'
 import { texts } from '../options.ts'
 import { logProgress } from '../progressLine.ts'
-import { type EventName, nameOf } from '../streams/exportDifference.ts'
 import type { Pool } from '../system.ts'
 import {
-  type InvalidCheckpoint,
   type OpenedCheckpoints,
   openGivenCheckpoints,
+  type SignedCheckpoint,
   storedCheckpoints,
 } from './checkpoints.ts'
-import { compareLog, type SignedCheckpoint } from './compareLog.ts'
-import { type LogLeaf, type StoredLeaf, windowLeaves } from './leafDifference.ts'
+import { compareLog, leavesOf, storedLeaves } from './compareLog.ts'
 import { rememberedFile } from './stateFile.ts'
 import { isValid, type LogVerdict, type MissingEvent, verdictJson, verdictText } from './verdict.ts'
 import { requireVerifiers, verifierOption } from './verifier.ts'
 
 const exitDifferent = 3
-/** Invalid checkpoints that are listed. The others are counted. */
-const maxInvalid = 20
 
 export const auditVerify = defineCommand({
   summary: 'Recompute the tree of the log, and compare it with the stored tree and the checkpoints',
@@ -39,8 +35,8 @@ export const auditVerify = defineCommand({
   json: 'one object: whether the log is valid, up to where it is proven, and the first difference',
   about: [
     'Reads the whole log once. Every event is compared with its leaf in Postgres, and the tree of all events so far with',
-    'each checkpoint. The first position that is wrong is named, with what happened there: an event was changed, is missing,',
-    'was added, is out of order, or the log was truncated. If the leaves in Postgres were changed too, the checkpoints bracket it.',
+    'each checkpoint. The first event that differs is named, with what happened there: an event was changed, is missing or was',
+    'added, or the log was truncated; and the first checkpoint that the log does not lead to, with the last one that it does.',
     '',
     'Checkpoints that `audit restart` has set aside are named, and not compared. One that is given with --against is.',
     '',
@@ -81,46 +77,31 @@ async function verify({ log, pool, verifiers, given, signal, onEvent }: Verifica
   // Before the log is read, so that the log has at least the events of the tree and of the checkpoints.
   const { size: treeSize } = await readTree(pool)
   const newest = await newestCheckpoint(pool)
-  const invalid: InvalidCheckpoint[] = [...given.invalid]
+  let checkpoints = 0
+  let proven: LogVerdict['proven']
+  let wrong: LogVerdict['wrong']
   let treeProblem: string | undefined
-  const onInvalid = (found: InvalidCheckpoint) => void invalid.push(found)
-  const stored = storedCheckpoints(pool, { verifiers, upTo: newest?.size ?? 0, onInvalid })
-  const sources = {
+  const invalid = [...given.invalid]
+  const stored = storedCheckpoints(pool, verifiers, { upTo: newest?.size ?? 0, onInvalid: (one) => invalid.push(one) })
+  const { difference, ...compared } = await compareLog({
     log: leavesOf(log, signal),
     stored: storedLeaves(pool, treeSize, (problem) => {
       treeProblem = problem
     }),
-    treeSize,
     checkpoints: mergeBySize(stored, given.signed),
-  }
-  const compared = await compareLog(sources, onEvent)
-  const { difference } = compared
-  const missing = difference?.kind === 'missing' ? await findMissing(log, difference) : undefined
-  const { length: invalidCount } = invalid
+    isSame: (leaf, { hash }) => leaf.hash.equals(hash),
+    onEvent,
+    onCheckpoint(by, isRight, event) {
+      if (!isRight) wrong ??= { by, lastRight: proven }
+      else {
+        checkpoints++
+        proven = { event, by }
+      }
+    },
+  })
+  const missing = difference?.kind === 'missing' ? await findMissing(log, difference.after) : undefined
   const earlier = await earlierCheckpoints(pool)
-  return { ...compared, treeSize, treeProblem, missing, invalid: invalid.slice(0, maxInvalid), invalidCount, earlier }
-}
-
-async function* leavesOf(log: RawClient, signal: AbortSignal): AsyncGenerator<LogLeaf, void> {
-  for await (const event of readEvents(log)) {
-    signal.throwIfAborted()
-    if (isLeaf(event)) yield { hash: leafHash(event), event: nameOf(event) }
-  }
-}
-
-/** A stored tree with a gap is no witness any more from there on, and the checkpoints still are. */
-async function* storedLeaves(
-  pool: Pool,
-  to: number,
-  onProblem: (problem: string) => void,
-): AsyncGenerator<StoredLeaf, void> {
-  try {
-    yield* readLeaves(pool, to)
-  } catch (error) {
-    // Errors of the database have a code.
-    if (!(error instanceof Error) || 'code' in error) throw error
-    onProblem(error.message)
-  }
+  return { ...compared, leaf: difference, checkpoints, proven, wrong, treeProblem, treeSize, missing, invalid, earlier }
 }
 
 async function* mergeBySize(
@@ -135,35 +116,25 @@ async function* mergeBySize(
   yield* given.slice(next)
 }
 
-/** Streams whose previous event is looked up. */
-const maxStreams = 200
+/** Events that are read on, and their streams whose previous event is looked up. */
+const [maxEvents, maxStreams] = [1_000, 200]
 
 /**
  * Which event is missing from the log, of which the tree has only the hash: looks for a stream that continues after the gap
  * with a revision too high.
  * @returns undefined when none of the next streams has a gap: the event was the last one of its stream, or its only one
  */
-async function findMissing(
-  log: RawClient,
-  { after }: { readonly after: EventName | null },
-): Promise<MissingEvent | undefined> {
-  const commit = after === null ? undefined : BigInt(after.position)
-  const start = commit === undefined ? undefined : { commit, prepare: commit }
-  const seen = new Set<string>()
-  for await (const { events } of readPages(log, { after: start, maxEvents: windowLeaves })) {
-    for (const { stream, revision } of events) {
-      if (seen.has(stream) || seen.size >= maxStreams) continue
-      seen.add(stream)
-      if (revision === 0n || (await hasRevision(log, stream, revision - 1n))) continue
-      return { stream, revision: String(revision - 1n) }
-    }
-    return undefined
+async function findMissing(log: RawClient, after: EventName | null): Promise<MissingEvent | undefined> {
+  const commit = BigInt(after?.position ?? 0)
+  const read = createPageReader(log, undefined)
+  const { events } = await read(after === null ? undefined : { commit, prepare: commit }, maxEvents)
+  const next = new Map(events.toReversed().map(({ stream, revision }) => [stream, revision]))
+  const streams = [...new Set(events.map(({ stream }) => stream))].slice(0, maxStreams)
+  for (const stream of streams) {
+    const revision = (next.get(stream) ?? 0n) - 1n
+    const [found] = revision < 0n ? [] : (await readStreamPage(log, stream, revision, 1)).events
+    // The stream may hide its events from readers.
+    if (found !== undefined && found.revision !== revision) return { stream, revision: String(revision) }
   }
   return undefined
-}
-
-async function hasRevision(log: RawClient, stream: string, revision: bigint): Promise<boolean> {
-  const [next] = (await readStreamPage(log, stream, revision, 1)).events
-  // The stream may hide its events from readers.
-  return next === undefined || next.revision === revision
 }

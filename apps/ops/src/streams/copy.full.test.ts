@@ -152,7 +152,10 @@ t.test('streams copy moves no checkpoint when the source recorded more meanwhile
   const { source, target } = await startStores(t)
   await fill(source.client, 100)
   const pool = testPool(t, source.databaseUrl)
-  await pool.query(`insert into webhooks.checkpoints values ('a', 1, 1, gen_random_uuid(), now())`)
+  await pool.query(
+    `insert into webhooks.checkpoints
+     select 'a', position, position, event_id, now() from event_store.events where stream = 'many-0'`,
+  )
   const checkpoints = async () => (await pool.query('select * from webhooks.checkpoints order by name')).rows
   const before = await checkpoints()
   const appending = keepAppending(t, source.client)

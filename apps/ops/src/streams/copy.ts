@@ -46,13 +46,12 @@ export const streamsCopy = defineCommand({
   ],
   async run({ options: { from, to, checkpoints: databaseUrl }, open, progress }) {
     if (placeOf(from) === placeOf(to)) throw new UsageError('--from and --to are the same')
-    const checkpoints =
-      databaseUrl && (await openCheckpoints(open.pool({ databaseUrl, max: 1 }), to).catch(throwDatabaseError))
-    const positions = checkpoints ? checkpoints.positions : undefined
+    const pool = databaseUrl ? open.pool({ databaseUrl, max: 1 }) : undefined
+    const rows = pool && (await readCheckpoints(pool).catch(throwDatabaseError))
     const onProgress = (state: CopyProgress) => progress.show(logProgress(steps[state.phase], state))
-    const result = await copyLog({ from, to, ...(positions && { positions }), onProgress })
+    const result = await copyLog({ from, to, checkpoints: rows?.map((row) => row.checkpoint) ?? [], onProgress })
     const isWhole = result.recordedSince === 0
-    const moves = checkpoints && isWhole ? await checkpoints.move(result.positions) : undefined
+    const moves = pool && rows && isWhole ? await moveCheckpoints(pool, rows, result.checkpoints) : undefined
     return {
       json: summary(result, moves),
       text: copySummaryText(result, moves),
@@ -105,42 +104,16 @@ const laterEvents = ({ recordedSince }: CopyResult) =>
 
 /** The tables in which the consumers of the log keep their checkpoints. */
 const tables = ['read_models.checkpoints', 'webhooks.checkpoints'] as const
-/** A row that marks the checkpoints of a table as already moved to this log. */
-const markerOf = (address: string) => `moved to ${address}`
 
 type MovedCheckpoint = { readonly table: string; readonly name: string; readonly from: bigint; readonly to: bigint }
-type Row = { readonly table: string; readonly name: string; readonly position: LogCheckpoint }
+type Row = { readonly table: string; readonly name: string; readonly checkpoint: LogCheckpoint }
 
-/**
- * Reads the checkpoints of a database.
- * @param target connection string of the log that they are moved to
- * @throws OpsError when there are none; database errors
- */
-export async function openCheckpoints(pool: Pool, target: string) {
-  const marker = markerOf(withoutCredentials(target))
-  const present = await presentTables(pool)
-  const rows = (await Promise.all(present.map((table) => readRows(pool, table)))).flat()
-  const isMoved = rows.some(({ name }) => name === marker)
-  const left = isMoved ? [] : rows
-  return {
-    /** The current positions. Empty when they were already moved to that log. */
-    positions: left.map(({ position }) => position),
-    /**
-     * Moves all checkpoints or none.
-     * @param positions the new ones, in the order of `positions`
-     * @throws OpsError when a checkpoint has changed, because a consumer is still running
-     */
-    move: (positions: readonly (LogCheckpoint | undefined)[]) =>
-      moveAll(pool, { rows: left, positions, marker, tables: isMoved ? [] : present }),
-  }
-}
-
-async function presentTables(pool: Pool): Promise<string[]> {
-  const found: string[] = []
-  for (const table of tables) if (await isPresent(pool, table)) found.push(table)
-  if (found.length === 0)
-    throw new OpsError(`This database has no checkpoints: neither ${tables.join(' nor ')} exists.`)
-  return found
+/** Reads the checkpoints of a database. @throws OpsError when there are none; database errors */
+export async function readCheckpoints(pool: Pool): Promise<Row[]> {
+  const found: Row[][] = []
+  for (const table of tables) if (await isPresent(pool, table)) found.push(await readRows(pool, table))
+  if (found.length > 0) return found.flat()
+  throw new OpsError(`This database has no checkpoints: neither ${tables.join(' nor ')} exists.`)
 }
 
 async function isPresent(db: Pick<Pool, 'query'>, table: string): Promise<boolean> {
@@ -149,52 +122,35 @@ async function isPresent(db: Pick<Pool, 'query'>, table: string): Promise<boolea
 }
 
 async function readRows(pool: Pool, table: string): Promise<Row[]> {
-  const { rows } = await pool.query<{
-    name: string
-    commit_position: bigint
-    prepare_position: bigint
-    event_id: string
-  }>(
-    // One that has read nothing has no position and starts at the beginning anyway.
-    `select name, commit_position, prepare_position, event_id from ${table} where commit_position is not null
-     order by name`,
+  const { rows } = await pool.query<LogCheckpoint & { readonly name: string }>(
+    // One that has read nothing has no position and starts at the beginning anyway. Copies of 1.0.0 marked a move by a row.
+    `select name, commit_position as commit, prepare_position as prepare, event_id as "eventId" from ${table}
+     where commit_position is not null and event_id <> '${NIL}' order by name`,
   )
-  return rows.map(({ name, commit_position, prepare_position, event_id }) => {
-    return { table, name, position: { commit: commit_position, prepare: prepare_position, eventId: event_id } }
-  })
+  return rows.map(({ name, ...checkpoint }) => ({ table, name, checkpoint }))
 }
 
-async function moveAll(
-  pool: Pool,
-  options: {
-    readonly rows: readonly Row[]
-    readonly positions: readonly (LogCheckpoint | undefined)[]
-    readonly marker: string
-    readonly tables: readonly string[]
-  },
-): Promise<MovedCheckpoint[]> {
-  return await inTransaction(pool, async (client) => {
+/**
+ * Moves all checkpoints or none.
+ * @param to the new ones, in the order of the rows; undefined for those that stay
+ * @throws OpsError when a checkpoint has changed, because a consumer is still running
+ */
+export const moveCheckpoints = (pool: Pool, rows: readonly Row[], to: readonly (LogCheckpoint | undefined)[]) =>
+  inTransaction(pool, async (client) => {
     const moves: MovedCheckpoint[] = []
-    for (const [index, { table, name, position }] of options.rows.entries()) {
-      const to = options.positions[index]
+    for (const [index, { table, name, checkpoint }] of rows.entries()) {
+      const moved = to[index]
+      if (moved === undefined) continue
       const { rowCount } = await client.query(
         `update ${table} set commit_position = $2, prepare_position = $3, event_id = $4, updated_at = now()
          where name = $1 and commit_position = $5 and event_id = $6`,
-        [name, to?.commit, to?.prepare, to?.eventId, position.commit, position.eventId],
+        [name, moved.commit, moved.prepare, moved.eventId, checkpoint.commit, checkpoint.eventId],
       )
       if (rowCount !== 1)
         throw new OpsError(`The checkpoint ${name} has changed meanwhile: stop projector and worker first.`)
-      moves.push({ table, name, from: position.commit, to: to?.commit ?? 0n })
+      moves.push({ table, name, from: checkpoint.commit, to: moved.commit })
     }
     // The copy has the same tree, but other positions.
-    if (options.rows.length > 0 && (await isPresent(client, 'audit.tree'))) await restartTree(client)
-    for (const table of options.tables) {
-      await client.query(
-        `insert into ${table} (name, commit_position, prepare_position, event_id, updated_at)
-         values ($1, 0, 0, '${NIL}', now())`,
-        [options.marker],
-      )
-    }
+    if (moves.length > 0 && (await isPresent(client, 'audit.tree'))) await restartTree(client)
     return moves
   })
-}

@@ -12,8 +12,7 @@ import { messageOf, UsageError } from '../command.ts'
 import { defineCommand, type Run } from '../defineCommand.ts'
 import { flag, type ReadOptions, required, text, time } from '../options.ts'
 import { logProgress } from '../progressLine.ts'
-import { createExportFile, type ExportFile, requireFreePaths } from './exportFile.ts'
-import { createSha256 } from './openExport.ts'
+import { createExportFile, createSha256, type ExportFile, requireFreePaths } from './exportFile.ts'
 
 const filterOptions = {
   category: text('C', 'streams of this category: the part of the name before the first dash, such as payment'),

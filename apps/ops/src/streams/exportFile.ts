@@ -1,10 +1,12 @@
-// Writes an export and its manifest completely or not at all.
-import { randomBytes } from 'node:crypto'
-import { existsSync, statSync } from 'node:fs'
+// The files of an export: writes it and its manifest completely or not at all, and reads them.
+import { createHash, randomBytes } from 'node:crypto'
+import { accessSync, constants, createReadStream, existsSync, statSync } from 'node:fs'
 import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type Manifest, manifestOf, manifestText } from '@paylog/event-store/export/manifest'
+import type { Hash } from '@paylog/event-store/export/exportLog'
+import { fileOf, type Manifest, manifestOf, manifestText, parseManifest } from '@paylog/event-store/export/manifest'
 import { messageOf, OpsError } from '../command.ts'
+import { cannotBeRead, reading, readText } from '../files.ts'
 
 export type ExportFile = {
   write(bytes: Uint8Array): Promise<void>
@@ -102,3 +104,30 @@ async function writing<Result>(path: string, work: Promise<Result>): Promise<Res
 
 const cannotBeWritten = (path: string, error: unknown) =>
   new OpsError(`${path} cannot be written: ${messageOf(error)}`, { cause: error })
+
+export function createSha256(): Hash {
+  const hash = createHash('sha256')
+  return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest('hex') }
+}
+
+/** The content of a file. @throws OpsError when it cannot be read */
+export async function* chunksOf(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path, { highWaterMark: 1 << 20 })
+  } catch (error) {
+    throw cannotBeRead(path, error)
+  }
+}
+
+/** @throws OpsError when the export cannot be read, or its manifest not by this program */
+export function readManifestOf(path: string): Manifest {
+  reading(path, () => accessSync(path, constants.R_OK))
+  const file = fileOf(path)
+  if (file !== undefined && !('problem' in manifestAt(path)))
+    throw new OpsError(`${path} is the manifest of an export: name the export itself, ${file}`)
+  const manifest = manifestAt(manifestOf(path))
+  if ('problem' in manifest) throw new OpsError(`${manifestOf(path)} ${manifest.problem}`)
+  return manifest
+}
+
+const manifestAt = (path: string) => parseManifest(readText(path))

@@ -1,12 +1,13 @@
 // Whether the lines of an export are those that the checkpoint of its manifest signed. Needs neither the log nor Postgres.
-import { type Checkpoint, openCheckpoint } from '@paylog/audit-log/checkpoint'
+import type { Checkpoint } from '@paylog/audit-log/checkpoint'
 import { leafHash } from '@paylog/audit-log/leaf'
-import { NoteError, type VerifierKey } from '@paylog/audit-log/note'
+import type { VerifierKey } from '@paylog/audit-log/note'
 import { ProofError, verifyConsistency } from '@paylog/audit-log/proofs'
 import { createFrontier } from '@paylog/audit-log/tree'
-import type { ExportedLine } from '@paylog/event-store/export/exportedLines'
-import { eventOfLine } from '@paylog/event-store/export/lineEvent'
-import type { Manifest, ManifestCheckpoint } from '@paylog/event-store/export/manifest'
+import type { ExportedLine } from '@paylog/event-store/export/difference'
+import { eventOfLine } from '@paylog/event-store/export/exportLine'
+import type { Manifest } from '@paylog/event-store/export/manifest'
+import { openSigned } from '../audit/checkpoints.ts'
 import { decodedHashes } from '../audit/proofFile.ts'
 
 export type ExportProof = {
@@ -27,37 +28,23 @@ export type ExportProver = {
 }
 
 export function createProver({ checkpoint, filters }: Manifest, verifiers: readonly VerifierKey[]): ExportProver {
-  if (checkpoint === null) return unproven('its manifest names no checkpoint')
+  if (checkpoint === null) return without({ limit: 'its manifest names no checkpoint' })
   if (verifiers.length === 0)
-    return unproven('the checkpoint in its manifest was not checked, because --key is missing')
-  const opened = openOrProblem(checkpoint, verifiers)
-  if (typeof opened === 'string') return wrong(opened)
+    return without({ limit: 'the checkpoint in its manifest was not checked, because --key is missing' })
+  const opened = openSigned(checkpoint.note, '', verifiers)
+  if ('reason' in opened) return without({ problem: opened.reason })
   if (checkpoint.consistency !== null) return lineProver(opened, checkpoint.consistency)
   const isFiltered = Object.values(filters).some((filter) => filter !== null)
   const limit = isFiltered
     ? 'it has only some of the events of the log'
     : 'its lines are not the first events of the log'
-  return unproven(limit, opened)
+  return without({ limit, checkpoint: { origin: opened.origin, size: opened.size } })
 }
 
-function openOrProblem({ note }: ManifestCheckpoint, verifiers: readonly VerifierKey[]): Checkpoint | string {
-  try {
-    return openCheckpoint(note, ...verifiers)
-  } catch (error) {
-    if (error instanceof NoteError) return error.message
-    throw error
-  }
-}
-
-/** @param checkpoint whose signature is right, although it cannot be compared with the lines */
-function unproven(limit: string, checkpoint: Checkpoint | null = null): ExportProver {
-  const named = checkpoint && { origin: checkpoint.origin, size: checkpoint.size }
-  return { add() {}, conclude: () => ({ checkpoint: named, events: 0, limit, problem: null }) }
-}
-
-const wrong = (problem: string): ExportProver => ({
+/** The lines are not compared. */
+const without = (proof: Partial<ExportProof>): ExportProver => ({
   add() {},
-  conclude: () => ({ checkpoint: null, events: 0, limit: null, problem }),
+  conclude: () => ({ checkpoint: null, events: 0, limit: null, problem: null, ...proof }),
 })
 
 /** Recomputes the tree from the lines. */

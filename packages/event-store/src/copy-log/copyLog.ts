@@ -1,8 +1,8 @@
 // Copies a log into another one, event by event, and verifies that the copy is equal.
-import { isAfter, type LogCheckpoint, type LogPosition } from '@paylog/domain/events'
+import type { LogCheckpoint, LogPosition } from '@paylog/domain/events'
 import { createRawClient } from '../connection/calls.ts'
 import { describeEvent, type RawEvent } from '../read/rawEvent.ts'
-import { readLogEnd } from '../read/reads.ts'
+import { findCheckpoint, isInLog, readLogEnd, readStreamPage } from '../read/reads.ts'
 import { createRawWriter } from './appendRaw.ts'
 import { comparedEvents, copiedEvents, LogDifferenceError, type Logs, NotCopyableError } from './comparison.ts'
 
@@ -24,8 +24,8 @@ export type CopyResult = {
   readonly systemEventsLeftOut: number
   /** Position of the last copied event in either log; undefined when there is none. */
   readonly end: { readonly source: LogPosition; readonly target: LogPosition } | undefined
-  /** The given positions, translated to the target; undefined for the start of the log. */
-  readonly positions: readonly (LogCheckpoint | undefined)[]
+  /** Where the target has the events of the given checkpoints; undefined for those that are the target's already. */
+  readonly checkpoints: readonly (LogCheckpoint | undefined)[]
   /** Number of events that the source has recorded since the copy started; they are not in the target. */
   readonly recordedSince: number
 }
@@ -33,31 +33,32 @@ export type CopyResult = {
 /**
  * Copies all user streams, and compares the copy with the source. The target must be empty or hold the start of the source's
  * log, as an interrupted copy leaves it; the copy continues from there.
- * @param options `from` and `to` are connection strings; `positions` are positions in the source, to be translated to the target
+ * @param options `from` and `to` are connection strings; `checkpoints` are those of readers of the source
  * @throws NotCopyableError, LogDifferenceError, LogUnusableError
  */
 export async function copyLog(options: {
   readonly from: string
   readonly to: string
-  readonly positions?: readonly LogPosition[]
+  readonly checkpoints?: readonly LogCheckpoint[]
   readonly onProgress: (progress: CopyProgress) => void
 }): Promise<CopyResult> {
-  const { positions = [], onProgress } = options
+  const { checkpoints = [], onProgress } = options
   const logs = {
     source: createRawClient({ name: 'the source', connectionString: options.from }),
     target: createRawClient({ name: 'the target', connectionString: options.to }),
   }
   try {
     const until = (await readLogEnd(logs.source))?.position
-    assertPositionsUpTo(until, positions)
+    const read = await eventsAt(logs, checkpoints)
     const progressOf =
       (phase: CopyProgress['phase']) =>
       (events: number, { position }: RawEvent) =>
         onProgress({ phase, events, position: position.commit, head: until?.commit ?? 0n })
     const work = { logs, until: until ?? beforeTheLog }
     const copied = await copyEvents({ ...work, onEvent: progressOf('copying') })
-    const verified = await verify({ ...work, positions, onEvent: progressOf('comparing') })
-    return { ...copied, ...verified, recordedSince: await countAfter(logs, until) }
+    const verified = await verify({ ...work, onEvent: progressOf('comparing') })
+    const moved = await checkpointsAt(logs, read)
+    return { ...copied, ...verified, checkpoints: moved, recordedSince: await countAfter(logs, until) }
   } finally {
     await logs.source.close()
     await logs.target.close()
@@ -67,14 +68,35 @@ export async function copyLog(options: {
 /** Until there, nothing is copied. */
 const beforeTheLog: LogPosition = { commit: -1n, prepare: -1n }
 
-/** A position after the end belongs to another log, most likely to the target of an earlier copy. */
-function assertPositionsUpTo(end: LogPosition | undefined, positions: readonly LogPosition[]): void {
-  const foreign = positions.find((position) => end === undefined || isAfter(position, end))
-  if (foreign !== undefined) {
-    throw new NotCopyableError(
-      `Position ${foreign.commit} is after the end of the source, so it belongs to another log`,
-    )
+/**
+ * The last event that each reader has read; undefined for a checkpoint that an earlier copy has moved to the target.
+ * @throws NotCopyableError for a checkpoint of another log
+ */
+async function eventsAt(logs: Logs, checkpoints: readonly LogCheckpoint[]): Promise<(RawEvent | undefined)[]> {
+  const events: (RawEvent | undefined)[] = []
+  for (const checkpoint of checkpoints) {
+    const { commit, eventId } = checkpoint
+    const event = await findCheckpoint(logs.source, checkpoint)
+    const isRight = event?.id === eventId
+    if (!isRight && !(await isInLog(logs.target, checkpoint)))
+      throw new NotCopyableError(
+        `The source does not have the event ${eventId} at position ${commit}, so this checkpoint belongs to another log`,
+      )
+    events.push(isRight ? event : undefined)
   }
+  return events
+}
+
+/** The checkpoints of these events in the target. */
+async function checkpointsAt({ target }: Logs, events: readonly (RawEvent | undefined)[]) {
+  const checkpoints: (LogCheckpoint | undefined)[] = []
+  for (const event of events) {
+    const copy = event && (await readStreamPage(target, event.stream, event.revision, 1)).events[0]
+    if (event !== undefined && copy?.id !== event.id)
+      throw new LogDifferenceError(`The target does not have ${describeEvent(event)}`)
+    checkpoints.push(copy?.position)
+  }
+  return checkpoints
 }
 
 type Work = {
@@ -100,19 +122,16 @@ async function copyEvents({ logs, until, onEvent }: Work) {
 }
 
 /** Compares the whole target with the source up to `until`. */
-async function verify({ logs, until, positions, onEvent }: Work & { readonly positions: readonly LogPosition[] }) {
-  const translated: (LogCheckpoint | undefined)[] = positions.map(() => undefined)
+async function verify({ logs, until, onEvent }: Work) {
   let events = 0
   let end: CopyResult['end']
   for await (const [event, counterpart] of comparedEvents(logs, { until })) {
     if (counterpart === undefined) throw new LogDifferenceError(`The target ends before ${describeEvent(event)}`)
     events++
     end = { source: event.position, target: counterpart.position }
-    for (const [index, position] of positions.entries())
-      if (!isAfter(event.position, position)) translated[index] = counterpart.position
     onEvent(events, event)
   }
-  return { events, end, positions: translated }
+  return { events, end }
 }
 
 async function countAfter({ source }: Logs, after: LogPosition | undefined): Promise<number> {

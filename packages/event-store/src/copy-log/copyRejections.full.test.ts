@@ -1,6 +1,8 @@
 // Copies that are rejected.
 import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
+import { NIL } from 'uuid'
+import { readStreamEvents } from '../read/reads.ts'
 import {
   copyTestLog,
   inDatabase,
@@ -80,15 +82,19 @@ t.test('a copy error names the event that is too large for the target', async (t
   await t.rejects(copyTestLog(source, target), { name: 'LogUnusableError', message: /^the target: .*large-1@0/ })
 })
 
-t.test('a position after the end of the source is rejected', async (t) => {
+t.test('a checkpoint of another log is rejected before anything is copied', async (t) => {
   const { source, target } = await startLogs(t)
-  const copying = copyLog({
-    from: source.store.connectionString,
-    to: target.store.connectionString,
-    positions: [positionAt(1_000n)],
-    onProgress: () => undefined,
-  })
-  await t.rejects(copying, { name: 'NotCopyableError', message: /^Position 1000 is after the end/ })
+  await source.client.appendToStream('own-1', numberedEvent(1))
+  const [event] = await readStreamEvents(source.raw, 'own-1', {})
+  const there = event?.position ?? positionAt(0n)
+  for (const checkpoint of [positionAt(1_000n), { ...there, eventId: NIL }]) {
+    const [from, to] = [source.store.connectionString, target.store.connectionString]
+    await t.rejects(copyLog({ from, to, checkpoints: [checkpoint], onProgress: () => undefined }), {
+      name: 'NotCopyableError',
+      message: `The source does not have the event ${checkpoint.eventId} at position ${checkpoint.commit}, so`,
+    })
+  }
+  t.same(await logContents(target), [])
 })
 
 t.test('a copy to an unreachable address, or with the wrong TLS setting, fails with a clear message', async (t) => {

@@ -1,110 +1,113 @@
-// Compares an export with its manifest and the log. Runs in browsers too.
-import { isSame } from './bytes.ts'
-import { type ExportedLine, type ExportSummary, type Hash, readExport } from './exportedLines.ts'
-import type { ExportProgress } from './exportLog.ts'
-import { type FetchPage, logLines, presentHead } from './exportPages.ts'
+// Compares an export with its manifest and the log, up to the first difference. Runs in browsers too.
+import { type Difference, type ExportedLine, lineDifference, manifestDifference, nameIn } from './difference.ts'
+import { type ExportProgress, type Hash, positionIn } from './exportLog.ts'
+import { type ExportPage, type FetchPage, logLines, presentHead } from './exportPages.ts'
+import { readLines } from './lines.ts'
 import type { Manifest } from './manifest.ts'
-import { type LogLine, pair } from './pairing.ts'
 
-/** What is wrong with an export. */
-export type Finding =
-  /** The file is not the one that the manifest describes. */
-  | {
-      readonly kind: 'manifest'
-      readonly field: keyof ExportSummary
-      readonly manifest: string | null
-      readonly file: string | null
-    }
-  /** `other_log`: the log ends before the part that the export covers. `nothing_covered`: the manifest describes an empty log. */
-  | { readonly kind: 'other_log' | 'nothing_covered'; readonly head: string | null; readonly end: string | null }
-  | { readonly kind: 'changed' | 'out_of_order'; readonly line: ExportedLine; readonly expected: LogLine }
-  | { readonly kind: 'missing'; readonly expected: LogLine }
-  /** The line has no event in this part of the log, or one that already has a line. */
-  | { readonly kind: 'extra'; readonly line: ExportedLine }
+/** Events are up to 1 MiB on most servers and 16 MiB on any; base64 adds a third. */
+const maxLineBytes = 64 << 20
+/** The position is before it: it is far longer than any stream name. */
+const beginningBytes = 16 << 10
 
 export type CompareOptions = {
   readonly manifest: Manifest
+  /** The chunks of the file. */
   readonly content: AsyncIterable<Uint8Array>
   readonly hash: Hash
-  readonly fetchPage: FetchPage
+  /** Undefined: the file is compared with its manifest only. */
+  readonly fetchPage: FetchPage | undefined
   readonly signal: AbortSignal
   readonly onProgress: (progress: ExportProgress) => void
-  readonly onFinding: (finding: Finding) => Promise<void> | void
   /** Called for each line of the file, in order. */
   readonly onLine?: (line: ExportedLine) => void
 }
 
 export type Compared = {
-  /** Lines that are about an event of the log. */
+  /** Lines that are those of the log, before the first difference. */
   readonly events: number
-  /** Where the comparison ended, and where an export with these filters would end now. */
-  readonly head: string | null
-  readonly logEnd: string | null
+  /** That of a line, otherwise that of the manifest. */
+  readonly difference: Difference | undefined
   /** Whether the file is the one that the manifest describes. */
   readonly isAsManifest: boolean
-}
-
-/** @throws the errors of `content`, `fetchPage` and `onFinding`; the reason of the signal */
-export async function compareExport(options: CompareOptions): Promise<Compared> {
-  const { manifest, fetchPage, signal, onFinding, onLine = () => {} } = options
-  const { filters } = manifest
-  const logEnd = await presentHead({ fetchPage, filters, signal })
-  const { head, problem } = extentOf(manifest, logEnd)
-  if (problem !== undefined) await onFinding({ kind: problem, head: manifest.head, end: logEnd })
-  let progress: ExportProgress = { events: 0, bytes: 0, position: null, head }
-  const report = (news: Partial<ExportProgress>) => {
-    progress = { ...progress, ...news }
-    options.onProgress(progress)
-  }
-  async function* content(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of options.content) {
-      signal.throwIfAborted()
-      report({ bytes: progress.bytes + chunk.length })
-      yield chunk
-    }
-  }
-  const file = readExport(content(), options.hash)
-  async function* lines(): AsyncGenerator<ExportedLine, void> {
-    for await (const line of file.lines(signal)) {
-      onLine(line)
-      yield line
-    }
-  }
-  const log = logLines({ fetchPage, filters, head, signal }, ({ next }) => report({ position: next ?? head }))
-  await pair(lines(), log, {
-    async paired(line, expected, isInOrder) {
-      progress = { ...progress, events: progress.events + 1 }
-      if (!isInOrder) await onFinding({ kind: 'out_of_order', line, expected })
-      const isUnchanged = line.bytes !== null && isSame(line.bytes, expected.bytes) && line.isWhole
-      if (!isUnchanged) await onFinding({ kind: 'changed', line, expected })
-    },
-    missing: async (expected) => onFinding({ kind: 'missing', expected }),
-    extra: async (line) => onFinding({ kind: 'extra', line }),
-  })
-  const differing = summaryFindings(manifest, file.summary())
-  for (const finding of differing) await onFinding(finding)
-  return { events: progress.events, head, logEnd, isAsManifest: differing.length === 0 }
+  /** Where an export with these filters would end now; undefined when the log was not read. */
+  readonly logEnd: string | null | undefined
 }
 
 /**
- * Where the comparison ends. With `until`, the end does not depend on the manifest, so that events of a cut export are
- * missing.
+ * Exports the same part of the log again and compares line by line. After the first difference, only the file is read on, for
+ * its checksum.
+ * @throws the errors of `content` and `fetchPage`; the reason of the signal
  */
-function extentOf(
-  { head, filters }: Manifest,
-  logEnd: string | null,
-): { readonly head: string | null; readonly problem?: 'other_log' | 'nothing_covered' } {
-  const isShort = logEnd === null || (filters.until === null && head !== null && BigInt(logEnd) < BigInt(head))
-  if (head !== null && isShort) return { head: logEnd, problem: 'other_log' }
-  if (filters.until !== null) return { head: logEnd }
-  return head === null && logEnd !== null ? { head, problem: 'nothing_covered' } : { head }
+export async function compareExport(options: CompareOptions): Promise<Compared> {
+  const { manifest, fetchPage, signal, onProgress, onLine = () => {} } = options
+  const { filters } = manifest
+  const logEnd = fetchPage && (await presentHead({ fetchPage, filters, signal }))
+  // With `until`, the end does not depend on the manifest, so that events of a cut export are missing.
+  const head = filters.until === null ? manifest.head : (logEnd ?? null)
+  let events = 0
+  let difference = otherLog(head, logEnd)
+  const file = readFile(options)
+  const onPage = ({ next }: ExportPage) => onProgress({ events, bytes: file.bytes(), position: next ?? head, head })
+  const log = fetchPage && logLines({ fetchPage, filters, head, signal }, onPage)
+  let lines = 0
+  for await (const line of file.lines()) {
+    lines = line.number
+    onLine(line)
+    if (log === undefined || difference !== undefined) continue
+    difference = lineDifference(line, (await log.next()).value ?? undefined)
+    if (difference === undefined) events++
+  }
+  const rest = difference === undefined ? (await log?.next())?.value : undefined
+  if (typeof rest === 'string') difference = { kind: 'file_ends', line: lines + 1, expected: nameIn(rest) }
+  const changed = manifestDifference(manifest, { count: lines, ...file.sums() })
+  return { events, difference: difference ?? changed, isAsManifest: changed === undefined, logEnd }
 }
 
-/** The fields in which the file is not the one that the manifest describes. */
-export function summaryFindings(manifest: Manifest, summary: ExportSummary): Extract<Finding, { kind: 'manifest' }>[] {
-  return (['count', 'first_position', 'last_position', 'bytes', 'sha256'] as const)
-    .filter((field) => manifest[field] !== summary[field])
-    .map((field) => ({ kind: 'manifest', field, manifest: asText(manifest[field]), file: asText(summary[field]) }))
+function readFile({ content, hash, signal }: CompareOptions) {
+  let bytes = 0
+  let first_position: string | null = null
+  let last_position: string | null = null
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of content) {
+      hash.update(chunk)
+      bytes += chunk.length
+      yield chunk
+    }
+  }
+  return {
+    bytes: () => bytes,
+    async *lines(): AsyncGenerator<ExportedLine, void> {
+      let start = 0
+      for await (const { number, bytes: line, end } of readLines(chunks(), { maxBytes: maxLineBytes, signal })) {
+        const position = positionIn(utf8.decode(line?.subarray(0, beginningBytes)))
+        first_position ??= position
+        last_position = position ?? last_position
+        yield { number, bytes: line, isWhole: end - start === (line?.length ?? -1) + 1 }
+        start = end
+      }
+      signal.throwIfAborted()
+    },
+    /** After all lines. */
+    sums: () => ({ first_position, last_position, bytes, sha256: hash.digest() }),
+  }
 }
 
-const asText = (value: string | number | null) => (value === null ? null : String(value))
+const utf8 = new TextDecoder()
+
+function otherLog(head: string | null, logEnd: string | null | undefined): Difference | undefined {
+  if (head === null || logEnd === undefined) return undefined
+  return logEnd === null || BigInt(logEnd) < BigInt(head) ? { kind: 'other_log', head, end: logEnd } : undefined
+}
+
+/** What a difference says of the file, the manifest and the log, in sentences. */
+export function causeText({ difference, isAsManifest, logEnd }: Omit<Compared, 'events'>): string {
+  if (isAsManifest && logEnd === undefined)
+    return 'The file matches its manifest: both were changed, or the checkpoint was.'
+  const cause = isAsManifest
+    ? 'The file matches its manifest, so the log has changed since or is another one, or both files were changed.'
+    : 'The file does not match its manifest.'
+  const isFirst = difference?.kind === 'line' && difference.line === 1 && difference.found !== null
+  if (!isFirst || difference.found.id === difference.expected?.id) return cause
+  return `${cause} Already its first event is another one: it was exported from another log, or its start was changed.`
+}

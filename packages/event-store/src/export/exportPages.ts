@@ -1,7 +1,5 @@
 // An export of the log page by page, wherever its pages come from. Runs in browsers too.
-import { placeOf } from './exportedLines.ts'
 import type { ExportFilters } from './filters.ts'
-import type { LogLine } from './pairing.ts'
 
 /** Positions are decimal strings. */
 export type ExportPageRequest = {
@@ -62,19 +60,13 @@ export async function presentHead({ fetchPage, filters, signal }: Omit<ExportRea
   return (await fetchPage({ filters, after: null, head: null, limit: 1 }, signal)).head
 }
 
-const utf8 = new TextEncoder()
-
-/** The lines of all pages. */
+/** The lines of all pages. @param onPage called after the lines of each page */
 export async function* logLines(
   reading: ExportReading,
   onPage: (page: ExportPage) => void,
-): AsyncGenerator<LogLine, void> {
+): AsyncGenerator<string, void> {
   for await (const page of exportPages(reading)) {
-    for (const text of linesOf(page)) {
-      const { id, position } = placeOf(text)
-      if (id === undefined || position === undefined) throw new Error('A page of the log has an unknown line')
-      yield { id, position, bytes: utf8.encode(text) }
-    }
+    yield* linesOf(page)
     onPage(page)
   }
 }

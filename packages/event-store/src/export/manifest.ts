@@ -63,13 +63,9 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isText: Check = (value) => typeof value === 'string'
-const matches =
-  (pattern: RegExp): Check =>
-  (value) =>
-    typeof value === 'string' && pattern.test(value)
 const isTime: Check = (value) =>
-  matches(/^\d{4}-\d\d-\d\dT\d\d:\d\d/)(value) && !Number.isNaN(Date.parse(String(value)))
-const isPosition = matches(/^\d{1,20}$/)
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(String(value)) && !Number.isNaN(Date.parse(String(value)))
+const isPosition: Check = (value) => isText(value) && /^\d{1,20}$/.test(String(value))
 const isCount: Check = (value) => Number.isInteger(value) && Number(value) >= 0
 const orNull =
   (check: Check): Check =>
@@ -96,7 +92,7 @@ const checks: Readonly<Record<keyof Manifest, Check>> = {
   first_position: orNull(isPosition),
   last_position: orNull(isPosition),
   bytes: isCount,
-  sha256: matches(/^[0-9a-f]{64}$/),
+  sha256: (value) => /^[0-9a-f]{64}$/.test(String(value)),
   checkpoint: orNull(isCheckpoint),
 }
 
@@ -106,9 +102,8 @@ function wrongField(content: Fields): string | undefined {
     Object.entries(checks).find(([field, check]) => !check(content[field])) ??
     Object.entries(filterChecks).find(([field, check]) => !check(filters[field]))
   if (wrong !== undefined) return `${wrong[0]} is missing or wrong`
-  const [since, until] = [filters.since, filters.until].map((time) =>
-    time === null ? Number.NaN : Date.parse(String(time)),
-  )
+  const { since, until } = filters
   // Such filters select nothing, so that an empty export would be right.
-  return Number(since) >= Number(until) ? 'its since is not before its until' : undefined
+  const isEmpty = since !== null && until !== null && Date.parse(String(since)) >= Date.parse(String(until))
+  return isEmpty ? 'its since is not before its until' : undefined
 }

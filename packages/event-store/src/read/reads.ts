@@ -63,7 +63,7 @@ export async function readLogEnds(context: CallContext): Promise<LogEnds> {
 }
 
 /** The event at exactly this position; nothing when the log has none there. */
-export async function readEventAt(context: CallContext, position: LogPosition): Promise<RawEvent | undefined> {
+async function readEventAt(context: CallContext, position: LogPosition): Promise<RawEvent | undefined> {
   const { events } = await readPageUnless(context, logRead(position, 1), isNoPosition)
   return events.find((event) => event.position.commit === position.commit)
 }

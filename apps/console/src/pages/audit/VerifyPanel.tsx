@@ -1,5 +1,6 @@
 // Compares an export with its manifest and the log. The file is read in the browser and stays there.
 import { Button, FileButton } from '@mantine/core'
+import { type Compared, compareExport } from '@paylog/event-store/export/compareExport'
 import type { ExportProgress } from '@paylog/event-store/export/exportLog'
 import { fileOf, type Manifest, manifestOf, parseManifest } from '@paylog/event-store/export/manifest'
 import { type DragEvent, useState } from 'react'
@@ -9,12 +10,12 @@ import { Notice } from '../../parts/Notice.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 import { ComparisonView } from './ComparisonView.tsx'
-import { type Comparison, compare } from './compareExport.ts'
 import { pageFetcher } from './fetchPage.ts'
+import { createSha256 } from './sha256.ts'
 import { useLongWork } from './useLongWork.ts'
 
 type Chosen = { readonly file?: File; readonly manifestFile?: File }
-type Verified = { readonly name: string; readonly manifest: Manifest; readonly comparison: Comparison }
+type Verified = { readonly name: string; readonly manifest: Manifest; readonly comparison: Compared }
 
 /** Adds files to those that were chosen before. The name tells a manifest from an export. */
 function withFiles(chosen: Chosen, files: readonly File[]): Chosen {
@@ -33,8 +34,8 @@ export function VerifyPanel() {
     <Panel title="Verify an export">
       <div className="stack">
         <p>
-          Checks the file against its manifest, then reads the same part of the log again and compares line by line. The
-          file does not leave this browser.
+          Checks the file against its manifest, then reads the same part of the log again and compares line by line, up
+          to the first difference. The file does not leave this browser.
         </p>
         <FileChoice chosen={chosen} choose={choose} isRunning={isRunning} />
         <div className="row">
@@ -65,7 +66,7 @@ export function VerifyPanel() {
 
 type Run = { readonly signal: AbortSignal; readonly onProgress: (progress: ExportProgress) => void }
 
-/** @throws Error when the manifest is none; errors of `compare` */
+/** @throws Error when the manifest is none; errors of `compareExport` */
 async function verify(file: File, manifestFile: File, run: Run): Promise<Verified> {
   const manifest = parseManifest(await manifestFile.text())
   if ('problem' in manifest) throw new Error(`${manifestFile.name} ${manifest.problem}`)
@@ -73,7 +74,7 @@ async function verify(file: File, manifestFile: File, run: Run): Promise<Verifie
   return {
     name: file.name,
     manifest,
-    comparison: await compare({ manifest, content, fetchPage: pageFetcher(''), ...run }),
+    comparison: await compareExport({ manifest, content, hash: createSha256(), fetchPage: pageFetcher(''), ...run }),
   }
 }
 

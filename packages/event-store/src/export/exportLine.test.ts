@@ -2,8 +2,7 @@
 import { positionAt } from '@paylog/testing/positionAt'
 import t from 'tap'
 import type { RawEvent } from '../read/rawEvent.ts'
-import { exportLine } from './exportLine.ts'
-import { eventOfLine } from './lineEvent.ts'
+import { eventOfLine, exportLine } from './exportLine.ts'
 
 const json = 'application/json'
 
