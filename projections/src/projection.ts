@@ -40,6 +40,16 @@ export type Projection = {
   changeOf(event: ProjectedEvent): { readonly id: string; readonly change: Change<Values> } | undefined
 }
 
+/** A projection whose columns the compiler knows. */
+export type Defined<Name extends string, Own extends Columns, Computed extends ComputedColumns> = Omit<
+  Projection,
+  'name' | 'columns' | 'computed'
+> & {
+  readonly name: Name
+  readonly columns: Own
+  readonly computed: Computed
+}
+
 /**
  * Defines a projection. Its tables have `id uuid`, `revision bigint` and the columns. Events without a handler in `on` only
  * raise the revision. Handlers are pure and never throw, because a recorded event cannot be rejected. An insert may have more
@@ -50,13 +60,18 @@ export type Projection = {
  * @param definition `idOf` returns the row of an event, `undefined` for none; one row must be fed by one stream, since revisions
  *   guard the row. `streamIdColumn` has the id in the name of that stream, by default the row's own
  */
-export function defineProjection<Schemas extends EventSchemas, TableColumns extends Columns>(definition: {
-  readonly name: string
+export function defineProjection<
+  const Name extends string,
+  Schemas extends EventSchemas,
+  TableColumns extends Columns,
+  Computed extends ComputedColumns = Record<never, never>,
+>(definition: {
+  readonly name: Name
   readonly schemaVersion: number
   readonly streamPrefix: string
   readonly streamIdColumn?: keyof TableColumns & string
   readonly columns: TableColumns
-  readonly computed?: ComputedColumns
+  readonly computed?: Computed
   readonly indexes: (table: string) => string
   readonly events: Schemas
   /** The sealed parts of events that handlers use; the values of others are null. */
@@ -67,8 +82,8 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
       event: Extract<EventsOf<Schemas>, { type: Type }> & { readonly revision: bigint },
     ) => Change<RowOf<TableColumns>>
   }
-}): Projection {
-  const { events, idOf, on, computed = {}, streamPrefix, streamIdColumn = 'id', columns, indexes, ...rest } = definition
+}): Defined<Name, TableColumns, Computed> {
+  const { events, idOf, on, streamPrefix, streamIdColumn = 'id', columns, indexes, ...rest } = definition
   const { opens = {} } = definition
   const handlers = new Map(Object.entries(on))
   const isPersonal = Object.values<Column>(columns).some(({ sealed }) => sealed !== undefined)
@@ -79,7 +94,7 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
     rowStream: { prefix: streamPrefix, column: streamIdColumn },
     columns: isPersonal ? { ...columns, [keyIdsColumn]: keyIds } : columns,
     indexes: isPersonal ? (table) => `${indexes(table)};\n${keyIdsIndex(table)}` : indexes,
-    computed,
+    computed: definition.computed ?? ({} as Computed),
     changeOf(recorded) {
       // The codec has checked that the data fits the type, but the compiler cannot connect the two.
       const event = recorded as DomainEvent as EventsOf<Schemas> & { readonly revision: bigint }

@@ -3,25 +3,26 @@
 import type { ClientBase } from 'pg'
 import { addresses } from './addresses/projection.ts'
 import { auditTrail } from './audit-trail/projection.ts'
+import type { ViewRow } from './columns.ts'
 import { defaults } from './defaults/projection.ts'
 import { disputes } from './disputes/projection.ts'
 import { paymentMethods } from './payment-methods/projection.ts'
 import { payments } from './payments/projection.ts'
 import { products } from './products/projection.ts'
-import type { Projection } from './projection.ts'
+import type { Defined, Projection } from './projection.ts'
 import { refunds } from './refunds/projection.ts'
 import { listTables, makeFirstTable, tableName } from './tables/tables.ts'
 
-export const projections: readonly Projection[] = [
-  payments,
-  refunds,
-  disputes,
-  paymentMethods,
-  addresses,
-  defaults,
-  products,
-  auditTrail,
-]
+const defined = [payments, refunds, disputes, paymentMethods, addresses, defaults, products, auditTrail] as const
+
+export const projections: readonly Projection[] = defined
+
+type ViewOf<Projection> = Projection extends Defined<string, infer Own, infer Computed> ? ViewRow<Own, Computed> : never
+
+/** The rows of the views, by their names. */
+export type ReadModels = {
+  readonly [Projection in (typeof defined)[number] as `read_models.${Projection['name']}`]: ViewOf<Projection>
+}
 
 /** For the runtime's `migrate`: numbered SQL files, applied once and only forward, then the tables of new projections. */
 export const readModelMigrations = {

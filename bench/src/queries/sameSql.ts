@@ -1,6 +1,6 @@
 // Captures what the API does for a query: the statement that it sends, as a pgbench script and for the bare route, and
 // the route's response.
-import type { Queryable } from '@paylog/queries/lists/runQuery'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import { queryApi } from '@paylog/queries/queryApi'
 import { createHttp } from '@paylog/runtime/http/http'
 import type { Logger } from '@paylog/runtime/telemetry/log'

@@ -1,8 +1,8 @@
 // Databases with the read models' tables, and logs applied to them.
 
-import type { Queryable } from '@paylog/queries/lists/runQuery'
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import type { Pool, QueryConfig } from 'pg'

@@ -9,7 +9,6 @@ import { cursorParameter, decodeCursor, encodeCursor, NextCursor } from '@paylog
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody } from '@paylog/runtime/http/optionalBody'
 import {
-  type AttemptMade,
   type DeliveryDetails,
   getDelivery,
   type ListedDelivery,
@@ -18,6 +17,7 @@ import {
 } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import { paymentStreams } from '@paylog/webhooks/deliveries/operations/paymentStreams'
 import { findDeliveries, redeliver } from '@paylog/webhooks/deliveries/operations/redelivery'
+import type { AttemptMade } from '@paylog/webhooks/deliveries/tables/columns'
 import { redactedUrl } from '@paylog/webhooks/endpoints/endpointUrl'
 import { contentHeaders, messageHeaders } from '@paylog/webhooks/messages/signing'
 import { type Static, Type } from 'typebox'
@@ -180,7 +180,7 @@ export function deliveryRoutes(dependencies: OperatorDependencies): FastifyPlugi
         await auditRequest(dependencies, request, { action: 'redeliver_webhook', target })
         const [redelivered] = await redeliver(pool, [id], now())
         if (redelivered === undefined) throw unknownDelivery()
-        log.info({ deliveryId: id, node: redelivered.node, requestedBy: actorName(actor) }, 'webhook redelivered')
+        log.info({ deliveryId: id, node: redelivered.endpoint, requestedBy: actorName(actor) }, 'webhook redelivered')
         return { success: true as const, data: await detailsOf(dependencies, redelivered.id) }
       },
     )
@@ -226,7 +226,7 @@ async function deliveriesPage({ pool, store }: OperatorDependencies, query: Stat
   const payment = payment_id === undefined ? undefined : recordedId(payment_id)
   if (payment === null) return { data: [], next: null }
   const found = await listDeliveries(pool, {
-    ...{ node: endpoint, status, event },
+    ...{ endpoint, status, event },
     isTest: test === undefined ? undefined : test === 'true',
     streams: payment === undefined ? undefined : await paymentStreams(store, payment),
     after: position && { createdAt: new Date(position.value), id: position.id },
@@ -243,13 +243,14 @@ async function detailsOf({ pool, endpoints }: OperatorDependencies, id: string):
   const recorded = recordedId(id)
   const found = recorded === null ? undefined : await getDelivery(pool, recorded)
   if (found === undefined) throw unknownDelivery()
-  const endpoint = endpoints.find(({ name }) => name === found.node)
+  const endpoint = endpoints.find(({ name }) => name === found.endpoint)
+  const { body, attempts_made, ...row } = found
   return {
-    ...toDelivery(found),
+    ...toDelivery(row),
     url: endpoint === undefined ? null : redactedUrl(endpoint),
     headers: headersOf(found),
-    payload: found.body,
-    tries: found.attempts_made.map(toTry),
+    payload: body,
+    tries: attempts_made.map(toTry),
   }
 }
 
@@ -264,14 +265,6 @@ function toTry([at, ms, http_status, error, response]: AttemptMade) {
 }
 
 function toDelivery(row: ListedDelivery): WebhookDelivery {
-  const { id, node, event, mode, provider, status, is_test, attempts, last_http_status, last_error } = row
-  const { stream, revision, event_id, causation_id, correlation_id } = row
-  return {
-    ...{ id, endpoint: node, event, mode, provider, status, is_test, attempts, last_http_status, last_error },
-    last_attempt_at: row.last_attempt_at?.toISOString() ?? null,
-    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
-    created_at: row.created_at.toISOString(),
-    ended_at: row.ended_at?.toISOString() ?? null,
-    source: { stream, revision, event_id, causation_id, correlation_id },
-  }
+  const { stream, revision, event_id, causation_id, correlation_id, ...delivery } = row
+  return { ...delivery, source: { stream, revision, event_id, causation_id, correlation_id } }
 }

@@ -130,20 +130,14 @@ export function endpointRoutes(dependencies: OperatorDependencies): FastifyPlugi
   return async (http) => {
     http.get('/admin/webhook-endpoints', { schema: listSchema }, async () => {
       const [listed, activity] = await Promise.all([listEndpoints(pool), recentActivity(pool, now())])
-      const known = new Set(listed.map(({ node }) => node))
+      const known = new Set(listed.map(({ endpoint }) => endpoint))
       // The worker has not started with these yet.
-      const added = endpoints.filter(({ name }) => !known.has(name)).map(({ name }) => ({ ...unused, node: name }))
-      const data = [...listed, ...added].map(({ node, disabled_at, oldest_pending_at, ...state }) => {
-        const recent = activity.find((each) => each.node === node)
-        return {
-          endpoint: node,
-          ...configurationOf(endpoints.find(({ name }) => name === node)),
-          ...state,
-          disabled_at: disabled_at?.toISOString() ?? null,
-          oldest_pending_at: oldest_pending_at?.toISOString() ?? null,
-          recent: recent === undefined ? null : { ...recent },
-        }
-      })
+      const added = endpoints.filter(({ name }) => !known.has(name)).map(({ name }) => ({ ...unused, endpoint: name }))
+      const data = [...listed, ...added].map((state) => ({
+        ...state,
+        ...configurationOf(endpoints.find(({ name }) => name === state.endpoint)),
+        recent: activity.find(({ endpoint }) => endpoint === state.endpoint) ?? null,
+      }))
       return { success: true as const, data }
     })
 
@@ -171,11 +165,11 @@ export function endpointRoutes(dependencies: OperatorDependencies): FastifyPlugi
         const { endpoint } = request.params
         const since = body.since === undefined ? undefined : timeOf(body.since)
         const dryRun = body.dry_run === true
-        const failed = await findFailed(pool, { node: endpoint, since })
+        const failed = await findFailed(pool, { endpoint, since })
         if (failed === undefined) throw unknownEndpoint()
         const { count: deliveries } = failed
         if (!dryRun) await audit(request, 'redeliver_failed_webhooks', endpoint, { since: body.since, deliveries })
-        const data = await redeliverFailed(dependencies, failed, { node: endpoint, since, dryRun })
+        const data = await redeliverFailed(dependencies, failed, { endpoint, since, dryRun })
         if (!dryRun) log.info({ node: endpoint, ...data, requestedBy: actorName(actor) }, 'failed webhooks redelivered')
         return { success: true as const, data }
       },
@@ -273,12 +267,16 @@ const unknownEndpoint = () => new DomainError('not_found', 'No webhook endpoint 
 async function redeliverFailed(
   { pool, now }: Pick<OperatorDependencies, 'pool' | 'now'>,
   { count, until }: FoundFailed,
-  { node, since, dryRun }: { readonly node: string; readonly since: Date | undefined; readonly dryRun: boolean },
+  {
+    endpoint,
+    since,
+    dryRun,
+  }: { readonly endpoint: string; readonly since: Date | undefined; readonly dryRun: boolean },
 ): Promise<Static<typeof Redelivered>> {
   if (dryRun || until === null) return { deliveries: count, is_complete: true }
   const startedAt = performance.now()
   let deliveries = 0
-  for await (const batch of redeliverAllFailed(pool, { node, since, until }, now)) {
+  for await (const batch of redeliverAllFailed(pool, { endpoint, since, until }, now)) {
     deliveries += batch.length
     if (performance.now() - startedAt > maxRedeliveryMs) return { deliveries, is_complete: deliveries >= count }
   }

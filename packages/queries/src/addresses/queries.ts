@@ -3,16 +3,15 @@ import { AddressResource } from '@paylog/domain/addresses/address'
 import { AddressType } from '@paylog/domain/addresses/events'
 import { sql } from 'kysely'
 import { isDefault } from '../defaults/queries.ts'
-import { byCreation, filter, type List } from '../lists/lists.ts'
+import { byCreation, defineList, filter } from '../lists/defineList.ts'
+import { isKeptOf } from '../lists/filters.ts'
 
-export const addressList: List<typeof AddressResource> = {
-  view: 'addresses',
+export const addressList = defineList('addresses', {
   item: AddressResource,
-  computed: () => ({ is_default: isDefault(sql`item.address_type || '_addresses'`) }),
-  // A literal `not is_removed`: with a parameter, a prepared plan could not use the partial index.
-  readBy: (owner) => sql`owner = ${owner} and not is_removed`,
+  computed: (item) => ({ is_default: isDefault(sql`${item.ref('address_type')} || '_addresses'`) }),
+  readBy: isKeptOf,
   filters: {
-    address_type: filter(AddressType, 'Only addresses of this type', (type) => sql`address_type = ${type}`),
+    address_type: filter(AddressType, 'Only addresses of this type', (item, type) => item('address_type', '=', type)),
   },
   orders: byCreation,
-}
+})

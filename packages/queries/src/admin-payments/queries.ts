@@ -4,12 +4,15 @@ import { Nullable, recordedId } from '@paylog/domain/fields'
 import { DisputeStatus } from '@paylog/domain/payments/events'
 import { ListedPayment } from '@paylog/domain/payments/resource'
 import { referenceQuery, searchTermsSql, termsQuery } from '@paylog/projections/payments/searchTerms'
-import { sql } from 'kysely'
+import { type Given, type Parameter, type Queryable, queriesByShape, runQuery } from '@paylog/runtime/postgres/runQuery'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
+import { defineList, filter, type Item } from '../lists/defineList.ts'
 import { ExactText, Flag, hasGuestEmail, SearchText } from '../lists/filters.ts'
-import { allOf, conditionsOf, filter, type List, type ListPage, type ListQuery, readAfter } from '../lists/lists.ts'
-import { type Queryable, runQuery, type Sql } from '../lists/runQuery.ts'
+import { type ListQuery, shapeOf } from '../lists/listQueries.ts'
+import { countUpTo, type ListPage, readAfter } from '../lists/lists.ts'
 import { commonFilters } from '../payments/queries.ts'
+import { readModels } from '../readModels.ts'
 
 /** A payment in the administrators' list. */
 export const AnyListedPayment = Type.Interface(
@@ -26,21 +29,29 @@ export const AnyListedPayment = Type.Interface(
 const Amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const Currency = Type.String({ pattern: '^[A-Za-z]{3}$' })
 
-const flag = (what: string, isSet: Sql) =>
-  filter(Flag, `Only payments that are, or are not, ${what}`, (value) => (value === 'true' ? isSet : sql`not ${isSet}`))
+const flag = (what: string, isTrue: (payment: Item<'payments'>) => Expression<SqlBool>) =>
+  filter(
+    Flag,
+    `Only payments that are, or are not, ${what}`,
+    (payment: Item<'payments'>, _, value) => (value === 'true' ? isTrue(payment) : payment.not(isTrue(payment))),
+    (value) => value,
+  )
 
 const searched =
   'An id of ours or of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; ' +
   'or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning'
 
-export const anyPaymentList = {
-  view: 'payments',
+const anyPayments = {
   item: AnyListedPayment,
-  computed: () => ({ attention: sql`item.has_attention` }),
+  computed: (payment: Item<'payments'>) => ({ attention: payment.ref('item.has_attention') }),
   filters: {
     status: commonFilters.status,
-    provider_id: filter(ExactText, 'Only payments of this provider', (provider) => sql`provider_id = ${provider}`),
-    user_id: filter(ExactText, 'Only payments of this user', (user) => sql`owner = ${userOwner(user)}`),
+    provider_id: filter(ExactText, 'Only payments of this provider', (payment: Item<'payments'>, provider) =>
+      payment('provider_id', '=', provider),
+    ),
+    user_id: filter(ExactText, 'Only payments of this user', (payment: Item<'payments'>, user) =>
+      payment('owner', '=', user.as(userOwner)),
+    ),
     guest_email: filter(
       ExactText,
       'Only payments with this guest e-mail, ignoring the case of ASCII letters',
@@ -50,34 +61,46 @@ export const anyPaymentList = {
     reference_code: filter(
       ExactText,
       'Only payments with exactly this reference',
-      (reference) => sql`reference_code = ${reference} and ${matches(referenceQuery(reference))}`,
+      (payment: Item<'payments'>, reference) =>
+        payment.and([payment('reference_code', '=', reference), matches(reference.as(referenceQuery))]),
     ),
-    search: filter(SearchText, searched, (search) => isFound(search, {})),
+    search: searchFor({ ignoresIndex: false }),
     created_at_from: commonFilters.created_at_from,
     created_at_to: commonFilters.created_at_to,
-    amount_from: filter(Amount, 'Only payments of at least this amount', (cents) => sql`amount_cents >= ${cents}`),
-    amount_to: filter(Amount, 'Only payments of at most this amount', (cents) => sql`amount_cents <= ${cents}`),
-    currency: filter(Currency, 'Only payments in this currency', (code) => sql`currency = ${code.toUpperCase()}`),
+    amount_from: filter(Amount, 'Only payments of at least this amount', (payment: Item<'payments'>, cents) =>
+      payment('amount_cents', '>=', cents),
+    ),
+    amount_to: filter(Amount, 'Only payments of at most this amount', (payment: Item<'payments'>, cents) =>
+      payment('amount_cents', '<=', cents),
+    ),
+    currency: filter(Currency, 'Only payments in this currency', (payment: Item<'payments'>, currency) =>
+      payment(
+        'currency',
+        '=',
+        currency.as((code) => code.toUpperCase()),
+      ),
+    ),
     // The first condition is that of an index.
-    refunded: flag('refunded, at least in part', sql`(refunded_cents is not null and amount_refunded_cents > 0)`),
-    disputed: flag('disputed, with any outcome', sql`(dispute_statuses is not null)`),
-    attention: flag('something that a human has to look at', sql`(attention_entries is not null)`),
+    refunded: flag('refunded, at least in part', (payment) =>
+      payment.and([payment('refunded_cents', 'is not', null), payment('amount_refunded_cents', '>', payment.lit(0))]),
+    ),
+    disputed: flag('disputed, with any outcome', (payment) => payment('dispute_statuses', 'is not', null)),
+    attention: flag('something that a human has to look at', (payment) => payment('attention_entries', 'is not', null)),
   },
   orders: {
     created_at: { column: 'created_at', holds: 'time' },
     updated_at: { column: 'updated_at', holds: 'time' },
     amount_cents: { column: 'amount_cents', holds: 'integer' },
   },
-} satisfies List
+} as const
+
+export const anyPaymentList = defineList('payments', anyPayments)
 
 /** For a search of common words. */
-const commonWordsList: List<typeof AnyListedPayment> = {
-  ...anyPaymentList,
-  filters: {
-    ...anyPaymentList.filters,
-    search: filter(SearchText, searched, (search) => isFound(search, { ignoresIndex: true })),
-  },
-}
+const commonWordsList = defineList('payments', {
+  ...anyPayments,
+  filters: { ...anyPayments.filters, search: searchFor({ ignoresIndex: true }) },
+})
 
 /** Counting stops here. */
 export const maxTotal = 10_000
@@ -93,17 +116,9 @@ export async function listAnyPayments(
   query: ListQuery & { readonly cursor?: string | undefined; readonly search?: string | undefined },
 ): Promise<AnyPaymentsPage> {
   const list = (await isCommonSearch(db, query.search)) ? commonWordsList : anyPaymentList
-  const conditions = conditionsOf(list, query)
-  const counted = runQuery(
-    db,
-    sql<{ readonly total: number }>`select count(*) as total from (
-      select id from read_models.payments where ${allOf(conditions)} limit ${maxTotal + 1}
-    ) as counted`,
-    { customPlan: true },
-  )
-  const unfiltered = conditions.length === 0 ? readAfter(db, list, query) : undefined
-  const [[row], all] = await Promise.all([counted, unfiltered])
-  const total = row?.total ?? 0
+  const counted = countUpTo(db, list, query, maxTotal + 1)
+  const unfiltered = shapeOf(list, query).filters.length === 0 ? readAfter(db, list, query) : undefined
+  const [total, all] = await Promise.all([counted, unfiltered])
   const page = all ?? (await readAfter(db, list, query, { isSorted: total <= maxTotal }))
   return { ...page, total: Math.min(total, maxTotal), isExact: total <= maxTotal }
 }
@@ -112,41 +127,72 @@ export async function listAnyPayments(
 const probed = 200
 const isCommonFrom = 20
 
+const matchingNewest = queriesByShape((given: Given<string>, _: undefined) => {
+  const newest = readModels
+    .selectFrom('read_models.payments')
+    .select('search_terms')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(sql.lit(probed))
+  return readModels
+    .selectFrom(newest.as('newest'))
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .where(matches(given(termsQuery), { ignoresIndex: true }))
+})
+
 /** Reading the index of common words takes seconds for a million payments. */
 async function isCommonSearch(db: Queryable, search = ''): Promise<boolean> {
   if (search.trim() === '') return false
-  const [found] = await runQuery(
-    db,
-    sql<{ readonly total: number }>`select count(*) as total from (
-      select search_terms from read_models.payments order by created_at desc, id desc limit ${sql.lit(probed)}
-    ) as newest where ${matches(termsQuery(search.trim()), { ignoresIndex: true })}`,
-  )
+  const [found] = await runQuery(db, matchingNewest(undefined), search.trim())
   return (found?.total ?? 0) >= isCommonFrom
 }
 
 type IndexUse = {
   /** Whether Postgres must not use the index of the terms. */
-  readonly ignoresIndex?: boolean
+  readonly ignoresIndex: boolean
 }
 
-const matches = (query: string, { ignoresIndex = false }: IndexUse = {}): Sql =>
-  sql`${sql.raw(searchTermsSql)} ${sql.raw(ignoresIndex ? "|| ''" : '')} @@ ${query}::tsquery`
+function matches(query: Parameter<string>, { ignoresIndex }: IndexUse = { ignoresIndex: false }) {
+  const terms = sql.raw(ignoresIndex ? `${searchTermsSql} || ''` : searchTermsSql)
+  return sql<SqlBool>`${terms} @@ ${query}::tsquery`
+}
 
-/** Our ids, and a provider's ids of intents, charges, refunds and disputes; or the terms. */
-function isFound(text: string, options: IndexUse): Sql | undefined {
-  const search = text.trim()
-  if (search === '') return undefined
-  const id = recordedId(search)
-  const ours = id === null ? sql`` : sql`or id = ${id}`
-  return sql`(
-    ${matches(termsQuery(search), options)} or provider_intent_id = ${search} or provider_payment_id = ${search} ${ours}
-    or id = any(array(
-      select payment_id from read_models.refunds where provider_refund_id = ${search} ${ours}
-      union all
-      select payment_id from read_models.disputes where provider_dispute_id = ${search} ${ours}
-    ))
-    or (attention_entries is not null and exists (
-      select from jsonb_each(charge_reports) as report where report.value->>'charge' = ${search}
-    ))
-  )`
+/** By our ids, and a provider's ids of intents, charges, refunds and disputes; or by the terms. */
+function searchFor(options: IndexUse) {
+  const isFound = (payment: Item<'payments'>, text: Parameter<string>, variant: string) => {
+    const search = text.as((given) => given.trim())
+    const isOurs = (id: Expression<string>) =>
+      variant === 'id'
+        ? [
+            payment(
+              id,
+              '=',
+              search.as((given) => recordedId(given) ?? given),
+            ),
+          ]
+        : []
+    const refunds = payment
+      .selectFrom('read_models.refunds as refund')
+      .select('refund.payment_id')
+      .where(({ eb, or, ref }) => or([eb('refund.provider_refund_id', '=', search), ...isOurs(ref('refund.id'))]))
+    const disputes = payment
+      .selectFrom('read_models.disputes as dispute')
+      .select('dispute.payment_id')
+      .where(({ eb, or, ref }) => or([eb('dispute.provider_dispute_id', '=', search), ...isOurs(ref('dispute.id'))]))
+    return payment.or([
+      matches(search.as(termsQuery), options),
+      payment('provider_intent_id', '=', search),
+      payment('provider_payment_id', '=', search),
+      ...isOurs(payment.ref('item.id')),
+      payment('item.id', '=', sql<string>`any(array(${refunds.unionAll(disputes)}))`),
+      payment.and([
+        payment('attention_entries', 'is not', null),
+        sql<SqlBool>`exists (select from jsonb_each(charge_reports) as report where report.value->>'charge' = ${search})`,
+      ]),
+    ])
+  }
+  return filter(SearchText, searched, isFound, (text) => {
+    if (text.trim() === '') return undefined
+    return recordedId(text.trim()) === null ? 'text' : 'id'
+  })
 }

@@ -1,9 +1,10 @@
 // Statistics for administrators: payments, refunds and disputes by time, currency and provider.
 import { fieldsOf } from '@paylog/domain/fields'
 import { PaymentStatus } from '@paylog/domain/payments/payment'
+import { type Given, type Queryable, queriesByShape, runQuery } from '@paylog/runtime/postgres/runQuery'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { type Queryable, runQuery } from '../lists/runQuery.ts'
+import { readModels } from '../readModels.ts'
 
 export type StatisticsQuery = {
   /** Inclusive. */
@@ -48,31 +49,59 @@ type Row = {
   readonly received_cents: number
 }
 
-function statisticsSql({ from, to, interval }: StatisticsQuery) {
-  const between = sql`created_at >= ${from}::timestamptz and created_at < ${to}::timestamptz`
-  const grouped = sql`date_trunc(${sql.lit(interval)}, created_at, 'UTC') as begin, currency, provider_id`
-  return sql<Row>`
-    select greatest(begin, ${from}::timestamptz) as from,
-      least(begin + interval ${sql.lit(`1 ${interval}`)}, ${to}::timestamptz) as to,
-      currency, provider_id, what, status, count, amount_cents::bigint, received_cents::bigint
-    from (
-      select ${grouped}, 'payments' as what, status, count(*), sum(amount_cents) as amount_cents,
-        sum(amount_received_cents) as received_cents
-      from read_models.payments where ${between} group by begin, currency, provider_id, status
-      union all
-      select ${grouped}, 'refunds', '', count(*), coalesce(sum(amount_cents), 0), 0
-      from read_models.refunds where status = 'succeeded' and ${between} group by begin, currency, provider_id
-      union all
-      select ${grouped}, 'disputes', '', count(*), coalesce(sum(amount_cents), 0), 0
-      from read_models.disputes where ${between} group by begin, currency, provider_id
-    ) as grouped
-    order by begin, currency, provider_id, what, status`
-}
+const statistics = queriesByShape((given: Given<StatisticsQuery>, interval: StatisticsQuery['interval']) => {
+  const from = sql<string>`${given((query) => query.from)}::timestamptz`
+  const to = sql<string>`${given((query) => query.to)}::timestamptz`
+  const begin = sql<string>`date_trunc(${sql.lit(interval)}, created_at, 'UTC')`.as('begin')
+  const payments = readModels
+    .selectFrom('read_models.payments')
+    .select([begin, 'currency', 'provider_id', sql.lit('payments').as('what'), 'status'])
+    .select(({ fn }) => [
+      fn.countAll<number>().as('count'),
+      fn.sum<number>('amount_cents').as('amount_cents'),
+      fn.sum<number>('amount_received_cents').as('received_cents'),
+    ])
+    .where('created_at', '>=', from)
+    .where('created_at', '<', to)
+    .groupBy(['begin', 'currency', 'provider_id', 'status'])
+  const others = (what: 'refunds' | 'disputes') =>
+    readModels
+      .selectFrom(`read_models.${what}`)
+      .select([begin, 'currency', 'provider_id', sql.lit(what).as('what'), sql<PaymentStatus>`''`.as('status')])
+      .select(({ fn, lit }) => [
+        fn.countAll<number>().as('count'),
+        fn.coalesce(fn.sum<number>('amount_cents'), lit(0)).as('amount_cents'),
+        sql.lit(0).as('received_cents'),
+      ])
+      .where('created_at', '>=', from)
+      .where('created_at', '<', to)
+      .groupBy(['begin', 'currency', 'provider_id'])
+  const refunds = others('refunds').where('status', '=', sql.lit('succeeded'))
+  return readModels
+    .selectFrom(payments.unionAll(refunds).unionAll(others('disputes')).as('grouped'))
+    .select([
+      sql<string>`greatest("begin", ${from})`.as('from'),
+      sql<string>`least("begin" + ${sql.lit(`1 ${interval}`)}::interval, ${to})`.as('to'),
+      'currency',
+      'provider_id',
+      'what',
+      'status',
+      'count',
+      sql<number>`amount_cents::bigint`.as('amount_cents'),
+      sql<number>`received_cents::bigint`.as('received_cents'),
+    ])
+    .orderBy('begin')
+    .orderBy('currency')
+    .orderBy('provider_id')
+    .orderBy('what')
+    .orderBy('status')
+    .$castTo<Row>()
+})
 
 /** In the order of time, currency and provider, without intervals in which nothing happened. */
 export async function getStatistics(db: Queryable, query: StatisticsQuery): Promise<readonly Statistics[]> {
   const found = new Map<string, Statistics>()
-  for (const row of await runQuery(db, statisticsSql(query), { customPlan: true })) {
+  for (const row of await runQuery(db, statistics(query.interval), query, { customPlan: true })) {
     const key = JSON.stringify([row.from, row.currency, row.provider_id])
     found.set(key, withRow(found.get(key) ?? emptyStatistics(row), row))
   }

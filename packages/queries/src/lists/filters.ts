@@ -3,9 +3,10 @@ import { foldEmail } from '@paylog/domain/actor'
 import type { DomainError } from '@paylog/domain/errors'
 import { foldCase, foldedGuestEmail } from '@paylog/projections/searchText'
 import { invalidInput } from '@paylog/runtime/http/validation'
-import { sql } from 'kysely'
-import { Type } from 'typebox'
-import type { Sql } from './runQuery.ts'
+import type { Parameter } from '@paylog/runtime/postgres/runQuery'
+import { type SqlBool, sql } from 'kysely'
+import { type Static, Type } from 'typebox'
+import { condition, filter, type Item, type View } from './defineList.ts'
 
 /** A whole value. */
 export const ExactText = Type.String({
@@ -24,20 +25,39 @@ export const SearchText = Type.String({
 /** Whether something is required, or excluded. */
 export const Flag = Type.Enum(['true', 'false'])
 
+/** Of a parameter that is a flag. */
+export const isSet = (flag: Static<typeof Flag>) => flag === 'true'
+
 /** The pattern for a substring of folded text, with escaped wildcards. */
 function containsPattern(search: string): string {
   return `%${foldCase(search).replaceAll(/[\\%_]/g, '\\$&')}%`
 }
 
-export const isContained = (search: string): Sql | undefined =>
-  search === '' ? undefined : sql`search_text like ${containsPattern(search)}`
+/** Of the searched text of a row. An empty search finds everything. */
+export const searchFilter = (description: string) =>
+  filter(
+    SearchText,
+    description,
+    (item: Item<'payments' | 'products'>, search) => item('search_text', 'like', search.as(containsPattern)),
+    (search) => (search === '' ? undefined : ''),
+  )
 
 /** Of the whole e-mail, ignoring the case of ASCII letters. */
-export const hasGuestEmail = (email: string): Sql => sql`${sql.raw(foldedGuestEmail)} = ${foldEmail(email)}`
+export const hasGuestEmail = (_: Item<'payments' | 'payment_methods' | 'addresses'>, email: Parameter<string>) =>
+  sql<SqlBool>`${sql.raw(foldedGuestEmail)} = ${email.as(foldEmail)}`
 
-/** Rows have times in whole milliseconds. Both bounds are exclusive. @throws DomainError `invalid_request` for an impossible time */
-export const isCreatedAfter = (time: string): Sql => sql`created_at > ${timeBound('created_at_from', time, Math.floor)}`
-export const isCreatedBefore = (time: string): Sql => sql`created_at < ${timeBound('created_at_to', time, Math.ceil)}`
+/** An owner's rows that are not removed. A literal, not a parameter: a prepared plan could not use the partial index. */
+export const isKeptOf = condition((item: Item<'payment_methods' | 'addresses'>, owner: Parameter<string>) =>
+  item.and([item('owner', '=', owner), item.not('is_removed')]),
+)
+
+type Created = Item<Exclude<View, 'defaults'>>
+
+/** Both bounds are exclusive. @throws DomainError `invalid_request` for an impossible time */
+export const isCreatedAfter = (item: Created, time: Parameter<string>) =>
+  item('created_at', '>', sql<string>`${time.as((text) => timeBound('created_at_from', text, Math.floor))}`)
+export const isCreatedBefore = (item: Created, time: Parameter<string>) =>
+  item('created_at', '<', sql<string>`${time.as((text) => timeBound('created_at_to', text, Math.ceil))}`)
 
 /**
  * Rows have times in whole milliseconds. Rounds a bound between two of them so that the result stays correct.

@@ -12,7 +12,9 @@ import { disputeList } from '../disputes/queries.ts'
 import { paymentMethodList } from '../payment-methods/queries.ts'
 import { paymentList, paymentListWithMethods, singlePayment } from '../payments/queries.ts'
 import { productList } from '../products/queries.ts'
-import { type List, type ListQuery, readAfter, readItem, readPage } from './lists.ts'
+import type { List } from './defineList.ts'
+import type { ListQuery } from './listQueries.ts'
+import { readAfter, readItem, readPage } from './lists.ts'
 
 const owner = userOwner('alice')
 const ownLists: readonly List[] = [paymentList, paymentListWithMethods, paymentMethodList, addressList]

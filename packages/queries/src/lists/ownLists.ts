@@ -6,6 +6,7 @@ import { type KnownActor, knownActor } from '@paylog/runtime/http/callers'
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { type QueryDependencies, tokenParameter } from '../routeSchemas.ts'
+import { filter, type List } from './defineList.ts'
 import { hasGuestEmail } from './filters.ts'
 import {
   examplePageMeta,
@@ -21,7 +22,7 @@ import {
   type Reading,
   toPageMeta,
 } from './listRoutes.ts'
-import { filter, readPage } from './lists.ts'
+import { readPage } from './lists.ts'
 
 /** The caller that a list is for, as part of the list's response (interface, section 4.2). */
 const UserContext = Type.Object(
@@ -79,8 +80,8 @@ type OwnList<Item extends TObject> = Reading<Item> & {
   readonly parameters?: TProperties
   /** Of the parameter `orderBy`. */
   readonly orderDescription?: string
-  /** What a request reads instead, by its parameters. */
-  readonly variant?: (query: PageQuery) => Pick<Reading<TObject>, 'list' | 'reads'> | undefined
+  /** What some requests read instead, by their parameters. */
+  readonly variant?: Pick<Reading<TObject>, 'list' | 'reads'> & { isChosen(query: PageQuery): boolean }
 }
 
 /** The list of a caller's resources, in numbered pages. */
@@ -90,7 +91,9 @@ export function listOwn<Item extends TObject>(
   own: OwnList<Item>,
 ): void {
   const { path, schema, list, parameters, orderDescription, variant, onRead } = own
-  const chosen = (query: PageQuery) => variant?.(query) ?? own
+  const whole = withGuestEmail(own)
+  const other = variant && withGuestEmail(variant)
+  const chosen = (query: PageQuery) => (other?.isChosen(query) ? other : whole)
   const order = hasOrders(list) ? orderParameters(list, orderDescription) : {}
   const querystring = Type.Object({
     ...pageParameters,
@@ -108,10 +111,8 @@ export function listOwn<Item extends TObject>(
     },
     async ({ actor, query }) => {
       const caller = knownActor(actor)
-      const { list } = chosen(query)
-      const filtered = { ...list, filters: { ...list.filters, guest_email } }
       const ofCaller = { ...query, owner: ownerOf(caller), offset: offsetOf(query) }
-      const { items, total } = await readPage(db, filtered, ofCaller)
+      const { items, total } = await readPage(db, chosen(query).list, ofCaller)
       const [first] = items
       if (first) onRead?.(caller, first as Static<Item>)
       const { orderBy, orderDir } = query
@@ -120,6 +121,11 @@ export function listOwn<Item extends TObject>(
     },
   )
 }
+
+const withGuestEmail = <Read extends { readonly list: List }>(read: Read): Read => ({
+  ...read,
+  list: { ...read.list, filters: { ...read.list.filters, guest_email } },
+})
 
 function ownListResponse({ list, example }: OwnList<TObject>) {
   const order = hasOrders(list) ? orderMeta(list) : {}

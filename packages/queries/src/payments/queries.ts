@@ -3,42 +3,43 @@
 import { Instant } from '@paylog/domain/fields'
 import { PaymentStatus } from '@paylog/domain/payments/payment'
 import { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
-import { sql } from 'kysely'
 import { Type } from 'typebox'
-import { hasGuestEmail, isContained, isCreatedAfter, isCreatedBefore, SearchText } from '../lists/filters.ts'
-import { filter, type List } from '../lists/lists.ts'
-import type { Sql } from '../lists/runQuery.ts'
+import { condition, defineList, filter, type Item } from '../lists/defineList.ts'
+import { hasGuestEmail, isCreatedAfter, isCreatedBefore, searchFilter } from '../lists/filters.ts'
 import { methodSummary } from '../payment-methods/queries.ts'
 
 const guestPrefix = 'guest:'
 
-/**
- * Who may read a payment: its owner, and the guest whose e-mail the request named, even if a session made it.
- * @param owner see `ownerOf`
- */
-export const isReadBy = (owner: string): Sql =>
-  owner.startsWith(guestPrefix) ? hasGuestEmail(owner.slice(guestPrefix.length)) : sql`owner = ${owner}`
+/** Who may read a payment: its owner, and the guest whose e-mail the request named, even if a session made it. See `ownerOf`. */
+export const isReadBy = condition(
+  (item: Item<'payments'>, owner, variant) =>
+    variant === 'guest'
+      ? hasGuestEmail(
+          item,
+          owner.as((guest) => guest.slice(guestPrefix.length)),
+        )
+      : item('item.owner', '=', owner),
+  (owner: string) => (owner.startsWith(guestPrefix) ? 'guest' : 'user'),
+)
 
 const createdAfter = 'Only payments created after this time, with a UTC offset (encode + as %2B)'
 const createdBefore = 'Only payments created before this time, with a UTC offset'
 
 /** Filters of every list of payments. */
 export const commonFilters = {
-  status: filter(PaymentStatus, 'Only payments with this status', (status) => sql`status = ${status}`),
+  status: filter(PaymentStatus, 'Only payments with this status', (item: Item<'payments'>, status) =>
+    item('status', '=', status),
+  ),
   created_at_from: filter(Instant, createdAfter, isCreatedAfter),
   created_at_to: filter(Instant, createdBefore, isCreatedBefore),
 }
 
-export const paymentList = {
-  view: 'payments',
-  item: Type.Omit(ListedPayment, ['payment_method']),
+const ownPayments = {
   readBy: isReadBy,
   filters: {
     status: commonFilters.status,
-    search: filter(
-      SearchText,
+    search: searchFilter(
       'Text contained in the id, an e-mail, the description, the concept or the reference, case-insensitive',
-      isContained,
     ),
     created_at_from: commonFilters.created_at_from,
     created_at_to: commonFilters.created_at_to,
@@ -49,21 +50,26 @@ export const paymentList = {
     status: { column: 'status', holds: 'text' },
     updated_at: { column: 'updated_at', holds: 'time' },
   },
-} satisfies List
+} as const
+
+export const paymentList = defineList('payments', {
+  ...ownPayments,
+  item: Type.Omit(ListedPayment, ['payment_method']),
+})
 
 /** Each payment with the summary of its method. */
-export const paymentListWithMethods: List<typeof ListedPayment> = {
-  ...paymentList,
+export const paymentListWithMethods = defineList('payments', {
+  ...ownPayments,
   item: ListedPayment,
-  computed: (owner) => ({ payment_method: methodSummary(owner) }),
-}
+  computed: (item, owner) => ({ payment_method: methodSummary(item, owner) }),
+})
 
 /** A single payment, without its client secret if the guest did not make it. */
-export const singlePayment: List<typeof PaymentResource> = {
-  ...paymentList,
+export const singlePayment = defineList('payments', {
+  ...ownPayments,
   item: PaymentResource,
-  computed: (owner) => ({
-    payment_method: methodSummary(owner),
-    client_secret: sql`case when item.owner = ${owner} then item.client_secret end`,
+  computed: (item, owner) => ({
+    payment_method: methodSummary(item, owner),
+    client_secret: item.case().when('item.owner', '=', owner).then(item.ref('item.client_secret')).end(),
   }),
-}
+})

@@ -1,8 +1,8 @@
 // Query plans of the webhook log: every filter uses an index, also for rare and old entries.
 import { randomUUID } from 'node:crypto'
 import { recordingPool } from '@paylog/projections/testing/projectionHarness'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import t from 'tap'
-import type { Queryable } from '../lists/runQuery.ts'
 import { webhookLogHarness } from '../testing/webhookLogHarness.ts'
 import { getWebhookLog, listWebhookLogs, type WebhookLogsQuery } from './queries.ts'
 

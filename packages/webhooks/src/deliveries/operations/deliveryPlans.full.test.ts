@@ -4,8 +4,8 @@ import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import t, { type Test } from 'tap'
-import { type DeliveryListQuery, deliveryListSql, listSettings } from './deliveryList.ts'
-import { listEndpoints, recentActivity, recentActivitySql } from './endpointList.ts'
+import { type DeliveryListQuery, deliveryShape, listQuery, listSettings } from './deliveryList.ts'
+import { listEndpoints, recentActivity, recentActivityQuery } from './endpointList.ts'
 
 const rows = 60_000
 const days = 90
@@ -43,7 +43,7 @@ await pool.query(`insert into webhooks.nodes (name, disabled_at) values ('1', nu
 await pool.query('vacuum analyze webhooks.deliveries, webhooks.finished_deliveries')
 
 const longAgo = { createdAt: new Date(Date.now() - 60 * 86_400_000), id: 'ffffffff-ffff-4fff-8fff-ffffffffffff' }
-const filters: readonly Omit<DeliveryListQuery, 'limit'>[] = [undefined, '1', '2', '3', 'unknown'].flatMap((node) =>
+const filters: readonly Omit<DeliveryListQuery, 'limit'>[] = [undefined, '1', '2', '3', 'unknown'].flatMap((endpoint) =>
   [undefined, 'pending', 'held', 'succeeded', 'failed'].flatMap((status) =>
     [
       {},
@@ -53,7 +53,12 @@ const filters: readonly Omit<DeliveryListQuery, 'limit'>[] = [undefined, '1', '2
       { isTest: false },
       { streams: ['payment-9', 'payment-10'] },
     ].flatMap((more) =>
-      [undefined, longAgo].map((after) => ({ node, status: status as DeliveryListQuery['status'], ...more, after })),
+      [undefined, longAgo].map((after) => ({
+        endpoint,
+        status: status as DeliveryListQuery['status'],
+        ...more,
+        after,
+      })),
     ),
   ),
 )
@@ -89,8 +94,8 @@ t.test('the first page of all deliveries is planned for the newest of ninety par
 })
 
 t.test('the state and the recent figures of the endpoints read the newest deliveries only', async (t) => {
-  const day = new Date(Date.now() - 86_400_000)
-  const plan = await planOf(recentActivitySql, [day, 1_000])
+  const query = recentActivityQuery(undefined)
+  const plan = await planOf(query.text, query.valuesOf(new Date(Date.now() - 86_400_000)))
   assertIndexed(t, plan, 'recent activity')
   t.match(plan, /using finished_deliveries_\d+_node_created_at_id/, 'by the index of the endpoint')
   for (const read of [() => listEndpoints(pool), () => recentActivity(pool, new Date())]) {
@@ -102,6 +107,6 @@ t.test('the state and the recent figures of the endpoints read the newest delive
 })
 
 function parametersOf(query: DeliveryListQuery, since = new Date(0)): [string, readonly unknown[]] {
-  const { text, values } = deliveryListSql(query, since)
-  return [text, values]
+  const { text, valuesOf } = listQuery(deliveryShape(query))
+  return [text, valuesOf({ query, since })]
 }

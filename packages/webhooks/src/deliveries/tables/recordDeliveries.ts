@@ -57,10 +57,6 @@ export function toPostgresText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
 
-/** The columns that a delivery keeps from its record to its end. */
-export const sourceColumns = `id, node, event, mode, provider, body, source_stream, source_revision, source_event_id,
-  correlation_id, causation_id, payment_id, user_id, is_test, traceparent, created_at, key_ids`
-
 const clockMarginMs = 3_600_000
 
 /** The day whose partition may have the oldest delivery of an event of this time. */

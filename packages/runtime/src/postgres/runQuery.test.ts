@@ -1,4 +1,4 @@
-import { readModelDatabase } from '@paylog/projections/testing/projectionHarness'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
 import pg from 'pg'
 import t from 'tap'
 import { columnTypes } from './runQuery.ts'
@@ -13,7 +13,7 @@ const times = [
 ]
 
 t.test('times are read as recorded in every time zone of the server', async (t) => {
-  const { databaseUrl } = await readModelDatabase(t)
+  const { databaseUrl } = await createTestDatabase(t)
   for (const zone of ['UTC', 'Europe/London', 'Asia/Kolkata', 'America/New_York', 'Pacific/Kiritimati']) {
     const client = new pg.Client({ connectionString: databaseUrl })
     await client.connect()
@@ -31,8 +31,11 @@ t.test('times are read as recorded in every time zone of the server', async (t) 
 })
 
 t.test('times are cut to milliseconds, and infinite ones are rejected', async (t) => {
-  const { pool } = await readModelDatabase(t)
+  const { databaseUrl } = await createTestDatabase(t)
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
   const text = `select timestamptz '2026-03-01 10:00:00.123987Z' as fine, null::timestamptz as none, 12::bigint as amount`
-  const { rows } = await pool.query({ text, types: columnTypes })
+  const { rows } = await client.query({ text, types: columnTypes })
+  await client.end()
   t.same(rows, [{ fine: '2026-03-01T10:00:00.123Z', none: null, amount: 12 }])
 })
