@@ -12,7 +12,8 @@ import { disputeList } from '../disputes/queries.ts'
 import { paymentMethodList } from '../payment-methods/queries.ts'
 import { paymentList, paymentListWithMethods, singlePayment } from '../payments/queries.ts'
 import { productList } from '../products/queries.ts'
-import type { List } from './defineList.ts'
+import { byCreation, defineList, filter, type Item, type List } from './defineList.ts'
+import { ExactText } from './filters.ts'
 import type { ListQuery } from './listQueries.ts'
 import { readAfter, readItem, readPage } from './lists.ts'
 
@@ -142,3 +143,21 @@ t.test('a field that the view of another program version lacks is service_unavai
   const query = { id: '00000000-0000-7000-8000-000000000000', owner }
   await t.rejects(readItem(pool, singlePayment, query), { code: 'service_unavailable', cause: { code: '42703' } })
 })
+
+t.test('a list of a column that its view lacks, or with a value of another type, does not compile', (t) => {
+  // @ts-expect-error: products have no status
+  filter(ExactText, 'status', (item: Item<'products'>, status) => item('status', '=', status))
+  // @ts-expect-error: it is a boolean
+  filter(ExactText, 'is_active', (item: Item<'products'>, active) => item('is_active', '=', active))
+  const described = { item: disputeList.item, filters: {}, orders: byCreation }
+  defineList('disputes', described)
+  // @ts-expect-error: products have no payment_id
+  defineList('products', described)
+  // @ts-expect-error: disputes have no name
+  defineList('disputes', { ...described, orders: { name: { column: 'name', holds: 'text' } } })
+  // @ts-expect-error: a filter of payments
+  defineList('disputes', { ...described, filters: { amount: paymentFilter } })
+  t.end()
+})
+
+const paymentFilter = filter(ExactText, 'owner', (item: Item<'payments'>, owner) => item('owner', '=', owner))

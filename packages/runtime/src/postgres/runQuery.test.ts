@@ -1,7 +1,8 @@
 import { createTestDatabase } from '@paylog/testing/testDatabase'
+import { sql } from 'kysely'
 import pg from 'pg'
 import t from 'tap'
-import { columnTypes } from './runQuery.ts'
+import { columnTypes, composerOf, type Given, queriesByShape } from './runQuery.ts'
 
 const times = [
   '2026-03-01T10:00:00.000Z',
@@ -38,4 +39,38 @@ t.test('times are cut to milliseconds, and infinite ones are rejected', async (t
   const { rows } = await client.query({ text, types: columnTypes })
   await client.end()
   t.same(rows, [{ fine: '2026-03-01T10:00:00.123Z', none: null, amount: 12 }])
+})
+
+const composer = composerOf<{ readonly things: { readonly id: string; readonly size: number } }>()
+
+t.test('a query is compiled once for each shape, and its values are those of each call', (t) => {
+  let composed = 0
+  const byShape = queriesByShape((given: Given<{ readonly name: string }>, isSized: boolean) => {
+    composed += 1
+    const things = composer.selectFrom('things').selectAll()
+    const id = given(({ name }) => name).as((name) => name.toUpperCase())
+    return isSized ? things.where('id', '=', id).where('size', '>', sql.lit(1)) : things.where('id', '=', id)
+  })
+  const query = byShape(false)
+  t.equal(byShape(false), query)
+  t.not(byShape(true).name, query.name)
+  t.equal(composed, 2)
+  t.equal(query.text, 'select * from "things" where "id" = $1')
+  for (const name of ['a', 'b']) t.same(query.valuesOf({ name }), [name.toUpperCase()])
+  t.end()
+})
+
+t.test('a query with a value of one call is refused, because all calls of its shape would run with it', (t) => {
+  const leaking = queriesByShape((_: Given<unknown>, id: string) => composer.selectFrom('things').where('id', '=', id))
+  t.throws(() => leaking('a'), { message: /^A query has a value that is not given/ })
+  t.end()
+})
+
+t.test('a column that a table lacks, or a value of another type, does not compile', (t) => {
+  const things = composer.selectFrom('things')
+  // @ts-expect-error: no such column
+  things.select('colour')
+  // @ts-expect-error: it is a number
+  things.where('size', '=', 'many')
+  t.end()
 })

@@ -88,6 +88,8 @@ export type DeliveryListQuery = DeliveryFilter & {
 /** What is searched separately, because each has its own indexes. */
 type Part = 'pending' | 'held' | 'waiting' | 'retried' | 'redelivered' | 'succeeded' | 'failed'
 
+const isFinished = (part: Part) => part === 'succeeded' || part === 'failed'
+
 function partsOf({ status, attempted }: DeliveryFilter): readonly Part[] {
   if (attempted === 'success') return ['redelivered', 'succeeded']
   if (attempted === 'failed') return ['retried', 'failed']
@@ -135,7 +137,7 @@ function newestOf(part: Part, given: Given<PageInput>, shape: DeliveryShape) {
     sql<WebhookTables[Name]>`(select * from ${sql.table(name)} ${isSet('streams') ? ofStreams : sql``})`.as('d')
   const never = sql<string | null>`null::timestamptz`.as('ended_at')
 
-  if (part === 'succeeded' || part === 'failed')
+  if (isFinished(part))
     return webhookTables
       .selectFrom(rowsOf('webhooks.finished_deliveries'))
       .select(['d.id', 'd.created_at', sql<string | null>`d.ended_at`.as('ended_at')])
@@ -208,21 +210,25 @@ export function composePage(given: Given<PageInput>, shape: DeliveryShape) {
     .limit(given(({ query }) => query.limit))
     .$if(shape.set.includes('offset'), (page) => page.offset(given(({ query }) => query.offset ?? 0)))
   const id = sql.ref<string>('paged.id')
+  const pending = pendingRows.where('d.id', '=', id)
   const finished = finishedRows
     .where('d.id', '=', id)
     .where('d.ended_at', '=', sql.ref<string>('paged.ended_at'))
     .where('d.ended_at', '>=', sinceOf(given))
-  const whole = pendingRows
-    .where('d.id', '=', id)
-    .where(sql<SqlBool>`paged.ended_at is null`)
-    .unionAll(finished)
-    // Separate for each delivery: a join could read all partitions.
-    .offset(sql.lit(0))
-  return webhookTables
-    .selectFrom(paged.as('paged'))
-    .innerJoinLateral(whole.as('delivery'), (join) => join.onTrue())
-    .orderBy('paged.created_at', 'desc')
-    .orderBy('paged.id', 'desc')
+  const areFinished = shape.parts.map(isFinished)
+  const whole = areFinished.every(Boolean)
+    ? finished
+    : areFinished.some(Boolean)
+      ? pending.where(sql<SqlBool>`paged.ended_at is null`).unionAll(finished)
+      : pending
+  return (
+    webhookTables
+      .selectFrom(paged.as('paged'))
+      // Separate for each delivery: a join could read all partitions.
+      .innerJoinLateral(whole.offset(sql.lit(0)).as('delivery'), (join) => join.onTrue())
+      .orderBy('paged.created_at', 'desc')
+      .orderBy('paged.id', 'desc')
+  )
 }
 
 /** Composes a single delivery, as `delivery`. */
