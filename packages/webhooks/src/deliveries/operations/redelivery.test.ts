@@ -10,7 +10,7 @@ import { findFailed, redeliver, redeliverAllFailed } from './redelivery.ts'
 
 const endpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
 
-const end = { seriesStart: 0, ms: 1, responseBody: null, nextAttemptAt: null, disablesNode: false }
+const end = { seriesStart: 0, ms: 1, responseBody: null, nextAttemptAt: null, pausesEndpoint: false }
 
 async function fail({ pool, deliveries }: WorkerHarness, id: string, at: string, attempt = 1): Promise<void> {
   const failure = {

@@ -30,6 +30,10 @@ const source = {
 
 export const sourceColumns = Object.keys(source).join(', ')
 
+const { created_at: _, ...recorded } = source
+/** What a message gives to its delivery, with its types in Postgres. */
+export const recordedColumns = Object.entries(recorded).map(([name, type]) => [name, type.replace('?', '')] as const)
+
 const result = { attempts: 'int4', attempts_made: 'jsonb', last_http_status: 'int4?', last_error: 'text?' } as const
 const endpoint = { is_configured: 'bool', disabled_at: 'timestamptz?' } as const
 
