@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 
 /** All entries that this project uses: two copies of a library would not know each other's settings. */
-const entries = ['typebox', 'typebox/compile', 'typebox/error', 'typebox/system', 'typebox/value', 'kysely']
+const entries = ['typebox', 'typebox/compile', 'typebox/error', 'typebox/system', 'typebox/value', 'kysely', 'stripe']
 
 /** @returns an option for Node, which makes imports of the libraries resolve to the bundles */
 export async function bundleLibraries(directory: string): Promise<string> {

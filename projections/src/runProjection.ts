@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { LogMismatchError } from '@paylog/event-store/follow/followLog'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { withLock } from '@paylog/runtime/postgres/lock'
 import type { createPool } from '@paylog/runtime/postgres/pool'
 import { keepRunning } from '@paylog/runtime/process/keepRunning'
@@ -79,7 +80,7 @@ export async function runProjection(options: Options): Promise<void> {
   const { projection, state = startingState() } = options
   const log = options.log.child({ projection: projection.name })
   const stopping = new AbortController()
-  const running = { ...options, state, log, signal: AbortSignal.any([options.signal, stopping.signal]) }
+  const running = { ...options, state, log, signal: anySignal(options.signal, stopping.signal) }
   let replacing: Promise<void> | undefined
   const replaceOutdated = () => {
     replacing ??= replaceOutdatedTable(running).finally(() => {
@@ -129,7 +130,7 @@ async function replaceOutdatedTable(options: RunningOptions): Promise<void> {
     replaced.abort()
   }
   await keepRunning(rebuildOnce, {
-    signal: AbortSignal.any([options.signal, replaced.signal]),
+    signal: anySignal(options.signal, replaced.signal),
     pauseMs: rebuildPauseMs,
     onError: (error) => {
       state.rebuild = 'failing'
@@ -159,7 +160,7 @@ async function runLiveTable(options: RunningOptions, replaceOutdated: () => void
     // The live table may have changed while this process waited for the lock.
     const held = await liveTable(pool, projection)
     if (held === undefined || held.schema_version > projection.schemaVersion) return
-    await applyLog({ ...options, signal: AbortSignal.any([signal, lost]) }, held)
+    await applyLog({ ...options, signal: anySignal(signal, lost) }, held)
   })
 }
 
@@ -196,7 +197,7 @@ async function applyLog(options: RunningOptions, { version, schema_version }: Pr
         if (isConnected) state.role = 'running'
         state.isConnected = isConnected
       },
-      signal: AbortSignal.any([signal, lost.signal]),
+      signal: anySignal(signal, lost.signal),
       log,
     })
     .catch(async (error: unknown) => {

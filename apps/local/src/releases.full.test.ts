@@ -7,7 +7,7 @@ import t from 'tap'
 import { dataDirectory } from './testing/dataDirectory.ts'
 import { everythingFollowed, get, type RecordedGet, releaseSettings } from './testing/releaseHistory.ts'
 
-const releases = new URL('../releases/', import.meta.url)
+const releases = new URL('./testing/releases/', import.meta.url)
 
 for (const version of await readdir(releases)) {
   t.test(`what ${version} wrote is shown as ${version} showed it, and payments go on`, async (t) => {

@@ -1,4 +1,4 @@
-// Prints the results as a Markdown table, for the terminal and docs/performance.md.
+// Prints the results as a Markdown table, for the terminal and docs/measurements/performance.md.
 import { cpus, release, totalmem } from 'node:os'
 import { type BenchmarkRow, type BenchmarkTarget, formatNumber } from './benchmark.ts'
 

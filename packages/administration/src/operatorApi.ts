@@ -90,7 +90,7 @@ export function wireOperatorApi(
   const jobs = createJobs({ pool, log })
   // Before what they use is closed, and after the server that starts them.
   lifecycle.add('jobs', () => jobs.stop(lifecycle.givingUp), jobs.inFlight)
-  // Beside another API, which checks the same backends under the same names, one of the checks counts.
+  // In `api` these replace the checks of the same names of the other two APIs: one check of each backend is enough.
   health.check('postgres', async () => {
     await pool.query('select 1')
     return {}

@@ -1,8 +1,10 @@
 // Puts checkpoints where an insider cannot change them: a directory, an S3-compatible store, or a web hook.
+
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { isLoopback } from '@paylog/runtime/http/networks'
 import { replaceFile } from '@paylog/runtime/process/runtimeFile'
 import { AwsClient } from 'aws4fetch'
@@ -112,7 +114,7 @@ function toWebHook(url: string): Publish {
   }
 }
 
-const requestSignal = (signal: AbortSignal) => AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)])
+const requestSignal = (signal: AbortSignal) => anySignal(signal, AbortSignal.timeout(requestTimeoutMs))
 
 /** An object per checkpoint, and `latest`. */
 function toS3(target: URL, credentials: S3Credentials): Publish {

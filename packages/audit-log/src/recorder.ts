@@ -1,6 +1,8 @@
 // Keeps the log's tree: appends every event to it, signs checkpoints, and records and publishes them.
+
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { LogMismatchError } from '@paylog/event-store/follow/followLog'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { holdLock } from '@paylog/runtime/postgres/lock'
 import { keepRunning } from '@paylog/runtime/process/keepRunning'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -88,7 +90,7 @@ async function holdTree(options: RunningOptions): Promise<void> {
   }
   const lock = await holdLock({ databaseUrl, name: treeLock, onWaiting, signal, log })
   try {
-    await keepTree({ ...options, signal: AbortSignal.any([signal, lock.lost]) })
+    await keepTree({ ...options, signal: anySignal(signal, lock.lost) })
   } catch (error) {
     if (isFinal(error)) await recordStop(options, error)
     throw error
@@ -168,7 +170,7 @@ async function runTogether(
   let failure: { readonly error: unknown } | undefined
   await Promise.all(
     tasks.map((task) =>
-      task(AbortSignal.any([signal, stopping.signal])).catch((error: unknown) => {
+      task(anySignal(signal, stopping.signal)).catch((error: unknown) => {
         failure ??= { error }
         stopping.abort()
       }),

@@ -117,6 +117,21 @@ t.test('leaves are found by their positions, and other positions are not', async
   t.same(await leafIndexes(pool, [2n ** 63n - 1n, 2n ** 63n, 10n ** 19n - 1n]), [undefined, undefined, undefined])
 })
 
+t.test('an event that is in the tree already is not appended again', async (t) => {
+  const events = eventsFrom(0, 10)
+  const writer = await appendAll(events, [10])
+  for (const again of [
+    events.slice(9),
+    [...eventsFrom(10, 2), ...events.slice(9)],
+    [...eventsFrom(10, 1), ...eventsFrom(10, 1)],
+  ]) {
+    const position = again.at(-1)?.position
+    if (position !== undefined) await t.rejects(writer.append({ events: again, position }), /in the tree already/)
+  }
+  t.equal((await readTree(pool)).size, 10)
+  t.same(await treeRoot(10, storedHashes(pool)), rootOf(events))
+})
+
 t.test('a writer that another one has overtaken changes nothing', async (t) => {
   const events = eventsFrom(0, 10)
   const [position] = events.slice(-1).map((event) => event.position)

@@ -1,5 +1,5 @@
 // Writes events to the stored tree: tiles and the place in the log in one statement.
-import type { LogCheckpoint } from '@paylog/domain/events'
+import { isAfter, type LogCheckpoint, type LogPosition } from '@paylog/domain/events'
 import type { RawEvent } from '@paylog/event-store/read/rawEvent'
 import { categoryOf } from '@paylog/event-store/streamName'
 import type { Pool } from 'pg'
@@ -22,7 +22,8 @@ export type TreeWriter = {
   start(): Promise<LogCheckpoint | undefined>
   /**
    * Appends events that are leaves, and moves the tree to a position.
-   * @throws TreeLostError when another process changed the tree; Error when the database fails: call `start` again
+   * @throws TreeLostError when another process changed the tree; Error for an event that is not after the last one, and when
+   *   the database fails: call `start` again
    */
   append(batch: { readonly events: readonly RawEvent[]; readonly position: LogCheckpoint }): Promise<void>
   /**
@@ -53,6 +54,7 @@ export function createTreeWriter(db: Queryable): TreeWriter {
       return reached
     },
     async append({ events, position }) {
+      requireOrder(reached, events)
       const appended = frontier.copy()
       for (const event of events) {
         const hash = leafHash(event)
@@ -72,6 +74,16 @@ export function createTreeWriter(db: Queryable): TreeWriter {
     forgetUnsigned(leaves) {
       unsigned = Math.max(unsigned - leaves, 0)
     },
+  }
+}
+
+/** A leaf too many would be signed, and could not be taken back. @throws Error */
+function requireOrder(reached: LogPosition | undefined, events: readonly RawEvent[]): void {
+  let last = reached
+  for (const { stream, revision, position } of events) {
+    if (last !== undefined && !isAfter(position, last))
+      throw new Error(`The event ${stream}@${revision} is in the tree already, or out of order`)
+    last = position
   }
 }
 

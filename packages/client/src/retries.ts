@@ -25,6 +25,7 @@ const maxRetryAfterMs = 60_000
 export function withRetries(fetch: Fetch, { maxRetries, timeoutMs }: RetryOptions): Fetch {
   async function attempt(request: Request): Promise<Response | PaylogConnectionError> {
     try {
+      // biome-ignore lint/plugin: fetch listens to it, so that Node follows its sources.
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)])
       const response = await fetch(request.clone(), { signal })
       // Read here, so that a connection that breaks in the body is retried too.

@@ -1,5 +1,6 @@
 // The write API: all routes that change something, as one Fastify plugin.
 
+import { asOneRequest } from '@paylog/event-store/connection/waiting'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { configuredIdentity } from '@paylog/identity/identity'
 import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
@@ -37,6 +38,8 @@ export const commandApi =
     ...dependencies
   }: CommandDependencies & WebhookTestOptions & PaymentRouteOptions): FastifyPluginAsync =>
   async (app) => {
+    // After the body was read: its events have no context. A slow provider's time does not count.
+    app.addHook('preValidation', (_request, _reply, done) => asOneRequest(done))
     await app.register(paymentRoutes({ ...dependencies, payments }))
     await app.register(paymentChangeRoutes(dependencies))
     await app.register(refundRoutes(dependencies))

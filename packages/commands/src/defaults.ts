@@ -56,6 +56,9 @@ export function listId({ hash }: Pick<EventStore, 'hash'>, { list, owner }: Pick
 }
 
 /**
+ * Two streams: the item, and the list's choice of its default. A write to an item with `is_default` changes the second one after the
+ * first, and answers with both.
+ *
  * Completes a write to an item: makes it its list's default, which replaces the previous one, or ends that it is.
  * @param write the item as the write left it
  * @returns `write` with `is_default` as it is now, and the position of whichever was recorded last

@@ -72,7 +72,12 @@ t.test('the recorded result of a request never changes', async (t) => {
 })
 
 t.test('another request with the same key is idempotency_key_reused in every state', async (t) => {
-  for (const history of [[started()], [started(), ended(failed)], [started(), ended(saved)], [started(), ended(declined)]])
+  for (const history of [
+    [started()],
+    [started(), ended(failed)],
+    [started(), ended(saved)],
+    [started(), ended(declined)],
+  ])
     given(t, fold, history)
       .when((state) => startRequest(command(requestInFlightMs, 'b'), state))
       .thenThrows('idempotency_key_reused')

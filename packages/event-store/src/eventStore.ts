@@ -13,9 +13,15 @@ import type { DataKeys } from './codec/dataKeys.ts'
 import { createDecoder, type Decoder, requireReadable } from './codec/decoder.ts'
 import { keyCalls, type OwnerKeys, ownersOf } from './codec/partKeys.ts'
 import type { CallContext } from './connection/calls.ts'
-import { createConnections, defaultTiming, type EventStoreTiming } from './connection/connection.ts'
+import {
+  type ConnectionContext,
+  createConnections,
+  defaultTiming,
+  type EventStoreTiming,
+} from './connection/connection.ts'
 import { unreadableLogError } from './connection/errors.ts'
 import type { StoreLog } from './connection/outages.ts'
+import { asOneRequest } from './connection/waiting.ts'
 import { readExportPage } from './export/exportPage.ts'
 import type { ExportPage, ExportPageRequest } from './export/exportPages.ts'
 import { type FollowerOptions, type FollowOptions, type FollowSource, followLog } from './follow/followLog.ts'
@@ -209,16 +215,15 @@ export function createEventStore(options: {
   const newEvents = createNewEvents({ open, closing })
   const following = { context: reads, newEvents, sharedEnds: sharedLogEnds(reads), pollMs: timing.pollMs }
   const encoding = createDecisionEncoding(codec, keys)
-  const readStream = async (stream: StreamName, range: ReadRange = {}, until = Number.POSITIVE_INFINITY) =>
-    requireReadable(await reads.decode(await readStreamEvents({ ...reads, until }, stream, range)))
+  const readStream = async (stream: StreamName, range: ReadRange = {}) =>
+    requireReadable(await reads.decode(await readStreamEvents(reads, stream, range)))
 
   async function load<State, Event extends RecordedDomainEvent>(
     stream: StreamName,
     fold: Fold<State, Event>,
     until?: RecordedDomainEvent['type'],
-    giveUpAt?: number,
   ): Promise<LoadedState<State>> {
-    const whole = await readStream(stream, {}, giveUpAt)
+    const whole = await readStream(stream)
     const end = whole.findIndex(({ type }) => type === until)
     const events = end < 0 ? whole : whole.slice(0, end + 1)
     const last = events.at(-1)
@@ -233,29 +238,7 @@ export function createEventStore(options: {
     },
     ...follows(following, reads),
     load: (stream, fold, until) => load(stream, fold, until),
-    async handle({ stream, fold, decide, metadata, assumed, subject, owners }) {
-      const giveUpAt = performance.now() + conflictRetryTimeoutMs
-      for (let decision = 1; performance.now() < giveUpAt; decision++) {
-        const isAssumed = decision === 1 && assumed !== undefined
-        const until = performance.now() + timing.appendRetryTimeoutMs
-        const loaded = isAssumed ? assumed : await load(stream, fold, undefined, until)
-        const decided = decide(loaded.state, loaded.revision)
-        if (decided.length === 0 && isAssumed) continue
-        if (decided.length === 0) return { ...loaded, events: decided, firstEventId: undefined }
-        const { encoded, ...recorded } = await encoding({ stream, fold, before: loaded, decided, subject, owners })
-        const appending = { category: categoryOf(stream), events: decided.length, metadata, observe }
-        const result = await withAppendSpan(appending, (traced) =>
-          appendWithRetries({ ...appends, until }, { stream, expected: loaded.revision, events: encoded(traced) }),
-        )
-        if (result === 'conflict') {
-          if (decision > 1) await sleep(Math.random() * Math.min(2 ** decision, maxConflictPauseMs))
-          continue
-        }
-        const position = result.position ?? (await load(stream, fold)).position
-        return { ...recorded, revision: result.nextExpectedRevision, position }
-      }
-      throw new DomainError('concurrent_modification', 'Too many concurrent changes; try again')
-    },
+    handle: (command) => asOneRequest(() => handle(command, { load, encoding, appends, observe })),
     readStream: (stream, range) => readStream(stream, range),
     async *readLog(range) {
       for await (const { events } of readBatches(reads, range)) yield* events
@@ -268,6 +251,41 @@ export function createEventStore(options: {
       await Promise.all([appends.connection.close(), reads.connection.close()])
     },
   }
+}
+
+type HandleContext = {
+  readonly load: EventStore['load']
+  readonly encoding: ReturnType<typeof createDecisionEncoding>
+  readonly appends: ConnectionContext
+  readonly observe: ((end: AppendOutcome) => void) | undefined
+}
+
+/** See `EventStore.handle`. */
+async function handle<State, Event extends RecordedDomainEvent>(
+  command: StreamCommand<State, Event>,
+  { load, encoding, appends, observe }: HandleContext,
+): Promise<HandledCommand<State, Event>> {
+  const { stream, fold, decide, metadata, assumed, subject, owners } = command
+  const giveUpAt = performance.now() + conflictRetryTimeoutMs
+  for (let decision = 1; performance.now() < giveUpAt; decision++) {
+    const isAssumed = decision === 1 && assumed !== undefined
+    const loaded = isAssumed ? assumed : await load(stream, fold)
+    const decided = decide(loaded.state, loaded.revision)
+    if (decided.length === 0 && isAssumed) continue
+    if (decided.length === 0) return { ...loaded, events: decided, firstEventId: undefined }
+    const { encoded, ...recorded } = await encoding({ stream, fold, before: loaded, decided, subject, owners })
+    const appending = { category: categoryOf(stream), events: decided.length, metadata, observe }
+    const result = await withAppendSpan(appending, (traced) =>
+      appendWithRetries(appends, { stream, expected: loaded.revision, events: encoded(traced) }),
+    )
+    if (result === 'conflict') {
+      if (decision > 1) await sleep(Math.random() * Math.min(2 ** decision, maxConflictPauseMs))
+      continue
+    }
+    const position = result.position ?? (await load(stream, fold)).position
+    return { ...recorded, revision: result.nextExpectedRevision, position }
+  }
+  throw new DomainError('concurrent_modification', 'Too many concurrent changes; try again')
 }
 
 function follows(source: FollowSource, decoder: Decoder): Pick<EventStore, 'follow' | 'followRaw'> {

@@ -1,8 +1,10 @@
 // Destroys the keys that erasures in the log name and that exist all the same: an erasure was interrupted, or an older backup of
 // the keys was restored.
+
 import type { LogCheckpoint } from '@paylog/domain/events'
 import { closedKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore, type EventStore } from '@paylog/event-store/eventStore'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { keepRunning } from '@paylog/runtime/process/keepRunning'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -95,7 +97,7 @@ export async function replayUntilDone(
     done.abort()
   }
   await keepRunning(run, {
-    signal: AbortSignal.any([signal, done.signal]),
+    signal: anySignal(signal, done.signal),
     pauseMs,
     onError: (error) =>
       log.warn({ err: error }, 'personal data is not served: the erasures in the log cannot be read, trying again'),

@@ -161,6 +161,7 @@ type WaitingCall = {
   readonly queued: QueuedWork | undefined
 }
 
+/** The calls of one priority that wait for their turn. A throttled priority pauses its lane alone. */
 type Lane = { readonly priority: CallPriority; pausedUntil: number; readonly waiting: Set<WaitingCall> }
 
 /** Calls of work from a queue do not wait for a pause. */

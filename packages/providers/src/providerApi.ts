@@ -1,4 +1,4 @@
-// The client of a provider's API: what is sent, repeated and checked in the same way for all of them. How a request looks,
+// The client of a provider's API: limited in time, repeated and checked in the same way for all of them. How a request is sent,
 // and what an error response means, is the provider's own.
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
@@ -11,7 +11,8 @@ import { withinTimeLimit } from './timeLimit.ts'
 
 export type ApiResponse<Body> = {
   readonly body: Body
-  readonly headers: HttpResponse['headers']
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** The provider's clock, ISO 8601. */
   readonly responded_at: string
 }
@@ -31,34 +32,25 @@ export type ProviderApi<Request> = {
   close(): Promise<void>
 }
 
-/** @returns the error of an error response, `null` for a success */
-export type ErrorReader = (response: ApiResponse<unknown> & { readonly status: number }) => ProviderError | null
-
 /** What is the provider's own. */
 type Dialect<Request> = {
-  readonly send: (request: Request) => Promise<HttpResponse>
+  /** Sends a request once. @throws ProviderError */
+  readonly send: (request: Request) => Promise<ApiResponse<unknown>>
   /** Whether the request may be repeated after a lost response. */
   readonly isRepeatable: (request: Request) => boolean
-  /** @returns `undefined` for text that is not valid */
-  readonly parse?: (text: string) => unknown
-  readonly errorIn: ErrorReader
   readonly http: HttpClient
 }
 
 /** @param limits `timeoutMs`: for all attempts of one call together */
 export function createProviderApi<Request>(
   limits: { readonly timeoutMs: number; readonly pace: Pace },
-  { send, isRepeatable, parse = parseJson, errorIn, http }: Dialect<Request>,
+  { send, isRepeatable, http }: Dialect<Request>,
 ): ProviderApi<Request> {
   return {
     request: (schema, request) =>
       withinTimeLimit(limits.timeoutMs, () =>
         withRetries({ pace: limits.pace, isRepeatable: isRepeatable(request) }, async () => {
-          const { status, headers, text } = await send(request)
-          const response = { body: parse(text), headers, responded_at: respondedAt(headers) }
-          const error = errorIn({ ...response, status })
-          if (error) throw error
-          if (response.body === undefined && text !== '') throw unreadableResponse('unreadable_answer')
+          const response = await send(request)
           return { ...response, body: checkResponse(schema, response.body) }
         }),
       ),
@@ -71,6 +63,28 @@ export function createProviderApi<Request>(
       }),
     close: http.close,
   }
+}
+
+/** @returns the error of an error response, `null` for a success */
+export type ErrorReader = (
+  response: ApiResponse<unknown> & Pick<HttpResponse, 'status' | 'headers'>,
+) => ProviderError | null
+
+/**
+ * Reads the response to a request.
+ * @param parse returns `undefined` for text that is not valid
+ * @throws the error of an error response; ProviderError `unknown` for text that is not valid
+ */
+export function readResponse(
+  { status, headers, text }: HttpResponse,
+  errorIn: ErrorReader,
+  parse: (text: string) => unknown = parseJson,
+): ApiResponse<unknown> {
+  const response = { body: parse(text), headers, responded_at: respondedAt(headers) }
+  const error = errorIn({ ...response, status })
+  if (error) throw error
+  if (response.body === undefined && text !== '') throw unreadableResponse('unreadable_answer')
+  return response
 }
 
 /** An error response of a provider. The response may contain personal data, so loggers do not see it. */

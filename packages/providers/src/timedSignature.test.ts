@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { signEvent } from '@paylog/testing/stripe/events'
 import Stripe from 'stripe'
 import t from 'tap'
+import { notificationJson } from './fields.ts'
 import { signWithTime, verifyTimedSignature } from './timedSignature.ts'
 
 const secret = 'whsec_example'
@@ -17,21 +18,72 @@ const header = (text: string | Buffer = body, by = secret, at = unixNow) => `t=$
 const verify = (given: string | string[] | undefined, text: string | Buffer = body, secrets = [secret]) =>
   verifyTimedSignature('x-signature', secrets, { headers: { 'x-signature': given }, body: Buffer.from(text), now })
 
+const isAccepted = (act: () => unknown) => {
+  try {
+    act()
+    return true
+  } catch {
+    return false
+  }
+}
+const isAcceptedByPackage = (given: string, bytes: Buffer) =>
+  isAccepted(() => Stripe.webhooks.constructEvent(bytes, given, secret, 300, undefined, now.getTime()))
+const isAcceptedByUs = (given: string, bytes: Buffer) =>
+  isAccepted(() => [verify(given, bytes), notificationJson(bytes)])
+
 t.test('Stripe: a valid signature is accepted, by us and by the stripe package [6.1-card-signature]', async (t) => {
   const signed = signEvent({ id: 'evt_1' }, { secrets: [secret], at: now })
   const theirs = Stripe.webhooks.generateTestHeaderString({ payload: body, secret, timestamp: unixNow })
   t.doesNotThrow(() => verify(signed.headers['stripe-signature'], signed.body))
   t.doesNotThrow(() => verify(theirs))
   t.equal(signWithTime(secret, body, unixNow), theirs)
-  const read = Stripe.webhooks.constructEvent(
-    signed.body,
-    signed.headers['stripe-signature'] ?? '',
-    secret,
-    300,
-    undefined,
-    now.getTime(),
+  t.ok(isAcceptedByPackage(signed.headers['stripe-signature'] ?? '', Buffer.from(signed.body)), 'the fake’s signature')
+})
+
+t.test('Stripe: we accept no notification that the stripe package rejects', async (t) => {
+  const times = [-301, -300, 0, 300, 301].map((seconds) => `${unixNow + seconds}`)
+  const oddTimes = ['', '0', '-1', '1e9', `0${unixNow}`, `+${unixNow}`, `-${unixNow}`, ` ${unixNow}`, `${unixNow}x`]
+  const bodies = [body, '', '{}', '{', `\ufeff${body}`, Buffer.from([0x22, 0xff, 0x22])].map((each) =>
+    Buffer.from(each),
   )
-  t.equal(read.id, 'evt_1', 'the package accepts the fake’s signature')
+  const by = { both: 0, us: [] as string[], package: 0, nobody: 0 }
+  for (const time of [...times, ...oddTimes])
+    for (const bytes of bodies)
+      for (const signed of [bytes, new TextDecoder().decode(bytes)])
+        for (const hex of [hexOf(signed, secret, time), hexOf(signed, secret, `${Number.parseInt(time, 10)}`)])
+          for (const given of headersOf(time, hex)) {
+            const [ours, theirs] = [isAcceptedByUs(given, bytes), isAcceptedByPackage(given, bytes)]
+            if (ours && !theirs) by.us.push(`${given} ${bytes}`)
+            else by[theirs ? (ours ? 'both' : 'package') : 'nobody'] += 1
+          }
+  t.same(by.us, [])
+  t.ok(by.both > 0 && by.package > 0 && by.nobody > 0, 'each of them accepts some and rejects some')
+})
+
+const headersOf = (time: string, hex: string) => [
+  `t=${time},v1=${hex}`,
+  `v1=${hex},t=${time}`,
+  `t=${time},v1=${'0'.repeat(64)},v1=${hex},v0=x`,
+  `t=${time},v0=${hex}`,
+  `t=${time}, v1=${hex}`,
+  `t=${time},v1=${hex.toUpperCase()}`,
+  `t=${time},v1=${hex}=x`,
+  `t=1,t=${time},v1=${hex}`,
+  `t=${time}`,
+]
+
+t.test('Stripe: of what the stripe package accepts, we reject what could be read in two ways', async (t) => {
+  for (const [about, given, bytes] of [
+    ['a time in the future', header(body, secret, unixNow + 301), body],
+    ['two times', `t=1,${header()}`, body],
+    ['more than a number', header().replace(',', 'x,'), body],
+    ['more than a signature', `${header()}=x`, body],
+    ['a byte order mark', header(), `\ufeff${body}`],
+    ['bytes that are not UTF-8', header('"\ufffd"'), Buffer.from([0x22, 0xff, 0x22])],
+  ] as const) {
+    t.ok(isAcceptedByPackage(given, Buffer.from(bytes)), about)
+    t.throws(() => verify(given, bytes), invalidSignature, about)
+  }
 })
 
 t.test('any v1 signature by any valid secret is accepted', async (t) => {
@@ -88,6 +140,7 @@ t.test('a malformed signature header is invalid_signature', async (t) => {
     `t=${unixNow}x,v1=${hexOf(body, secret, `${unixNow}x`)}`,
     `t=-${unixNow},v1=${hexOf(body, secret, `-${unixNow}`)}`,
     `t=1e9,v1=${hexOf(body, secret, '1e9')}`,
+    `t=0${unixNow},v1=${hexOf(body, secret, `0${unixNow}`)}`,
   ]
   for (const given of malformed) t.throws(() => verify(given), invalidSignature, JSON.stringify(given) ?? 'none')
 })

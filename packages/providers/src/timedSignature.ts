@@ -17,8 +17,8 @@ export function signWithTime(secret: string, body: Buffer | string, unixSeconds:
 }
 
 /**
- * Checks a notification against the received bytes. The `stripe` package is not used, because it decodes the bytes first, so
- * that several bodies have the same signature, and accepts a time in the future.
+ * Checks a notification against the received bytes. This is stricter than the `stripe` package, which decodes the bytes first,
+ * so that several bodies have the same signature, and accepts a time in the future and a repeated one.
  * @param secrets all valid secrets; more than one during a rotation
  * @throws DomainError `invalid_signature`
  */
@@ -48,7 +48,7 @@ export function readTimedSignature(
   const signatures = parts
     .filter((part) => /^v1=[0-9a-f]{64}$/.test(part))
     .map((part) => Buffer.from(part.slice(3), 'hex'))
-  if (timestamp === undefined || others.length > 0 || !/^\d{1,12}$/.test(timestamp) || signatures.length === 0)
+  if (timestamp === undefined || others.length > 0 || !/^[1-9]\d{0,11}$/.test(timestamp) || signatures.length === 0)
     throw new DomainError('invalid_signature', `The ${header} header is missing or malformed`)
   if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > toleranceSeconds)
     throw new DomainError('invalid_signature', `The signature is not from within ${toleranceSeconds} seconds`)

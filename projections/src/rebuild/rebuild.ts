@@ -1,7 +1,9 @@
 // Rebuilds a projection in a new table while the old one is in use, and switches the view.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogPosition } from '@paylog/domain/events'
 import { LogMismatchError } from '@paylog/event-store/follow/followLog'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { withLock } from '@paylog/runtime/postgres/lock'
 import { checkpointName, liveCheckpoint, readCheckpoint } from '../apply/checkpoints.ts'
 import type { Projection } from '../projection.ts'
@@ -88,7 +90,7 @@ async function rebuildLocked(options: ReplayOptions, lost: AbortSignal): Promise
   }
   const version = await tableToFill(options)
   try {
-    return await build({ ...options, signal: AbortSignal.any([options.signal, lost]) }, version)
+    return await build({ ...options, signal: anySignal(options.signal, lost) }, version)
   } catch (error) {
     // It was the wrong log, so no later rebuild may continue with these rows.
     if (error instanceof LogMismatchError && !lost.aborted) await dropTable(pool, projection, version)

@@ -1,6 +1,8 @@
 // Verifies a live table: fills a scratch table from the log and compares the two.
+
 import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
 import { LogMismatchError } from '@paylog/event-store/follow/followLog'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { withLock } from '@paylog/runtime/postgres/lock'
 import type { Pool, PoolClient } from 'pg'
 import { liveCheckpoint } from '../apply/checkpoints.ts'
@@ -109,7 +111,7 @@ export async function verify(options: ReplayOptions): Promise<Verification> {
   if (live.position !== undefined && !(await store.has(live.position)))
     throw new LogMismatchError(`The live table is at the event ${live.position.eventId}, which this log does not have`)
   return await withLock({ ...options, name: verifyLock(projection) }, async (lost) => {
-    const signal = AbortSignal.any([options.signal, lost])
+    const signal = anySignal(options.signal, lost)
     await dropScratchTables(pool, projection)
     const version = await makeTable(pool, projection, 'scratch')
     try {

@@ -19,7 +19,7 @@ export type Account = {
 }
 
 /** What others than Paylog do. Most have no effect in most states. */
-export const actions = [
+export const providerActs = [
   'pay',
   'fail',
   'begin to pay',
@@ -30,7 +30,7 @@ export const actions = [
   'dispute',
   'end a dispute',
 ] as const
-export type AdministratorAction = (typeof actions)[number]
+export type ProviderAct = (typeof providerActs)[number]
 
 /** A payment, as its payer knows it. */
 export type Paid = { readonly payment_id: string; readonly isManual: boolean }
@@ -42,7 +42,7 @@ export type Books = {
    * @param flavour chooses between variants
    * @returns whether it was possible
    */
-  act(auditedAction: AdministratorAction, payment: Paid, flavour: number): boolean
+  act(what: ProviderAct, payment: Paid, flavour: number): boolean
   /** Notifications so far, oldest first. Each call of `sign` makes a delivery of it. */
   readonly notifications: readonly { readonly what: string; readonly sign: () => SignedEvent }[]
   accountOf(payment_id: string): Account
@@ -56,7 +56,7 @@ const timeoutMs = 10_000
 export const common = { timeoutMs, maxPerSecond: 0 }
 export const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0)
 
-/** Runs an action that the fake rejects in some states. */
+/** Runs an act that the fake rejects in some states. */
 export function possible(act: () => unknown): boolean {
   try {
     act()

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { memoryKeys } from '@paylog/event-store/testing/memoryKeys'
 import { endOfPaymentId, paymentIdEndingIn } from '@paylog/providers/findableId'
-import { type Account, actions, type Books } from './books.ts'
+import { type Account, type Books, providerActs } from './books.ts'
 import { type Choices, happens, pick } from './choices.ts'
 import { createClients, describe, isRepeatable, type Operation, type Target } from './clients.ts'
 import { judge, type Violation } from './judge.ts'
@@ -188,7 +188,7 @@ const anything = [
   'refresh',
   'search',
   'another',
-  ...actions,
+  ...providerActs,
 ] as const
 type Action = (typeof anything)[number]
 /** What makes most sense, by the state at the provider. The rest of the time anything happens. */

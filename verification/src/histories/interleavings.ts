@@ -3,7 +3,7 @@
 // lead to the same state, one is continued.
 import { expirePayment } from '@paylog/commands/payments/intentCalls'
 import { reconcilePayment } from '@paylog/commands/payments/reconcilePayment'
-import type { AdministratorAction } from './books.ts'
+import type { ProviderAct } from './books.ts'
 import { createClients, type Operation, type Target } from './clients.ts'
 import { newTarget, openStage, startMs } from './history.ts'
 import { judge, type Violation } from './judge.ts'
@@ -15,7 +15,7 @@ import { enterWorld } from './simulatedBuiltins.ts'
 /** What runs concurrently: a request of a client, something at the provider with its notifications, or the reconciler. */
 type Contender =
   | Operation
-  | { readonly kind: 'provider'; readonly auditedAction: AdministratorAction }
+  | { readonly kind: 'provider'; readonly what: ProviderAct }
   | { readonly kind: 'reconcile' | 'expire' }
 const states = ['new', 'open', 'authorized', 'paid', 'half created', 'half canceled', 'half refunded'] as const
 type State = (typeof states)[number]
@@ -28,12 +28,12 @@ const refund = (digit: number, amount_cents?: number): Operation => {
 const reconcile = { kind: 'reconcile' } as const
 const expire = { kind: 'expire' } as const
 const cancel = { kind: 'cancel' } as const
-const auditedAction = (name: AdministratorAction): Contender => ({ kind: 'provider', auditedAction: name })
+const atProvider = (name: ProviderAct): Contender => ({ kind: 'provider', what: name })
 
 /** Twice the same one is a repeated request. */
 const contenders: Readonly<Record<State, Readonly<Record<string, Contender>>>> = {
   new: { create, reconcile, cancel },
-  open: { create, cancel, reconcile, expire, 'payer pays': auditedAction('pay'), 'payer fails': auditedAction('fail') },
+  open: { create, cancel, reconcile, expire, 'payer pays': atProvider('pay'), 'payer fails': atProvider('fail') },
   authorized: {
     capture: { kind: 'capture', amount_cents: undefined },
     'capture of a part': { kind: 'capture', amount_cents: 1_000 },
@@ -43,13 +43,13 @@ const contenders: Readonly<Record<State, Readonly<Record<string, Contender>>>> =
   paid: {
     'refund of all': refund(1),
     'refund of most': refund(2, 2_000),
-    'refund elsewhere': auditedAction('refund elsewhere'),
-    dispute: auditedAction('dispute'),
+    'refund elsewhere': atProvider('refund elsewhere'),
+    dispute: atProvider('dispute'),
     reconcile,
     cancel,
   },
   'half created': { create, reconcile, cancel, expire },
-  'half canceled': { cancel, reconcile, 'payer pays': auditedAction('pay') },
+  'half canceled': { cancel, reconcile, 'payer pays': atProvider('pay') },
   'half refunded': { 'refund of most': refund(2, 2_000), 'refund of all': refund(1), reconcile },
 }
 
@@ -208,7 +208,7 @@ async function runRace(
   const work = names.map((name, index) => {
     const api = startApi(durable, `${index + 1}: ${name}`)
     const own = createClients(() => api)
-    const act = (what: AdministratorAction) => books.act(what, target, 0)
+    const act = (what: ProviderAct) => books.act(what, target, 0)
     const contender = contenders[state][name] as Contender
     return { own, over: contend({ contender, api, target, own, world, act, notify: () => notify(own) }) }
   })
@@ -252,7 +252,7 @@ type Contest = {
   readonly target: Target
   readonly own: ReturnType<typeof createClients>
   readonly world: World
-  readonly act: (auditedAction: AdministratorAction) => boolean
+  readonly act: (what: ProviderAct) => boolean
   readonly notify: () => Promise<void>
 }
 
@@ -261,7 +261,7 @@ async function contend({ contender, api, target, own, world, act, notify }: Cont
   if (kind === 'reconcile') return void (await settle(api, target))
   if (kind === 'expire') return void (await expireOn(api, target))
   if (kind !== 'provider') return await new Promise((resolve) => void own.ask(contender as Operation, target, resolve))
-  const { auditedAction: name } = contender
+  const { what: name } = contender
   await new Promise<void>((resolve) => {
     const run = () => {
       if (act(name)) world.states.changed('provider', name)

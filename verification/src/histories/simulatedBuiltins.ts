@@ -100,6 +100,9 @@ export function installSimulatedBuiltins(): void {
   Object.assign(performance, { now: clock })
   Object.assign(timersPromises, { setTimeout: sleep })
   const randomBytes = (size: number) => bytesOf(random.bytes, size)
-  Object.assign(crypto, { randomBytes, randomUUID: () => randomUuid('4'), randomUUIDv7: () => randomUuid('7') })
+  const randomUUID = () => randomUuid('4')
+  Object.assign(crypto, { randomBytes, randomUUID, randomUUIDv7: () => randomUuid('7') })
+  // The package `stripe` takes its ids from here.
+  Object.assign(globalThis.crypto, { randomUUID })
   syncBuiltinESMExports()
 }

@@ -24,7 +24,7 @@ try {
   const { base_url, environment } = await system.start()
   const store = await openDemoStore(environment, (step) => void undo.push(step))
   await writeHistory({ baseUrl: base_url, store, secret: environment.SANDBOX_WEBHOOK_SECRET ?? '' })
-  const directory = new URL(`../../releases/${version}/`, import.meta.url)
+  const directory = new URL(`./releases/${version}/`, import.meta.url)
   await mkdir(directory, { recursive: true })
   const responses = await readEverything(base_url)
   await writeFile(new URL('responses.json', directory), `${JSON.stringify(responses, undefined, 1)}\n`)

@@ -6,6 +6,7 @@ import { checkpointText } from '@paylog/audit-log/checkpoint'
 import { newSigningKey, parseSigningKey, signNote } from '@paylog/audit-log/note'
 import { readStateFile, writeStateFile } from '@paylog/audit-log/stateFile'
 import { readCheckpoints, readTree } from '@paylog/audit-log/treeStore'
+import { createTreeWriter } from '@paylog/audit-log/treeWriter'
 import { recordedActions } from '@paylog/commands/testing/recordedActions'
 import { addAddressTo, createLogFixture } from '@paylog/projections/testing/logFixture'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -104,6 +105,31 @@ t.test('audit restart continues the tree of a log that was cut, and keeps what w
   t.equal(against.code, 3, 'a table of ours excuses nothing that somebody else kept')
   t.match(against.stdout, /^It is one of an earlier tree, which an operator has ended at /m)
   t.match(await restart(), { code: 1 })
+  await restarted.stop()
+})
+
+t.test('audit restart builds a tree again that has an event twice', async (t) => {
+  const projector = await harness.startProjector(settings)
+  await recordOne()
+  const before = await Array.fromAsync(readCheckpoints(pool))
+  await signed(before.length + 1)
+  await projector.stop()
+  // As in 1.0.0 after an outage of the event store, with Node 24.16 or later.
+  const writer = createTreeWriter(pool)
+  const reached = await writer.start()
+  const [last] = (await store.readBackwards().next()).value ?? []
+  if (reached === undefined || last === undefined) throw new Error('the log is empty')
+  const again = { ...last, position: { ...last.position, commit: last.position.commit + 1n } }
+  await writer.append({ events: [again], position: reached })
+  const restarted = await harness.startProjector(settings)
+  await recordOne()
+  await waitFor(async () => (await Array.fromAsync(readCheckpoints(pool))).length > before.length + 1, {
+    what: 'a checkpoint',
+  })
+  t.match(await run('verify'), { code: 3 })
+  const done = await restart()
+  t.equal(done.code, 0, done.stderr)
+  await waitFor(async () => (await run('verify')).code === 0, { what: 'a tree that is right', timeoutMs: 20_000 })
   await restarted.stop()
 })
 

@@ -5,13 +5,13 @@ import {
   disputePayment,
   disputeReports,
   endRefund,
+  payerOutcomes,
+  type ReportedPayment,
   refundEnds,
   type SandboxReport,
-  type SettledPayment,
-  SettlementError,
-  settlements,
+  SandboxReportError,
   settlePayment,
-} from '@paylog/commands/payments/settlement'
+} from '@paylog/commands/payments/sandboxPayer'
 import type { Payment } from '@paylog/domain/payments/payment'
 import { ProviderError } from '@paylog/providers/provider'
 import { createPostgresMemory } from '@paylog/providers/sandbox/postgresMemory'
@@ -42,13 +42,13 @@ export const sandboxSettle = defineCommand({
   options: silent,
   json,
   about: [
-    ...outcomes(settlements),
+    ...outcomes(payerOutcomes),
     '',
     'Sends a signed sandbox notification to the API. Exits with 1 when the payment does not get this status, for example',
     'because it is already final. A payment with manual capture is authorized, and waits for its capture.',
   ],
   async run(call) {
-    const outcome = readWord(call.args[1], settlements, 'The outcome')
+    const outcome = readWord(call.args[1], payerOutcomes, 'The outcome')
     const send = (given: SandboxReport) => settlePayment({ ...given, outcome })
     return await report(call, {
       send,
@@ -103,8 +103,8 @@ export const sandboxDispute = defineCommand({
 })
 
 type Report = {
-  /** @throws SettlementError, ProviderError */
-  readonly send: (report: SandboxReport) => Promise<SettledPayment>
+  /** @throws SandboxReportError, ProviderError */
+  readonly send: (report: SandboxReport) => Promise<ReportedPayment>
   /** The result in words. */
   readonly describe: (payment: Payment) => string
   /** The status that the notification should lead to. */
@@ -147,7 +147,7 @@ async function report(
 }
 
 function explain(cause: unknown): never {
-  const isExpected = cause instanceof SettlementError || cause instanceof ProviderError
+  const isExpected = cause instanceof SandboxReportError || cause instanceof ProviderError
   throw isExpected ? new OpsError(cause.message, { cause }) : cause
 }
 

@@ -8,7 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { auditRequest, type KeyedRequest } from '../auditTrail.ts'
 import type { Workflow } from '../context.ts'
-import { startedErrorHeaders, responseHeaders, setWriteHeaders } from '../request/responses.ts'
+import { responseHeaders, setWriteHeaders, startedErrorHeaders } from '../request/responses.ts'
 
 /** Of the reason of a cancellation and the note of a refund. */
 export const maxReasonLength = 500

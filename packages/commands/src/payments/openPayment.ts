@@ -76,7 +76,8 @@ async function replayPayment(
       if (create.rejection?.code === 'provider_unavailable') providerOf(workflow, payment)
       const begin = (state: PaymentState, occurred_at: string) => startAttempt({ occurred_at }, state)
       const started = await beginOperation(workflow, operation, begin, { assumed, metadata })
-      if (!started.hasStarted && existingPayment(started.state).create.outcome === 'open') throw keyInFlight({ payment_id })
+      if (!started.hasStarted && existingPayment(started.state).create.outcome === 'open')
+        throw keyInFlight({ payment_id })
       return toOpenedPayment(started, { replayed: !started.hasStarted })
     }
     case 'throttled':

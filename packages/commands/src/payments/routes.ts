@@ -12,11 +12,11 @@ import { etagOf } from '../request/ifMatch.ts'
 import { chosenProviderId, createCardNumberCheck, ownEmailHooks } from '../request/requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../request/requestContext.ts'
 import {
-  startedErrorHeaders,
   idempotencyErrors,
   providerErrors,
   responseHeaders,
   setWriteHeaders,
+  startedErrorHeaders,
   writeErrors,
 } from '../request/responses.ts'
 import { type PaymentOptions, requireCaptureMethod } from './checkout.ts'

@@ -57,7 +57,9 @@ export type EndedOperation<State, Event, Result> = HandledCommand<State, Event> 
 }
 
 /** `hasStarted` is false when it may not begin: then nothing is recorded, and no call is made. */
-export type StartedOperation<State, Event, Result> = EndedOperation<State, Event, Result> & { readonly hasStarted: boolean }
+export type StartedOperation<State, Event, Result> = EndedOperation<State, Event, Result> & {
+  readonly hasStarted: boolean
+}
 
 /** The events that record the begin; none when it may not begin, because it has started or ended. */
 type Begin<State, Event> = (state: State, occurred_at: string, revision: Revision) => readonly Event[]

@@ -91,7 +91,8 @@ async function recordTest(workflow: Workflow, request: RecordTest) {
   const { request_id: id, request_fingerprint, type, session, facts, sent, endpoints, metadata } = request
   const { user_id, user_type, user_email, is_administrator } = session
   const test = { stream: webhookTestStream(id), fold: webhookTestFold }
-  const assumed = request_fingerprint === null ? newStream(test.fold) : await workflow.store.load(test.stream, test.fold)
+  const assumed =
+    request_fingerprint === null ? newStream(test.fold) : await workflow.store.load(test.stream, test.fold)
   // A repeated request sends nothing, so it needs no check.
   if (assumed.state === null && !is_administrator) await rejectRecordedPayments(workflow, sent)
   const data = {

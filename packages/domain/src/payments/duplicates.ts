@@ -1,4 +1,5 @@
-// Events of a payment that are recorded once for their content, whichever report they come from.
+// Events of a payment that are recorded once for their content, whichever report they come from. A state remembers the contents and the
+// notifications that it has seen in chains: lists that share their beginning, because every event of a fold makes a new state.
 import type { DomainEvent } from '../events.ts'
 import type { PaymentEvent } from './events.ts'
 

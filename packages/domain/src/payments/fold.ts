@@ -16,7 +16,7 @@ import {
   type PaymentStatus,
   type RequestedCall,
 } from './payment.ts'
-import { startedCall, type CallFailed, doneCall, failedCall, isCreateRejected } from './providerCall.ts'
+import { type CallFailed, doneCall, failedCall, isCreateRejected, startedCall } from './providerCall.ts'
 
 /** Ignores events before PaymentInitiated, which cannot occur: the first append expects no stream. */
 export const paymentFold: Fold<PaymentState, PaymentEvent> = {

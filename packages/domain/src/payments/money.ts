@@ -1,6 +1,6 @@
 // The money of a payment, folded from its events: charges, refunds and disputes.
 import type { DisputeStatus, PaymentEvent, RefundReason, RefundStatus } from './events.ts'
-import { startedCall, type CallFailed, doneCall, failedCall, type ProviderCall } from './providerCall.ts'
+import { type CallFailed, doneCall, failedCall, type ProviderCall, startedCall } from './providerCall.ts'
 import { inPaymentCurrency, type RecordedAmount } from './reportedMoney.ts'
 
 /** Money that the provider received for a payment. */

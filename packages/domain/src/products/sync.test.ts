@@ -3,7 +3,6 @@ import { endSync, lateCallMs, mapLocally, needsAnotherSync, planSync, startSync 
 import {
   after,
   at,
-  started,
   done,
   factsAt,
   failed,
@@ -16,11 +15,16 @@ import {
   put,
   type SyncEvent,
   settled,
+  started,
 } from './testing/syncFixture.ts'
 
 t.test('a product that was never synced is created with its price', async (t) => {
   t.same(planSync(undefined, options(hashes('a'))), { status: 'created', goal: put('a'), price_differs: false })
-  t.match(planSync(after(started(1, put('a'))), options(hashes('a'))), { status: 'created' }, 'another sync has started')
+  t.match(
+    planSync(after(started(1, put('a'))), options(hashes('a'))),
+    { status: 'created' },
+    'another sync has started',
+  )
   t.match(planSync(after(started(1, put('a')), failed(1)), options(hashes('b'))), { status: 'created', goal: put('b') })
 })
 

@@ -3,7 +3,6 @@ import { needsAnotherSync, planSync } from './sync.ts'
 import {
   after,
   at,
-  started,
   done,
   failed,
   hashes,
@@ -12,6 +11,7 @@ import {
   put,
   type SyncEvent,
   settled,
+  started,
 } from './testing/syncFixture.ts'
 
 t.test('a sync puts changed content and keeps the price', async (t) => {

@@ -15,6 +15,7 @@ import {
   unconfirmedError,
   withTimeout,
 } from '../connection/errors.ts'
+import { boundedCall } from '../connection/waiting.ts'
 import type { StreamName } from '../streamName.ts'
 
 const tracer = trace.getTracer('paylog')
@@ -112,11 +113,15 @@ export async function appendWithRetries(
 ): Promise<AppendResult | 'conflict'> {
   assertAppendable(append)
   if (bytesOf(append.events) > maxAppendBytes) throw tooLargeError()
-  const { connection, timing, closing, outages, until = Number.POSITIVE_INFINITY } = context
-  const { stream, events } = append
-  const expectedRevision = append.expected === 'no_stream' ? NO_STREAM : append.expected
-  const startedAt = performance.now()
-  const giveUpAt = Math.min(connection.giveUpAt(timing.appendRetryTimeoutMs), until)
+  return await boundedCall(context.timing.appendRetryTimeoutMs, (giveUpAt) => repeated(context, append, giveUpAt))
+}
+
+async function repeated(
+  { connection, timing, closing, outages }: ConnectionContext,
+  { stream, events, expected }: Append,
+  giveUpAt: number,
+): Promise<AppendResult | 'conflict'> {
+  const expectedRevision = expected === 'no_stream' ? NO_STREAM : expected
   const leftMs = () => Math.max(giveUpAt - performance.now(), shortestMs)
   let sent = 0
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
@@ -127,19 +132,15 @@ export async function appendWithRetries(
       const appending = open.client.appendToStream(stream, events, { expectedRevision, deadline: deadlineMs })
       const timeoutMs = Math.min(timing.appendTimeoutMs, leftMs())
       const result = await withTimeout(appending, timeoutMs, `Append to ${stream}`, open.ended)
-      connection.works()
       outages?.succeeded()
       // With throwOnAppendFailure=false the client returns failures, with an invented stream revision.
       return result.success ? result : 'conflict'
     } catch (error) {
       const failure = appendFailure(error)
-      if (failure === 'conflict') {
-        connection.works()
-        return 'conflict'
-      }
+      if (failure === 'conflict') return 'conflict'
       // The server's limit is below ours.
       if (failure === 'too_large') throw tooLargeError(error)
-      if (failure === 'unknown') connection.failing(startedAt)
+      if (failure === 'unknown') connection.suspect()
       // Also when this append gives up: the next one would get no response on it either.
       if (failure !== 'rejected' && open !== undefined && mayBeStuck(error)) connection.replace(open)
       const isOver = closing.aborted || performance.now() + pauseMs > giveUpAt

@@ -1,10 +1,13 @@
 // gRPC calls over the client's connection and credentials, without its JSON parsing: events keep their exact bytes.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import grpcStubs, { type StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { clientMethod } from './client.ts'
 import { type Connection, createConnections, type ReplaceableConnection } from './connection.ts'
 import { isPermanentError, ResponseTimeoutError, withTimeout } from './errors.ts'
 import type { Outages } from './outages.ts'
+import { boundedCall } from './waiting.ts'
 
 /** Parameters of the last overload of the generated stub, which has all of them. */
 type ReadParameters = Parameters<StreamsClient['read']>
@@ -21,8 +24,6 @@ export type CallContext = {
   readonly closing: AbortSignal
   /** The error that the caller gets in the end. */
   readonly failure: (error: unknown) => Error
-  /** When the call has to be over, by `performance.now()`, if that is earlier than its own limit. */
-  readonly until?: number
   readonly outages?: Outages
 }
 
@@ -46,10 +47,23 @@ export async function call<T>(
   attempt: Attempt<T>,
   deadlineMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
-  const { connection, closing, failure, outages, until = Number.POSITIVE_INFINITY } = context
-  const startedAt = performance.now()
-  const retryUntil = Math.min(connection.giveUpAt(context.retryTimeoutMs(responded.has(connection))), until)
-  const endBy = Math.max(retryUntil, Math.min(connection.giveUpAt(context.timeoutMs), until))
+  const retryMs = context.retryTimeoutMs(responded.has(context.connection))
+  const retryUntil = performance.now() + retryMs
+  return await boundedCall(Math.max(retryMs, context.timeoutMs), (endBy) =>
+    repeated(context, attempt, { deadlineMs, endBy, retryUntil: Math.min(retryUntil, endBy) }),
+  )
+}
+
+/** @param times `endBy` ends the last attempt, and none starts after `retryUntil` */
+async function repeated<T>(
+  { connection, closing, failure, outages }: CallContext,
+  attempt: Attempt<T>,
+  {
+    deadlineMs,
+    endBy,
+    retryUntil,
+  }: { readonly deadlineMs: number; readonly endBy: number; readonly retryUntil: number },
+): Promise<T> {
   const leftMs = () => Math.max(endBy - performance.now(), shortestMs)
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     let open: Connection | undefined
@@ -57,13 +71,12 @@ export async function call<T>(
       open = await connection.current(leftMs())
       const result = await callOnce(open, attempt, { deadlineMs, firstMs: leftMs() })
       responded.add(connection)
-      connection.works()
       outages?.succeeded()
       return result
     } catch (error) {
       const isFinal = error instanceof LogUnusableError || isPermanentError(error)
       if (closing.aborted) throw failure(error)
-      if (!isFinal) connection.failing(startedAt)
+      if (!isFinal) connection.suspect()
       // Also when this call gives up: the next one would get no response on it either.
       if (error instanceof ResponseTimeoutError && open !== undefined) connection.replace(open)
       if (isFinal || performance.now() + pauseMs > retryUntil) {
@@ -77,7 +90,7 @@ export async function call<T>(
 
 /** The wait before a repetition. After an election it is over. */
 export async function pause(ms: number, ...signals: (AbortSignal | undefined)[]): Promise<void> {
-  const signal = AbortSignal.any(signals.filter((each) => each !== undefined))
+  const signal = anySignal(...signals.filter((each) => each !== undefined))
   await sleep(ms, undefined, { signal }).catch(() => {})
 }
 

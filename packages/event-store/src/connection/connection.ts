@@ -1,6 +1,8 @@
 // Connections to the event store: each purpose has its own, and one that stops responding is replaced.
+
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { clientMethod, openClient } from './client.ts'
 import { parseConnectionString } from './connectionString.ts'
 import { withTimeout } from './errors.ts'
@@ -51,14 +53,8 @@ export type ReplaceableConnection = {
    * no longer.
    */
   renew(): Promise<void>
-  /**
-   * When a call that begins now gives up, by `performance.now()`. While calls fail, the limit counts from the first of them, so
-   * that a caller who makes several does not wait for each.
-   */
-  giveUpAt(limitMs: number): number
-  /** An attempt of a call failed: there may be an election. @param startedAt when the call started, by `performance.now()` */
-  failing(startedAt: number): void
-  works(): void
+  /** An attempt of a call failed: there may be an election. */
+  suspect(): void
   close(): Promise<void>
 }
 
@@ -77,8 +73,6 @@ export type ConnectionContext = {
   readonly timing: EventStoreTiming
   /** Aborts when the store is closed. */
   readonly closing: AbortSignal
-  /** When an append has to be over, by `performance.now()`, if that is earlier than its own limit. */
-  readonly until?: number
   readonly outages?: Outages
 }
 
@@ -86,8 +80,6 @@ const closeTimeoutMs = 1_000
 
 /** A timer may end this much early. */
 const timerToleranceMs = 5
-/** The least time of a call while others fail. */
-const leastMs = 1_000
 /** In a cluster, an election may be over before that. */
 const quietMs = 10_000
 /** A node that was stopped may call itself the leader for up to 2 s after it continues, and its log ends early. */
@@ -108,7 +100,7 @@ export function createConnections(options: {
   const outages = reportOutages(log, address.isCluster ? quietMs : 0)
   const watch = watchLeader(address, { log, outages, closing })
   const connect = ({ endpoint, ended }: Leader) =>
-    connectionOf(openClient(address, endpoint), AbortSignal.any([ended, closing]))
+    connectionOf(openClient(address, endpoint), anySignal(ended, closing))
   return {
     open: async (waitMs) => connect(await watch.leader(waitMs)),
     replaceable: (callTimeoutMs) =>
@@ -140,7 +132,6 @@ function createReplaceable(options: {
   let connection: Connection | undefined
   let connectedTo: Leader | undefined
   let connectedAt = 0
-  let failingSince: number | undefined
   const replaced = new Set<Connection>()
 
   function retire(old: Connection): void {
@@ -170,17 +161,7 @@ function createReplaceable(options: {
       if (leader === undefined) throw new Error('No leader of the event store is known yet')
       return connectionTo(leader).client
     },
-    giveUpAt(limitMs) {
-      const now = performance.now()
-      return Math.max((failingSince ?? now) + limitMs, now + Math.min(limitMs, leastMs))
-    },
-    failing(startedAt) {
-      failingSince = Math.min(failingSince ?? startedAt, startedAt)
-      watch.suspect()
-    },
-    works() {
-      failingSince = undefined
-    },
+    suspect: watch.suspect,
     async renew() {
       watch.suspect()
       await sleep(renewMs, undefined, { signal }).catch(() => {})
@@ -188,7 +169,7 @@ function createReplaceable(options: {
     },
     replace(unresponsive) {
       watch.suspect()
-      // After an outage the attempts of a call are short, and a new connection may take longer than one of them.
+      // The last attempts of a request are short, and a new connection may take longer than one of them.
       const hasHadTime = performance.now() - connectedAt >= callTimeoutMs - timerToleranceMs
       if (connection === unresponsive && hasHadTime) retire(unresponsive)
     },

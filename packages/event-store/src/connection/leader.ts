@@ -1,10 +1,12 @@
 // Finds the node of the event store that leads. All connections of a store share one watch, so they learn of an election together.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import gossipGrpc, { type GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import gossip, { type ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { Metadata } from '@grpc/grpc-js'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { clientMethod, openClient } from './client.ts'
 import type { ConnectionString, Endpoint } from './connectionString.ts'
 import { withTimeout } from './errors.ts'
@@ -65,7 +67,7 @@ function watchCluster(address: ConnectionString, options: Parameters<typeof watc
       leadership.count(await nodes.vote(leadership.current()?.endpoint))
       const isUnsure = leadership.current() === undefined || performance.now() < suspectedUntil
       hurry = new AbortController()
-      const signal = AbortSignal.any([closing, hurry.signal])
+      const signal = anySignal(closing, hurry.signal)
       await sleep(isUnsure ? hurryMs : steadyMs, undefined, { signal }).catch(() => {})
     }
   }

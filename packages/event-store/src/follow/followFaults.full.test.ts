@@ -10,7 +10,7 @@ import { createConnections } from '../connection/connection.ts'
 import { append, connectEventStore, withoutKeepalive } from '../testing/eventStoreHarness.ts'
 import { callsPerConnection, grpcError, type ReadCall, startFakeEventStore } from '../testing/fakeEventStore.ts'
 import { followerHarness } from '../testing/followerHarness.ts'
-import { confirmationMessage } from '../testing/grpcMessages.ts'
+import { confirmationMessage, eventMessage } from '../testing/grpcMessages.ts'
 import { createNewEvents } from './newEvents.ts'
 
 const stream = 'guestToken-1'
@@ -95,6 +95,29 @@ t.test('a follower replaces connections that are dead without a keepalive', asyn
   await waitFor(() => sub.seen.length === 9, { what: 'the events after that' })
   await run.stop()
   t.equal(new Set(sub.seen).size, sub.seen.length)
+})
+
+t.test('an event that is announced twice, or late, is handled once', async (t) => {
+  const log = numbered(2)
+  const calls: ReadCall[] = []
+  const server = await startFakeEventStore(t, {
+    log,
+    subscription(call) {
+      calls.push(call)
+      call.write(confirmationMessage())
+    },
+  })
+  const store = connectEventStore(t, server, { ...timing, pollMs: 60_000 })
+  const sub = followerHarness(store, prefix, () => sleep(100))
+  const run = sub.run()
+  await waitFor(() => sub.seen.length === 2 && sub.connections.at(-1), { what: 'the first events' })
+  // Until then the log is read, and what is announced is in it.
+  await sleep(500)
+  log.push(...numbered(5).slice(2))
+  for (const number of [3, 3, 4, 3, 4, 5, 2, 5]) calls[0]?.write(eventMessage({ stream, number }))
+  await waitFor(() => sub.stored.checkpoint?.commit === 5n, { what: 'the last event' })
+  await run.stop()
+  t.same(sub.seen, names(5))
 })
 
 t.test('one subscription serves all followers of a store, and ends with the last one', async (t) => {

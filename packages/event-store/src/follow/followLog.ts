@@ -1,7 +1,9 @@
 // Follows the log from a checkpoint: reads page after page, and from its end on takes new events from a subscription.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DomainError } from '@paylog/domain/errors'
 import { isAfter, type LogCheckpoint } from '@paylog/domain/events'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { type Recorded, UnreadableEventError } from '../codec/codec.ts'
 import type { NeededParts } from '../codec/decoder.ts'
 import type { CallContext } from '../connection/calls.ts'
@@ -77,7 +79,7 @@ export async function followLog<Event>(
   selection: Selection<Event>,
 ): Promise<void> {
   const { name, connected, log } = options
-  const signal = AbortSignal.any([options.signal, source.context.closing])
+  const signal = anySignal(options.signal, source.context.closing)
   let pauseMs = firstPauseMs
   const progressed = () => {
     pauseMs = firstPauseMs
@@ -119,7 +121,7 @@ async function followOnce<Event>(
     }
     for (let reason: WaitReason = 'connected'; !signal.aborted; reason = await waiting.next(source.pollMs)) {
       if (reason === 'event') {
-        const events = waiting.take(maxBatch).filter(({ position }) => isBehind(checkpoint, position))
+        const events = laterThan(checkpoint, waiting.take(maxBatch))
         for await (const batch of batching(events)) await handle(batch)
         continue
       }
@@ -174,6 +176,16 @@ async function readEnds(
 
 const isBehind = (checkpoint: LogCheckpoint | undefined, end: LogCheckpoint | undefined) =>
   end !== undefined && (checkpoint === undefined || isAfter(end, checkpoint))
+
+/** Each event once: an announced one may have been read before, or be announced again. */
+function laterThan(checkpoint: LogCheckpoint | undefined, events: readonly RawEvent[]): readonly RawEvent[] {
+  let last = checkpoint
+  return events.filter(({ position }) => {
+    const isNew = isBehind(last, position)
+    if (isNew) last = position
+    return isNew
+  })
+}
 
 const mismatch = ({ commit, eventId }: LogCheckpoint, fact: string) =>
   new LogMismatchError(

@@ -1,6 +1,8 @@
 // New events for the followers of the log. One subscription, from the end of the log, serves all followers of a process.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { callOnce } from '../connection/calls.ts'
 import type { Connection, Connections } from '../connection/connection.ts'
 import { type RawEvent, streamOf, toRawEvent } from '../read/rawEvent.ts'
@@ -76,7 +78,7 @@ export function createNewEvents(options: {
   function start(): void {
     isConfirmed = false
     open = new AbortController()
-    void keepOpen(AbortSignal.any([open.signal, closing]))
+    void keepOpen(anySignal(open.signal, closing))
   }
 
   return {
@@ -110,7 +112,7 @@ function subscribe(connection: Connection, onMessage: (reply: ReadResp) => void,
           resolve()
           subscription.cancel()
         }
-        const ending = AbortSignal.any([signal, connection.ended])
+        const ending = anySignal(signal, connection.ended)
         ending.addEventListener('abort', cancel)
         if (ending.aborted) cancel()
         subscription.on('data', (reply: ReadResp) => {

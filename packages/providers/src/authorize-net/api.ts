@@ -6,7 +6,14 @@ import { maybe } from '../fields.ts'
 import { createHttpClient } from '../http.ts'
 import type { Pace } from '../pacing.ts'
 import { ProviderError, type ProviderErrorKind } from '../provider.ts'
-import { createProviderApi, type ErrorReader, ErrorResponse, nullIf, type ProviderApi } from '../providerApi.ts'
+import {
+  createProviderApi,
+  type ErrorReader,
+  ErrorResponse,
+  nullIf,
+  type ProviderApi,
+  readResponse,
+} from '../providerApi.ts'
 import { parseExactJson, rateLimitIn, unreadableResponse } from '../responses.ts'
 
 const Text = Type.String({ maxLength: 8192 })
@@ -151,7 +158,7 @@ const messagesByKind: Readonly<Record<ProviderErrorKind, string>> = {
 
 export type Account = { readonly apiLoginId: string; readonly transactionKey: string }
 
-export type GatewayRequest = {
+export type MerchantRequest = {
   /** The request name without its suffix `Request`. */
   readonly method: string
   /** In the order of the schema: the gateway rejects any other. */
@@ -160,7 +167,7 @@ export type GatewayRequest = {
   readonly repeat?: 'once'
 }
 
-export type Api = ProviderApi<GatewayRequest>
+export type Api = ProviderApi<MerchantRequest>
 
 /** A page of a list has up to a thousand transactions. */
 const maxBytes = 4 * 1024 * 1024
@@ -175,16 +182,16 @@ export function createApi(options: {
   const merchantAuthentication = { name: apiLoginId, transactionKey }
   const http = createHttpClient({ ...options, origin: options.apiBase, maxBytes })
   return createProviderApi(options, {
-    send: ({ method, members }) =>
-      http.send({
+    async send({ method, members }) {
+      const response = await http.send({
         method: 'POST',
         path: '/xml/v1/request.api',
         headers: { 'content-type': 'application/json', accept: 'application/json' },
         body: JSON.stringify({ [`${method}Request`]: { merchantAuthentication, ...members } }),
-      }),
+      })
+      return readResponse(response, errorIn, parseExactJson)
+    },
     isRepeatable: ({ repeat }) => repeat !== 'once',
-    parse: parseExactJson,
-    errorIn,
     http,
   })
 }
@@ -247,7 +254,7 @@ export type Submitted = {
 export async function submitTransaction(
   api: Api,
   transactionRequest: object,
-  repeat: Pick<GatewayRequest, 'repeat'> = {},
+  repeat: Pick<MerchantRequest, 'repeat'> = {},
 ): Promise<Submitted> {
   const call = { method: 'createTransaction', members: { transactionRequest }, ...repeat }
   try {

@@ -8,8 +8,8 @@ import { withTimeLimits } from '../timeLimit.ts'
 import { duplicateWindow, hostedPaymentPage, isNotFound } from './api.ts'
 import { cancelIntent, captureAuthorized, checkRefund, refund } from './charges.ts'
 import { completeNotification } from './completeNotification.ts'
-import { createGateway, type Gateway } from './gateway.ts'
 import { findPaymentId, retrieveIntent } from './intents.ts'
+import { createMerchantAccount, type MerchantAccount } from './merchantAccount.ts'
 import { createMethods } from './methods.ts'
 import { readNotification, readSignature, verifySignature } from './notifications.ts'
 import { plainText, toDecimal } from './transactions.ts'
@@ -33,30 +33,30 @@ export type AuthorizeNetOptions = {
 export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
   const { apiLoginId, transactionKey, signatureKeys, apiBase, timeoutMs, hostedFormUrl } = options
   const pace = createPace({ perSecond: options.maxPerSecond })
-  const gateway = createGateway({ account: { apiLoginId, transactionKey }, apiBase, timeoutMs, pace })
+  const merchant = createMerchantAccount({ account: { apiLoginId, transactionKey }, apiBase, timeoutMs, pace })
   return withTimeLimits(timeoutMs, {
     id: 'authorize-net',
     checkAmount,
     isTestMethod: () => false,
     newPaymentId: newFindableId,
 
-    createIntent: (request) => createIntent(gateway, request, options.pageUrl),
-    retrieveIntent: (intent) => retrieveIntent(gateway, intent),
+    createIntent: (request) => createIntent(merchant, request, options.pageUrl),
+    retrieveIntent: (intent) => retrieveIntent(merchant, intent),
     // The intent's id is the invoice number, which follows from the payment id: no search is needed.
     findIntents: null,
-    findPaymentId: (ids) => findPaymentId(gateway, ids),
-    cancelIntent: (intent) => cancelIntent(gateway, intent),
+    findPaymentId: (ids) => findPaymentId(merchant, ids),
+    cancelIntent: (intent) => cancelIntent(merchant, intent),
     captureIntent: null,
-    captureAuthorized: (request) => captureAuthorized(gateway, request),
-    checkRefund: (request) => checkRefund(gateway, request),
-    refund: (request) => refund(gateway, request),
+    captureAuthorized: (request) => captureAuthorized(merchant, request),
+    checkRefund: (request) => checkRefund(merchant, request),
+    refund: (request) => refund(merchant, request),
     pagesExpire: true,
     hostedFormUrl,
 
     createSetupIntent: null,
-    methods: withTimeLimits(timeoutMs, createMethods(gateway)),
+    methods: withTimeLimits(timeoutMs, createMethods(merchant)),
     // Authorize.Net stores no products.
-    readTime: () => gateway.api.readTime(),
+    readTime: () => merchant.api.readTime(),
     catalog: null,
 
     checkNotificationHeaders({ headers }) {
@@ -66,10 +66,10 @@ export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
       verifySignature(signatureKeys, headers['x-anet-signature'], body)
     },
     readNotification,
-    completeNotification: (notification) => completeNotification(gateway, notification),
+    completeNotification: (notification) => completeNotification(merchant, notification),
 
     pausedMs: () => pace.pausedMs(),
-    close: () => gateway.api.close(),
+    close: () => merchant.api.close(),
   })
 }
 
@@ -100,12 +100,16 @@ const formSettings = {
  * @param pageUrl of our page that opens the form; `null` when its address is not known
  * @throws ProviderError
  */
-async function createIntent(gateway: Gateway, request: CreateIntent, pageUrl: string | null): Promise<ProviderIntent> {
+async function createIntent(
+  merchant: MerchantAccount,
+  request: CreateIntent,
+  pageUrl: string | null,
+): Promise<ProviderIntent> {
   const { provider_customer_id } = request
-  const token = await requestToken(gateway, request).catch((error: unknown) => {
+  const token = await requestToken(merchant, request).catch((error: unknown) => {
     // Without the customer the payer can still enter a card.
     if (provider_customer_id === null || !isNotFound(error)) throw error
-    return requestToken(gateway, { ...request, provider_customer_id: null })
+    return requestToken(merchant, { ...request, provider_customer_id: null })
   })
   return {
     provider_intent_id: invoiceNumberOf(request),
@@ -118,7 +122,7 @@ async function createIntent(gateway: Gateway, request: CreateIntent, pageUrl: st
 /** The gateway's limit is 20 characters. */
 const invoiceNumberOf = ({ payment_id }: CreateIntent) => endOfPaymentId(payment_id)
 
-async function requestToken({ api }: Gateway, request: CreateIntent): Promise<string> {
+async function requestToken({ api }: MerchantAccount, request: CreateIntent): Promise<string> {
   const { description, provider_customer_id: customerProfileId, capture_method } = request
   const invoiceNumber = invoiceNumberOf(request)
   const settings = { ...formSettings, ...returnOptions(request) }

@@ -17,10 +17,10 @@ const created = () => Date.now() - 1000
 const manual = { capture_method: 'manual' } as const
 
 async function authorizedGateway(t: Parameters<typeof paidGateway>[0]) {
-  const gateway = await authorizeNetHarness(t, { allowDouble: true })
-  const page = await openHostedPage(gateway.provider, manual)
-  const { transId } = gateway.fake.pay(page)
-  return { ...gateway, page, transId, ref: sampleRef(created(), { ...manual, provider_payment_id: transId }) }
+  const merchant = await authorizeNetHarness(t, { allowDouble: true })
+  const page = await openHostedPage(merchant.provider, manual)
+  const { transId } = merchant.fake.pay(page)
+  return { ...merchant, page, transId, ref: sampleRef(created(), { ...manual, provider_payment_id: transId }) }
 }
 
 function capture(provider: ConnectedProvider, ref: IntentRef, amount_cents = 2599) {

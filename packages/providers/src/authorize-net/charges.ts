@@ -19,8 +19,8 @@ import {
   submitTransaction,
   type Transaction,
 } from './api.ts'
-import { clockMarginMs, findTransactions, type Gateway } from './gateway.ts'
 import { findPayment, snapshotOf, unpaidSnapshot } from './intents.ts'
+import { clockMarginMs, findTransactions, type MerchantAccount } from './merchantAccount.ts'
 import {
   evidenceOf,
   isCapturable,
@@ -38,8 +38,8 @@ import {
  * @returns `null` when the gateway does not know the recorded transaction
  * @throws ProviderError
  */
-export async function cancelIntent(gateway: Gateway, intent: IntentRef): Promise<IntentSnapshot | null> {
-  const found = await findPayment(gateway, intent)
+export async function cancelIntent(merchant: MerchantAccount, intent: IntentRef): Promise<IntentSnapshot | null> {
+  const found = await findPayment(merchant, intent)
   const [best] = found?.attempts ?? []
   if (!found || best?.status === 'succeeded') return found && snapshotOf(intent, found)
   const authorized = found.attempts.filter(({ body }) => isCapturable(body))
@@ -48,10 +48,10 @@ export async function cancelIntent(gateway: Gateway, intent: IntentRef): Promise
   let { responded_at } = found
   for (const { body } of authorized) {
     try {
-      responded_at = (await voidTransaction(gateway.api, body.transId)).responded_at
+      responded_at = (await voidTransaction(merchant.api, body.transId)).responded_at
     } catch (error) {
       // Somebody may have captured or voided it since.
-      const now = isRejection(error) ? await findPayment(gateway, intent) : null
+      const now = isRejection(error) ? await findPayment(merchant, intent) : null
       if (now?.attempts.some((attempt) => attempt.body.transId === body.transId && !isCapturable(attempt.body)))
         return snapshotOf(intent, now)
       throw error
@@ -82,19 +82,22 @@ const capturedBefore = '311'
  * @returns the snapshot of a payment that has nothing to capture any more, too
  * @throws ProviderError
  */
-export async function captureAuthorized(gateway: Gateway, request: CaptureAuthorized): Promise<IntentSnapshot> {
-  const transaction = await authorizedTransaction(gateway, request)
+export async function captureAuthorized(
+  merchant: MerchantAccount,
+  request: CaptureAuthorized,
+): Promise<IntentSnapshot> {
+  const transaction = await authorizedTransaction(merchant, request)
   if (transaction === null)
     throw new ProviderError('rejected', 'transaction_not_found', 'Authorize.Net does not know the transaction')
-  const currency = await gateway.currency()
+  const currency = await merchant.currency()
   if (!isCapturable(transaction.body)) return readSnapshot(request, transaction, currency)
   const { transId } = transaction.body
   const amount = toDecimal(request.amount_cents)
   const transactionRequest = { transactionType: 'priorAuthCaptureTransaction', amount, refTransId: transId }
   try {
-    const { code, responded_at } = await submitTransaction(gateway.api, transactionRequest)
+    const { code, responded_at } = await submitTransaction(merchant.api, transactionRequest)
     // An earlier capture may have been of another amount.
-    if (code === capturedBefore) return await changedSnapshot(gateway, request, transId)
+    if (code === capturedBefore) return await changedSnapshot(merchant, request, transId)
     const { evidence, ...snapshot } = readSnapshot(request, transaction, currency)
     const { capturable_cents: _, ...captured } = evidence
     const { amount_cents } = request
@@ -104,23 +107,27 @@ export async function captureAuthorized(gateway: Gateway, request: CaptureAuthor
     }
   } catch (error) {
     if (!isRejection(error)) throw error
-    return await changedSnapshot(gateway, request, transId).catch(() => Promise.reject(error))
+    return await changedSnapshot(merchant, request, transId).catch(() => Promise.reject(error))
   }
 }
 
-async function authorizedTransaction(gateway: Gateway, intent: IntentRef): Promise<Read<Transaction> | null> {
+async function authorizedTransaction(merchant: MerchantAccount, intent: IntentRef): Promise<Read<Transaction> | null> {
   const { provider_payment_id } = intent
-  if (provider_payment_id !== null) return readTransaction(gateway.api, provider_payment_id)
-  const found = await findPayment(gateway, intent)
+  if (provider_payment_id !== null) return readTransaction(merchant.api, provider_payment_id)
+  const found = await findPayment(merchant, intent)
   return found?.attempts.find(({ body }) => isCapturable(body)) ?? found?.attempts[0] ?? null
 }
 
 /** @throws ProviderError while the gateway still reports the authorization */
-async function changedSnapshot(gateway: Gateway, request: IntentRef, transId: string): Promise<IntentSnapshot> {
-  const now = await readTransaction(gateway.api, transId)
+async function changedSnapshot(
+  merchant: MerchantAccount,
+  request: IntentRef,
+  transId: string,
+): Promise<IntentSnapshot> {
+  const now = await readTransaction(merchant.api, transId)
   if (now === null || isCapturable(now.body))
     throw new ProviderError('unknown', 'not_reported_yet', 'Authorize.Net does not report this transaction yet')
-  return readSnapshot(request, now, await gateway.currency())
+  return readSnapshot(request, now, await merchant.currency())
 }
 
 function readSnapshot(
@@ -143,12 +150,12 @@ const dayMs = 24 * 60 * 60 * 1000
  * finds out when the gateway does not respond.
  * @throws DomainError `payment_not_refundable` with `settles_at`, when the gateway's next daily settlement is expected
  */
-export async function checkRefund(gateway: Gateway, request: RefundCharge): Promise<void> {
+export async function checkRefund(merchant: MerchantAccount, request: RefundCharge): Promise<void> {
   if (request.is_whole) return
   try {
-    const charge = await readCharge(gateway, request)
+    const charge = await readCharge(merchant, request)
     if (!isSettling(charge.body)) return
-    const settles_at = await nextSettlement(gateway, charge)
+    const settles_at = await nextSettlement(merchant, charge)
     const message = 'Authorize.Net refunds a part of a payment only after its settlement'
     throw new DomainError('payment_not_refundable', message, { settles_at })
   } catch (error) {
@@ -157,7 +164,7 @@ export async function checkRefund(gateway: Gateway, request: RefundCharge): Prom
 }
 
 /** The gateway settles once a day, at a time of the merchant's that it does not name: a day after the last settlement. */
-async function nextSettlement({ lists }: Gateway, { body, responded_at }: Read<Transaction>): Promise<string> {
+async function nextSettlement({ lists }: MerchantAccount, { body, responded_at }: Read<Transaction>): Promise<string> {
   const now = Date.parse(responded_at)
   const batches = await lists.batches({ first: now - 3 * dayMs, last: now }, { asOf: Date.now() })
   const settled = batches.map(({ settledAt }) => settledAt).filter((at) => at <= now)
@@ -172,26 +179,26 @@ async function nextSettlement({ lists }: Gateway, { body, responded_at }: Read<T
  * and while that may not be reported yet, the gateway rejects it as a duplicate.
  * @throws ProviderError, also `unknown` for a duplicate: the refund exists, and a later search finds it
  */
-export async function refund(gateway: Gateway, request: RefundCharge): Promise<ReportedRefund> {
-  const earlier = request.is_repeated ? await gateway.search(() => findOwnRefund(gateway, request)) : null
+export async function refund(merchant: MerchantAccount, request: RefundCharge): Promise<ReportedRefund> {
+  const earlier = request.is_repeated ? await merchant.search(() => findOwnRefund(merchant, request)) : null
   if (earlier) return earlier
-  const charge = await readCharge(gateway, request)
+  const charge = await readCharge(merchant, request)
   if (charge.body.transactionStatus === 'voided' && request.is_whole) return voidedRefund(request, charge.responded_at)
-  if (!isSettling(charge.body)) return submitRefund(gateway, request, charge.body)
+  if (!isSettling(charge.body)) return submitRefund(merchant, request, charge.body)
   if (!request.is_whole)
     throw new ProviderError('rejected', 'not_settled', 'Authorize.Net refunds a part only after the settlement')
   try {
-    const { responded_at } = await voidTransaction(gateway.api, charge.body.transId)
+    const { responded_at } = await voidTransaction(merchant.api, charge.body.transId)
     return voidedRefund(request, responded_at)
   } catch (error) {
     // It may have settled since.
-    const now = isRejection(error) ? await readCharge(gateway, request) : charge
+    const now = isRejection(error) ? await readCharge(merchant, request) : charge
     if (now.body.transactionStatus !== 'settledSuccessfully') throw error
-    return submitRefund(gateway, request, now.body)
+    return submitRefund(merchant, request, now.body)
   }
 }
 
-async function readCharge({ api }: Gateway, { provider_payment_id }: RefundCharge): Promise<Read<Transaction>> {
+async function readCharge({ api }: MerchantAccount, { provider_payment_id }: RefundCharge): Promise<Read<Transaction>> {
   const found = provider_payment_id === null ? null : await readTransaction(api, provider_payment_id)
   if (found) return found
   throw new ProviderError('rejected', 'transaction_not_found', 'Authorize.Net does not know the transaction')
@@ -201,8 +208,8 @@ async function readCharge({ api }: Gateway, { provider_payment_id }: RefundCharg
 const maxCandidates = 20
 
 /** The gateway's refund that names ours. A declined one gave nothing back, so it does not count. */
-async function findOwnRefund(gateway: Gateway, request: RefundCharge): Promise<ReportedRefund | null> {
-  const { api, lists } = gateway
+async function findOwnRefund(merchant: MerchantAccount, request: RefundCharge): Promise<ReportedRefund | null> {
+  const { api, lists } = merchant
   const { provider_intent_id, provider_payment_id, refund_id } = request
   const { body: summaries } = await findTransactions({
     lists,
@@ -215,7 +222,7 @@ async function findOwnRefund(gateway: Gateway, request: RefundCharge): Promise<R
   const candidates = summaries.filter(({ transId }) => transId !== provider_payment_id)
   if (candidates.length > maxCandidates)
     throw new ProviderError('unknown', 'search_too_large', 'There are too many refunds to search')
-  const currency = candidates.length > 0 ? await gateway.currency() : null
+  const currency = candidates.length > 0 ? await merchant.currency() : null
   for (const { transId } of candidates) {
     const found = await readTransaction(api, transId)
     if (!found) throw new ProviderError('unknown', 'not_reported_yet', 'Authorize.Net does not report a refund yet')
@@ -226,7 +233,11 @@ async function findOwnRefund(gateway: Gateway, request: RefundCharge): Promise<R
   return null
 }
 
-async function submitRefund({ api }: Gateway, request: RefundCharge, charge: Transaction): Promise<ReportedRefund> {
+async function submitRefund(
+  { api }: MerchantAccount,
+  request: RefundCharge,
+  charge: Transaction,
+): Promise<ReportedRefund> {
   const { refund_id, provider_intent_id } = request
   const transactionRequest = {
     transactionType: 'refundTransaction',

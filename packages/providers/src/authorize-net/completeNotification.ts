@@ -6,8 +6,8 @@ import { emailAt } from '../lenient.ts'
 import { ProviderError, type ProviderNotification, type ProviderReport } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'
 import { type Api, type Read, readTransaction, type Transaction } from './api.ts'
-import type { Gateway } from './gateway.ts'
 import { type Attempt, findAttempts } from './intents.ts'
+import type { MerchantAccount } from './merchantAccount.ts'
 import { isAboutTransaction } from './notifications.ts'
 import {
   amountOf,
@@ -30,15 +30,15 @@ const reportingLagMs = 15 * 60 * 1000
  * @throws ProviderError, also while the reporting API may not know the transaction yet
  */
 export async function completeNotification(
-  gateway: Gateway,
+  merchant: MerchantAccount,
   notification: ProviderNotification,
 ): Promise<ProviderNotification> {
   const { provider_type, object_id } = notification
   if (notification.report || !isAboutTransaction(provider_type) || object_id === null || !isTransactionId(object_id))
     return notification
-  const read = await readTransaction(gateway.api, object_id)
+  const read = await readTransaction(merchant.api, object_id)
   if (!read) return throwUntilReported(notification)
-  const currency = await gateway.currency()
+  const currency = await merchant.currency()
   const response = { ...read, body: afterVoid(notification, read.body) }
   const { body: transaction } = response
   const completed = {
@@ -48,7 +48,7 @@ export async function completeNotification(
     customer_id: transaction.profile?.customerProfileId ?? notification.customer_id,
     customer_email: emailAt(transaction, 'customer', 'email'),
   }
-  if (isRefund(transaction)) return refundNotification(gateway.api, completed, response)
+  if (isRefund(transaction)) return refundNotification(merchant.api, completed, response)
   const status = statusOf(transaction)
   const amount_cents = amountOf(transaction, status === 'succeeded' ? 'settleAmount' : 'authAmount')
   const withAmount = { ...completed, amount_cents }
@@ -56,7 +56,7 @@ export async function completeNotification(
   const referenced_payment_id = paymentIdOf(transaction.order?.invoiceNumber)
   // Every payment of ours has an invoice number of our form.
   if (notification.subscription || referenced_payment_id === null) return withAmount
-  const report = await statusReport(gateway, withAmount, { ...response, status })
+  const report = await statusReport(merchant, withAmount, { ...response, status })
   return { ...withAmount, referenced_payment_id, report }
 }
 
@@ -115,11 +115,11 @@ const attemptsMs = 24 * 60 * 60 * 1000
  * @throws ProviderError, also when the other transactions cannot be read
  */
 async function statusReport(
-  gateway: Gateway,
+  merchant: MerchantAccount,
   { generic_type, occurred_at, provider_event_id, currency }: ProviderNotification,
   own: Attempt,
 ): Promise<ProviderReport> {
-  const best = await bestAttempt(gateway, own, own.body.submitTimeUTC ?? occurred_at)
+  const best = await bestAttempt(merchant, own, own.body.submitTimeUTC ?? occurred_at)
   const repeatsEvent = best === own && generic_type !== null && statusOfGenericType(generic_type) === own.status
   const provider_time = repeatsEvent ? occurred_at : best.responded_at
   const reversals = [...reversalsOf(own.body), ...(best === own ? [] : reversalsOf(best.body))]
@@ -130,7 +130,7 @@ async function statusReport(
   }
 }
 
-async function bestAttempt({ api, lists }: Gateway, own: Attempt, submittedAt: string): Promise<Attempt> {
+async function bestAttempt({ api, lists }: MerchantAccount, own: Attempt, submittedAt: string): Promise<Attempt> {
   const invoiceNumber = ownInvoiceOf(own.body)
   if (invoiceNumber === null || (own.status !== 'failed' && own.status !== 'canceled')) return own
   const at = Date.parse(submittedAt)

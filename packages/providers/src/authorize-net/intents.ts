@@ -3,7 +3,7 @@ import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import { type IntentRef, type IntentSnapshot, ProviderError, type ProviderIds } from '../provider.ts'
 import { nullIfRejected } from '../responses.ts'
 import { type Api, type Read, readTransaction, type Transaction, type TransactionSummary } from './api.ts'
-import { findTransactions, type Gateway, type TransactionSearch } from './gateway.ts'
+import { findTransactions, type MerchantAccount, type TransactionSearch } from './merchantAccount.ts'
 import {
   evidenceOf,
   isRefund,
@@ -35,23 +35,23 @@ type FoundTransactions = InvoiceTransactions & {
  * @returns `null` only when the gateway does not know the recorded transaction
  * @throws ProviderError
  */
-export async function retrieveIntent(gateway: Gateway, intent: IntentRef): Promise<IntentSnapshot | null> {
-  const found = await findPayment(gateway, intent)
+export async function retrieveIntent(merchant: MerchantAccount, intent: IntentRef): Promise<IntentSnapshot | null> {
+  const found = await findPayment(merchant, intent)
   return found && snapshotOf(intent, found)
 }
 
 /** @returns `null` only when the gateway does not know the recorded transaction @throws ProviderError */
-export function findPayment(gateway: Gateway, intent: IntentRef): Promise<FoundTransactions | null> {
-  return gateway.search(() => searchPayment(gateway, intent))
+export function findPayment(merchant: MerchantAccount, intent: IntentRef): Promise<FoundTransactions | null> {
+  return merchant.search(() => searchPayment(merchant, intent))
 }
 
-async function searchPayment(gateway: Gateway, intent: IntentRef): Promise<FoundTransactions | null> {
-  const { api, lists } = gateway
+async function searchPayment(merchant: MerchantAccount, intent: IntentRef): Promise<FoundTransactions | null> {
+  const { api, lists } = merchant
   const { provider_payment_id, provider_intent_id: invoiceNumber } = intent
   const response = provider_payment_id === null ? null : await readTransaction(api, provider_payment_id)
   const known = response && { ...response, status: statusOf(response.body) }
   // Before the search, which may use up the time.
-  const currency = known && (await gateway.currency())
+  const currency = known && (await merchant.currency())
   const first = Date.parse(intent.created_at)
   const submitted = { first, last: first + payableMs }
   const isWide = provider_payment_id !== null
@@ -63,7 +63,7 @@ async function searchPayment(gateway: Gateway, intent: IntentRef): Promise<Found
     return {
       ...body,
       responded_at,
-      currency: body.attempts.length > 0 ? (known ? currency : await gateway.currency()) : null,
+      currency: body.attempts.length > 0 ? (known ? currency : await merchant.currency()) : null,
     }
   } catch (error) {
     if (!(error instanceof ProviderError) || !known || !isConclusive(known)) throw error
@@ -76,7 +76,7 @@ async function searchPayment(gateway: Gateway, intent: IntentRef): Promise<Found
  * @throws ProviderError
  */
 export async function findPaymentId(
-  { api }: Gateway,
+  { api }: MerchantAccount,
   { provider_intent_id, provider_payment_id }: ProviderIds,
 ): Promise<string | null> {
   if (provider_intent_id !== null) return paymentIdOf(provider_intent_id)

@@ -21,12 +21,12 @@ import {
   paymentProfile,
   textOf,
 } from './api.ts'
-import type { Gateway } from './gateway.ts'
+import type { MerchantAccount } from './merchantAccount.ts'
 import { plainText } from './transactions.ts'
 
 const maxEmailLength = 255
 
-export function createMethods({ api }: Gateway): ProviderMethods {
+export function createMethods({ api }: MerchantAccount): ProviderMethods {
   return {
     createCustomer: (owner) => createCustomer(api, owner),
 

@@ -6,7 +6,14 @@ import { Compile } from 'typebox/compile'
 import { createHttpClient, type HttpClient, type HttpRequest, type HttpResponse } from '../http.ts'
 import { ownRateLimitCode, type Pace, withPriority } from '../pacing.ts'
 import { ProviderError, type ProviderErrorKind, type RateLimit } from '../provider.ts'
-import { createProviderApi, type ErrorReader, ErrorResponse, nullIf, type ProviderApi } from '../providerApi.ts'
+import {
+  createProviderApi,
+  type ErrorReader,
+  ErrorResponse,
+  nullIf,
+  type ProviderApi,
+  readResponse,
+} from '../providerApi.ts'
 import { parseJson, rateLimitIn } from '../responses.ts'
 import { waitForShared, withTimeLimit } from '../timeLimit.ts'
 
@@ -226,13 +233,12 @@ export function createPaypalApi(options: {
     async send(request) {
       const token = await tokens.get()
       const response = await http.send(withHeaders(request, token))
-      if (response.status !== 401) return response
+      if (response.status !== 401) return readResponse(response, errorIn)
       // PayPal may revoke a token early. It did not process the call.
       tokens.drop(token)
-      return http.send(withHeaders(request, await tokens.get()))
+      return readResponse(await http.send(withHeaders(request, await tokens.get())), errorIn)
     },
     isRepeatable: () => options.retries ?? true,
-    errorIn,
     http,
   })
 }

@@ -1,7 +1,8 @@
 // What Stripe's errors mean. See `adapterContract.full.test.ts` for lost and throttled requests.
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { createRequest, payment_id } from '../testing/requests.ts'
-import { stripeHarness, stripeResponding } from './testing/stripeHarness.ts'
+import { stripeHarness, stripeResponding, stripeWithListener } from './testing/stripeHarness.ts'
 
 const failure = (kind: string, code?: string) => ({ name: 'ProviderError', kind, ...(code ? { code } : {}) })
 
@@ -60,6 +61,8 @@ t.test('Stripe: each status and error type maps to its kind and code', async (t)
     [424, { type: 'api_error' }, failure('unknown')],
     [429, { type: 'invalid_request_error', code: 'lock_timeout' }, failure('unavailable', 'lock_timeout')],
     [500, { type: 'api_error' }, failure('unknown', 'api_error')],
+    [500, { type: 'invalid_request_error' }, failure('unknown')],
+    [500, { type: 'api_error', code: 'rate_limit' }, failure('unavailable', 'rate_limit')],
     [503, { type: 'api_error' }, failure('unknown')],
     [200, { type: 'api_error' }, failure('unknown')],
   ] as const
@@ -77,12 +80,17 @@ t.test('Stripe: an unreadable response is unknown, or unavailable with 401, 403 
     [200, '{"half":', 'unknown'],
     [200, 'null', 'unknown'],
     [200, '[]', 'unknown'],
+    [200, '5', 'unknown'],
+    [200, '"text"', 'unknown'],
     [200, '{"error":5}', 'unknown'],
     [200, '{"error":null}', 'unknown'],
+    [200, '{"error":"invalid_grant"}', 'unknown'],
     [302, intent, 'unknown'],
     [400, '<h1>Bad Request</h1>', 'unknown'],
     [402, '<h1>Payment Required</h1>', 'unknown'],
+    [400, '{"error":{"type":"invalid_request_error","code":5}}', 'unknown'],
     [404, '{"error":"not_found"}', 'unknown'],
+    [404, '{"error":[]}', 'unknown'],
     [500, intent, 'unknown'],
     [502, '<h1>Bad Gateway</h1>', 'unknown'],
     [401, '<h1>Unauthorized</h1>', 'unavailable'],
@@ -93,6 +101,33 @@ t.test('Stripe: an unreadable response is unknown, or unavailable with 401, 403 
     respond(body, status)
     await t.rejects(stripe.createIntent(createRequest), failure(kind), `${status} ${body}`)
   }
+})
+
+t.test('Stripe: a call whose connection is reset is sent three times, by us and not by the package', async (t) => {
+  const sent: (readonly unknown[])[] = []
+  const stripe = await stripeWithListener(
+    t,
+    ({ headers, socket }) => {
+      sent.push(['idempotency-key', 'stripe-version', 'x-stripe-client-telemetry'].map((name) => headers[name]))
+      socket.resetAndDestroy()
+    },
+    { timeoutMs: 10_000 },
+  )
+  await t.rejects(stripe.createIntent(createRequest), failure('unknown', 'econnreset'))
+  t.same(sent, Array(3).fill([payment_id, '2026-10-28.endive', undefined]))
+})
+
+t.test('Stripe: a notice in a response is not written to the standard error', async (t) => {
+  const warnings: Error[] = []
+  const warn = (warning: Error) => void warnings.push(warning)
+  process.on('warning', warn)
+  t.teardown(() => process.off('warning', warn))
+  const stripe = await stripeWithListener(t, (_request, response) => {
+    response.writeHead(404, { 'stripe-notice': 'Upgrade' }).end('{"error":{"type":"invalid_request_error"}}')
+  })
+  await t.rejects(stripe.createIntent(createRequest), failure('rejected'))
+  await setImmediate()
+  t.same(warnings, [])
 })
 
 t.test('Stripe: all requests of a search share one time limit', async (t) => {

@@ -1,27 +1,26 @@
-// Stripe's API: requests as forms, and its errors. https://docs.stripe.com/api https://docs.stripe.com/api/errors
-import type Stripe from 'stripe'
+// Stripe's API: the client of the `stripe` package on our HTTP client, and what its errors mean.
+// https://docs.stripe.com/api https://docs.stripe.com/api/errors
+import Stripe from 'stripe'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { maybe } from '../fields.ts'
-import { createHttpClient } from '../http.ts'
+import { createHttpClient, type HttpClient } from '../http.ts'
 import type { Pace } from '../pacing.ts'
 import { ProviderError, type ProviderErrorKind } from '../provider.ts'
-import { createProviderApi, type ErrorReader, ErrorResponse, nullIf, type ProviderApi } from '../providerApi.ts'
-import { rateLimitIn, unreadableResponse } from '../responses.ts'
+import { createProviderApi, ErrorResponse, nullIf, type ProviderApi } from '../providerApi.ts'
+import { parseJson, rateLimitIn, respondedAt, unreadableResponse } from '../responses.ts'
 import { toStripeAmount } from './objects.ts'
 
-/** Requests and responses have the shape of this version. The type makes it the one that the parameters' types describe. */
+/** Requests and responses have the shape of this version. The type makes it the one that the package describes. */
 const apiVersion: Stripe.LatestApiVersion = '2026-10-28.endive'
 
-export type StripeRequest = {
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  readonly path: string
-  readonly params?: object
-  /** The `Idempotency-Key`. Every POST that creates something has one: requests are repeated after a lost response. */
-  readonly key?: string
-}
+/**
+ * A call of one of the package's resources. Every call that creates something has an `idempotencyKey`: calls are repeated
+ * after a lost response. For a POST without one, the package makes one up that is never sent again, so it has no effect.
+ */
+export type StripeCall = (stripe: Stripe) => Promise<Stripe.Response<object>>
 
-export type StripeApi = ProviderApi<StripeRequest>
+export type StripeApi = ProviderApi<StripeCall>
 
 /** @param options `timeoutMs`: for all attempts and requests of one call together */
 export function createStripeApi(options: {
@@ -31,34 +30,75 @@ export function createStripeApi(options: {
   readonly pace: Pace
 }): StripeApi {
   const http = createHttpClient({ ...options, origin: options.apiBase })
-  const authorization = `Bearer ${options.secretKey}`
+  const httpClient = packageClient(http)
+  const stripe = new Stripe(options.secretKey, { apiVersion, httpClient, maxNetworkRetries: 0, telemetry: false })
   return createProviderApi(options, {
-    send({ method, path, params = {}, key }) {
-      const form = formOf(params)
-      const headers = {
-        authorization,
-        'stripe-version': apiVersion,
-        ...(key === undefined ? {} : { 'idempotency-key': key }),
+    async send(call) {
+      try {
+        const body = await call(stripe)
+        const { headers } = body.lastResponse
+        return { body, headers, responded_at: respondedAt(headers) }
+      } catch (error) {
+        throw providerErrorOf(error)
       }
-      if (method !== 'POST') return http.send({ method, path: form === '' ? path : `${path}?${form}`, headers })
-      const contentType = { 'content-type': 'application/x-www-form-urlencoded' }
-      return http.send({ method, path, headers: { ...headers, ...contentType }, body: form })
     },
     isRepeatable: () => true,
-    errorIn,
     http,
   })
 }
 
-/** `{ metadata: { payment_id: '1' }, expand: ['refunds'] }` as `metadata[payment_id]=1&expand[0]=refunds`. */
-function formOf(params: object): string {
-  const form = new URLSearchParams()
-  const add = (name: string, value: unknown) => {
-    if (typeof value !== 'object' || value === null) return form.append(name, String(value))
-    for (const [key, inner] of Object.entries(value)) add(`${name}[${key}]`, inner)
+/**
+ * Our HTTP client in the package's form. What it throws, and so whether anything was sent, arrives as the `detail` of a
+ * StripeConnectionError. The origin, the time limit and the retries are our client's.
+ */
+function packageClient(http: HttpClient): Stripe.HttpClient {
+  return {
+    getClientName: () => 'undici',
+    async makeRequest(_host, _port, path, method, headers, form) {
+      const response = await http.send({
+        // Our calls have no other method.
+        method: method === 'GET' || method === 'DELETE' ? method : 'POST',
+        path,
+        headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+        ...(form === '' ? {} : { body: form }),
+      })
+      const json = readableBody(response.status, parseJson(response.text))
+      const received = Object.fromEntries(Object.entries(response.headers).flatMap(headerForPackage))
+      return {
+        getStatusCode: () => response.status,
+        getHeaders: () => received,
+        getRawResponse: () => ({ headers: received }),
+        toJSON: async () => json,
+        toStream: () => null,
+      }
+    },
   }
-  for (const [name, value] of Object.entries(params)) add(name, value)
-  return form.toString()
+}
+
+/** The package would write Stripe's notices to stderr. */
+function headerForPackage([name, value]: readonly [string, string | string[] | undefined]) {
+  return typeof value === 'string' && name !== 'stripe-notice' ? [[name, value] as const] : []
+}
+
+const StripeError = Type.Object({
+  type: maybe(Type.String()),
+  code: maybe(Type.String()),
+  /** The bank's own code, if the bank declined. */
+  decline_code: maybe(Type.String()),
+  param: maybe(Type.String()),
+})
+const stripeBody = Compile(Type.Object({ error: maybe(StripeError) }))
+
+/**
+ * The package takes every object without an error for a success, whatever its status, and never returns from a call whose
+ * response is JSON but no object.
+ * @throws ProviderError `unknown`
+ */
+function readableBody(status: number, body: unknown): object {
+  if (stripeBody.Check(body) && (status < 300 || body.error)) return body
+  // Stripe did nothing, whatever the body says.
+  if (status === 401 || status === 403 || status === 429) return { error: {} }
+  throw unreadableResponse('unreadable_answer')
 }
 
 /** Our own messages, because Stripe's may repeat the client's input. */
@@ -70,48 +110,45 @@ const messages: Readonly<Record<ProviderErrorKind, string>> = {
   unknown: 'The provider did not report the outcome',
 }
 
-const StripeError = Type.Object({
-  type: maybe(Type.String()),
-  code: maybe(Type.String()),
-  /** The bank's own code, if the bank declined. */
-  decline_code: maybe(Type.String()),
-  param: maybe(Type.String()),
-})
-type StripeError = Type.Static<typeof StripeError>
-const errorBody = Compile(Type.Object({ error: StripeError }))
+function providerErrorOf(error: unknown): ProviderError {
+  const { StripeError, StripeConnectionError } = Stripe.errors
+  if (error instanceof StripeConnectionError && error.detail instanceof ProviderError) return error.detail
+  if (error instanceof StripeError && error.statusCode !== undefined) return errorResponse(error, error.statusCode)
+  // The package could not read the response.
+  return new ProviderError('unknown', 'unreadable_answer', messages.unknown, { cause: error })
+}
 
-const errorIn: ErrorReader = (response) => {
-  const { status, headers, body } = response
-  const error = errorBody.Check(body) ? body.error : undefined
-  if (!error && status < 300) return null
-  if (!error && !isUnavailable(status)) return unreadableResponse('unreadable_answer')
-  const isThrottled = status === 429 || error?.code === 'rate_limit'
-  const kind = isThrottled ? 'unavailable' : kindOf(status, error)
+function errorResponse(error: Stripe.errors.StripeError, status: number): ErrorResponse {
+  const { headers = {}, requestId, param, raw } = error
+  const kind = kindOf(error)
   const code = codeOf(error) ?? `http_${status}`
   // Lets an operator find the request in Stripe's log, without Stripe's message, which may contain personal data.
-  const cause = new Error(`Stripe responded ${status}, ${code}, to request ${headers['request-id']}`)
-  const rateLimit = isThrottled ? rateLimitIn(headers) : null
-  const isOurs = status === 401 || status === 403
-  const message = isOurs ? 'The provider rejected our credentials' : messages[kind]
-  return new ErrorResponse(kind, code, message, { cause, rateLimit, response, field: error?.param })
+  const cause = new Error(`Stripe responded ${status}, ${code}, to request ${requestId}`)
+  const rateLimit = isThrottled(error) ? rateLimitIn(headers) : null
+  const message = isAboutUs(error) ? 'The provider rejected our credentials' : messages[kind]
+  const response = { status, headers, body: raw, responded_at: respondedAt(headers) }
+  return new ErrorResponse(kind, code, message, { cause, rateLimit, response, field: param })
 }
 
-/** Stripe did nothing: it rejected the credentials, or there were too many requests. */
-function isUnavailable(status: number): boolean {
-  return status === 401 || status === 403 || status === 429
-}
+const isThrottled = ({ type, code }: Stripe.errors.StripeError) =>
+  type === 'StripeRateLimitError' || code === 'rate_limit'
 
-function kindOf(status: number, { type, code, param }: StripeError = {}): ProviderErrorKind {
-  if (isUnavailable(status)) return 'unavailable'
-  if (status === 402 || (type === 'card_error' && status === 400)) return 'declined'
+const isAboutUs = ({ type }: Stripe.errors.StripeError) =>
+  type === 'StripeAuthenticationError' || type === 'StripePermissionError'
+
+function kindOf(error: Stripe.errors.StripeError): ProviderErrorKind {
+  const { type, rawType, statusCode, code, param } = error
+  // Stripe did nothing: it rejected the credentials, or there were too many requests.
+  if (isThrottled(error) || isAboutUs(error)) return 'unavailable'
+  if (type === 'StripeCardError' || (rawType === 'card_error' && statusCode === 400)) return 'declined'
   // 5xx; 409 while the first call with the key is in progress; a key reused with other parameters; anything new.
-  if (type !== 'invalid_request_error' || (status !== 400 && status !== 404)) return 'unknown'
+  if (type !== 'StripeInvalidRequestError' || rawType !== 'invalid_request_error') return 'unknown'
   const isAboutCurrency = param === 'currency' || code === 'amount_too_small' || code === 'amount_too_large'
   return isAboutCurrency ? 'currency' : 'rejected'
 }
 
-function codeOf({ decline_code, code, type }: StripeError = {}): string | undefined {
-  return [decline_code, code, type].find((each) => each && /^[a-z0-9_]{1,64}$/.test(each)) ?? undefined
+function codeOf({ decline_code, code, rawType }: Stripe.errors.StripeError): string | undefined {
+  return [decline_code, code, rawType].find((each) => each && /^[a-z0-9_]{1,64}$/.test(each)) ?? undefined
 }
 
 /** Whether Stripe does not know an object in the request; with `param`, the one in that parameter. */

@@ -96,14 +96,14 @@ async function upsertProduct(
 /** @returns `null` when a product with this id exists already */
 async function createProduct(api: StripeApi, product: CatalogProduct): Promise<PresentProduct | null> {
   const { product_id, name, description } = product
-  const params = {
+  const params: Stripe.ProductCreateParams = {
     id: product_id,
     name,
     ...(description ? { description } : {}),
     metadata: metadataOf(product),
-  } satisfies Stripe.ProductCreateParams
+  }
   const created = await api
-    .request(productResponse, { method: 'POST', path: '/v1/products', params })
+    .request(productResponse, (stripe) => stripe.products.create(params))
     .catch(nullIf(({ code }) => code === 'resource_already_exists'))
   return created && { ...presentProduct(created), isNew: true }
 }
@@ -118,7 +118,7 @@ async function updateProduct(api: StripeApi, id: string, product: CatalogProduct
 }
 
 function changeProduct(api: StripeApi, id: string, params: Stripe.ProductUpdateParams) {
-  return api.request(productResponse, { method: 'POST', path: `/v1/products/${encodeURIComponent(id)}`, params })
+  return api.request(productResponse, (stripe) => stripe.products.update(id, params))
 }
 
 /** In metadata, because Stripe's own `type` only distinguishes goods and services. */
@@ -166,8 +166,8 @@ async function listPrices(
   let last: Price | undefined
   for (let pages = 0; pages < maxPages; pages++) {
     const from = last ? { starting_after: last.id } : {}
-    const params = { product, active: true, limit: pageSize, ...from } satisfies Stripe.PriceListParams
-    const { data, has_more } = (await api.request(page, { method: 'GET', path: '/v1/prices', params })).body
+    const params = { product, active: true, limit: pageSize, ...from }
+    const { data, has_more } = (await api.request(page, (stripe) => stripe.prices.list(params))).body
     ours.push(...data.filter(({ metadata }) => metadata?.product_id === product_id))
     last = data.at(-1)
     if (!has_more || !last) break
@@ -187,20 +187,17 @@ function isPriceOf({ unit_amount, currency, recurring }: Price, wanted: WantedPr
  * @returns `null` when Stripe replays an earlier response to this key, which may be outdated: the price may have been
  *   archived or deleted since, or the cause of a rejection may be gone
  */
-async function createPrice(
-  api: StripeApi,
-  { product, wanted, idempotencyKey: key }: PriceToCreate,
-): Promise<string | null> {
+async function createPrice(api: StripeApi, { product, wanted, idempotencyKey }: PriceToCreate): Promise<string | null> {
   const { unit_amount, product_id } = wanted
-  const params = {
+  const params: Stripe.PriceCreateParams = {
     product,
     unit_amount,
     currency: wanted.currency.toLowerCase(),
     ...(wanted.recurring ? { recurring: recurringOf(wanted.recurring) } : {}),
     metadata: { product_id },
-  } satisfies Stripe.PriceCreateParams
+  }
   const response = await api
-    .request(created, { method: 'POST', path: '/v1/prices', params, key })
+    .request(created, (stripe) => stripe.prices.create(params, { idempotencyKey }))
     .catch(nullIf((error) => isReplayed(error.response)))
   return response === null || isReplayed(response) ? null : response.body.id
 }
@@ -224,10 +221,7 @@ async function makeDefaultPrice(
 ): Promise<ProviderError | null> {
   try {
     if (default_price !== priceId) await changeProduct(api, id, { default_price: priceId })
-    for (const other of others) {
-      const params = { active: false } satisfies Stripe.PriceUpdateParams
-      await api.request(created, { method: 'POST', path: `/v1/prices/${encodeURIComponent(other)}`, params })
-    }
+    for (const other of others) await api.request(created, (stripe) => stripe.prices.update(other, { active: false }))
     return null
   } catch (error) {
     if (error instanceof ErrorResponse && error.kind === 'rejected') return error

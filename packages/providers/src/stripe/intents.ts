@@ -47,7 +47,7 @@ export async function createIntent(api: StripeApi, request: CreateIntent): Promi
   const amount = sentAmount(request.amount_cents, request.currency)
   const isManual = request.capture_method === 'manual'
   const currency = request.currency.toLowerCase()
-  const params = {
+  const params: Stripe.PaymentIntentCreateParams = {
     amount,
     currency,
     automatic_payment_methods: { enabled: true },
@@ -59,9 +59,10 @@ export async function createIntent(api: StripeApi, request: CreateIntent): Promi
     ...(provider_method_id ? { payment_method: provider_method_id } : {}),
     // An attached method can be used only with its customer.
     ...(provider_method_id && provider_customer_id ? { customer: provider_customer_id } : {}),
-  } satisfies Stripe.PaymentIntentCreateParams
-  const call = { method: 'POST', path: '/v1/payment_intents', params, key: request.idempotency_key } as const
-  const { body: intent } = await api.request(paymentIntent, call)
+  }
+  const { body: intent } = await api.request(paymentIntent, (stripe) =>
+    stripe.paymentIntents.create(params, { idempotencyKey: request.idempotency_key }),
+  )
   // An intent with other data must not be paid in place of this one.
   const named = intent.metadata?.payment_id ?? payment_id
   const isOtherCapture = isManual && intent.capture_method && intent.capture_method !== 'manual'
@@ -77,7 +78,7 @@ export async function createIntent(api: StripeApi, request: CreateIntent): Promi
 export async function retrieveIntent(api: StripeApi, id: string): Promise<IntentSnapshot | null> {
   const params = { expand: ['latest_charge.refunds'] }
   const response = await api
-    .request(paymentIntent, { method: 'GET', path: intentPath(id), params })
+    .request(paymentIntent, (stripe) => stripe.paymentIntents.retrieve(id, params))
     .catch(nullIfMissing)
   if (response === null) return null
   const snapshot = snapshotOf(id, response)
@@ -85,8 +86,6 @@ export async function retrieveIntent(api: StripeApi, id: string): Promise<Intent
   if (!latest_charge || typeof latest_charge === 'string') return snapshot
   return { ...snapshot, refunds: await reportedRefundsOf(latest_charge, snapshot.evidence, api) }
 }
-
-const intentPath = (id: string) => `/v1/payment_intents/${encodeURIComponent(id)}`
 
 function snapshotOf(id: string, { body: intent, responded_at }: ApiResponse<PaymentIntent>): IntentSnapshot {
   if (intent.id !== id) throw unreadableResponse('another_intent')
@@ -104,12 +103,9 @@ export async function findIntents(api: StripeApi, paymentId: string): Promise<re
   const found: PaymentIntent[] = []
   let page: string | undefined
   for (let pages = 0; pages < maxPages; pages++) {
-    const params = {
-      query: `metadata['payment_id']:'${paymentId}'`,
-      limit: pageSize,
-      ...(page === undefined ? {} : { page }),
-    } satisfies Stripe.PaymentIntentSearchParams
-    const { body } = await api.request(searchResult, { method: 'GET', path: '/v1/payment_intents/search', params })
+    const query = `metadata['payment_id']:'${paymentId}'`
+    const params = { query, limit: pageSize, ...(page === undefined ? {} : { page }) }
+    const { body } = await api.request(searchResult, (stripe) => stripe.paymentIntents.search(params))
     found.push(...body.data.filter(({ metadata }) => metadata?.payment_id === paymentId))
     if (!body.has_more || !body.next_page) break
     page = body.next_page
@@ -133,21 +129,24 @@ const chargeId = /^(ch|py)_\w+$/
  * @throws ProviderError
  */
 export async function findPaymentId(api: StripeApi, ids: ProviderIds): Promise<string | null> {
-  const read = async (path: string, id: string): Promise<Partial<Static<typeof IntentOrCharge>>> => {
-    const found = await api.request(intentOrCharge, { method: 'GET', path: `${path}/${id}` }).catch(nullIfRejected)
+  const read = async (
+    resource: 'charges' | 'paymentIntents',
+    id: string,
+  ): Promise<Partial<Static<typeof IntentOrCharge>>> => {
+    const found = await api.request(intentOrCharge, (stripe) => stripe[resource].retrieve(id)).catch(nullIfRejected)
     if (found && found.body.id !== id) throw unreadableResponse('another_object')
     return found?.body ?? {}
   }
   let intent = ids.provider_intent_id
   const charge = ids.provider_payment_id
   if (intent === null && charge !== null && chargeId.test(charge)) {
-    const found = await read('/v1/charges', charge)
+    const found = await read('charges', charge)
     const named = paymentIdIn(found)
     if (named !== null) return named
     intent = idIn(found.payment_intent)
   }
   if (intent === null || !intentId.test(intent)) return null
-  return paymentIdIn(await read('/v1/payment_intents', intent))
+  return paymentIdIn(await read('paymentIntents', intent))
 }
 
 /**
@@ -157,12 +156,12 @@ export async function findPaymentId(api: StripeApi, ids: ProviderIds): Promise<s
  * @throws ProviderError when the intent could be canceled but may not have been
  */
 export async function cancelIntent(api: StripeApi, request: IntentRef & WithKey): Promise<IntentSnapshot | null> {
-  const { provider_intent_id: id, idempotency_key: key } = request
+  const { provider_intent_id: id, idempotency_key: idempotencyKey } = request
   try {
-    const snapshot = snapshotOf(
-      id,
-      await api.request(paymentIntent, { method: 'POST', path: `${intentPath(id)}/cancel`, key }),
+    const canceled = await api.request(paymentIntent, (stripe) =>
+      stripe.paymentIntents.cancel(id, {}, { idempotencyKey }),
     )
+    const snapshot = snapshotOf(id, canceled)
     if (snapshot.evidence.status !== 'canceled') throw unreadableResponse('not_canceled')
     return snapshot
   } catch (error) {
@@ -176,17 +175,13 @@ export async function cancelIntent(api: StripeApi, request: IntentRef & WithKey)
  * @throws ProviderError
  */
 export async function captureAuthorized(api: StripeApi, request: CaptureAuthorized): Promise<IntentSnapshot> {
-  const { provider_intent_id: id, idempotency_key: key } = request
+  const { provider_intent_id: id, idempotency_key: idempotencyKey } = request
   const amount_to_capture = sentAmount(request.amount_cents, request.currency)
-  const params = { amount_to_capture } satisfies Stripe.PaymentIntentCaptureParams
   try {
-    const response = await api.request(paymentIntent, {
-      method: 'POST',
-      path: `${intentPath(id)}/capture`,
-      params,
-      key,
-    })
-    const snapshot = snapshotOf(id, response)
+    const captured = await api.request(paymentIntent, (stripe) =>
+      stripe.paymentIntents.capture(id, { amount_to_capture }, { idempotencyKey }),
+    )
+    const snapshot = snapshotOf(id, captured)
     const { status } = snapshot.evidence
     if (status !== 'succeeded' && status !== 'processing') throw unreadableResponse('not_captured')
     return snapshot

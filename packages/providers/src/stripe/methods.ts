@@ -35,10 +35,11 @@ const deletedCustomer = Compile(Type.Object({ id: Code, deleted: Type.Literal(tr
 
 export function createMethods(api: StripeApi): ProviderMethods {
   return {
-    async createCustomer({ idempotency_key: key, name, ...owner }) {
+    async createCustomer({ idempotency_key: idempotencyKey, name, ...owner }) {
       const email = emailForProvider(owner.email)
-      const params = { ...(email ? { email } : {}), ...(name ? { name } : {}) } satisfies Stripe.CustomerCreateParams
-      return (await api.request(customer, { method: 'POST', path: '/v1/customers', params, key })).body.id
+      const params = { ...(email ? { email } : {}), ...(name ? { name } : {}) }
+      const { body } = await api.request(customer, (stripe) => stripe.customers.create(params, { idempotencyKey }))
+      return body.id
     },
 
     async attachMethod({ idempotency_key, token, provider_customer_id }) {
@@ -50,7 +51,7 @@ export function createMethods(api: StripeApi): ProviderMethods {
 
     async readMethod({ token }) {
       const id = await methodIdOf(api, token)
-      const { body: method } = await api.request(paymentMethod, { method: 'GET', path: methodPath(id) })
+      const { body: method } = await api.request(paymentMethod, (stripe) => stripe.paymentMethods.retrieve(id))
       // A caller who only has the id must learn nothing about another customer's card, not even that it is a card.
       if (method.customer) throw rejected('attached')
       return readMethodOf(method)
@@ -63,8 +64,8 @@ export function createMethods(api: StripeApi): ProviderMethods {
 
     async detachMethod({ provider_method_id: id }) {
       try {
-        // Without a key: Stripe would replay an error for a day.
-        await api.request(paymentMethod, { method: 'POST', path: `${methodPath(id)}/detach` })
+        // Without a key of ours: Stripe would replay an error for a day.
+        await api.request(paymentMethod, (stripe) => stripe.paymentMethods.detach(id))
       } catch (error) {
         if (!isRejected(error)) throw error
         // Stripe has no code for "not attached".
@@ -74,8 +75,7 @@ export function createMethods(api: StripeApi): ProviderMethods {
     },
 
     async deleteCustomer(id) {
-      const path = `/v1/customers/${encodeURIComponent(id)}`
-      await api.request(deletedCustomer, { method: 'DELETE', path }).catch(nullIfMissing)
+      await api.request(deletedCustomer, (stripe) => stripe.customers.del(id)).catch(nullIfMissing)
     },
   }
 }
@@ -87,14 +87,14 @@ export async function createSetupIntent(
   api: StripeApi,
   { idempotency_key, provider_customer_id }: CreateSetupIntent,
 ): Promise<ProviderSetupIntent> {
-  const create = async (customer: string | null, key: string) => {
-    const params = {
+  const create = async (customer: string | null, idempotencyKey: string) => {
+    const params: Stripe.SetupIntentCreateParams = {
       usage: 'off_session',
       // A mobile payment sheet cannot show methods that redirect out of the app.
       automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
       ...(customer === null ? {} : { customer }),
-    } satisfies Stripe.SetupIntentCreateParams
-    const { body } = await api.request(setupIntent, { method: 'POST', path: '/v1/setup_intents', params, key })
+    }
+    const { body } = await api.request(setupIntent, (stripe) => stripe.setupIntents.create(params, { idempotencyKey }))
     return { provider_setup_intent_id: body.id, client_secret: body.client_secret }
   }
   if (provider_customer_id === null) return create(null, idempotency_key)
@@ -107,8 +107,6 @@ export async function createSetupIntent(
   }
 }
 
-const methodPath = (id: string) => `/v1/payment_methods/${encodeURIComponent(id)}`
-
 const isRejected = (error: unknown) => error instanceof ProviderError && error.kind === 'rejected'
 
 /**
@@ -117,9 +115,10 @@ const isRejected = (error: unknown) => error instanceof ProviderError && error.k
  */
 async function methodIdOf(api: StripeApi, token: string): Promise<string> {
   if (!token.startsWith('tok_')) return token
-  const params = { type: 'card', card: { token } } satisfies Stripe.PaymentMethodCreateParams
-  const call = { method: 'POST', path: '/v1/payment_methods', params, key: `${token}-method` } as const
-  return (await api.request(paymentMethod, call)).body.id
+  const { body } = await api.request(paymentMethod, (stripe) =>
+    stripe.paymentMethods.create({ type: 'card', card: { token } }, { idempotencyKey: `${token}-method` }),
+  )
+  return body.id
 }
 
 /** A method and its expected customer. */
@@ -133,7 +132,7 @@ async function findMethodOf(api: StripeApi, lookup: MethodLookup): Promise<Payme
 
 /** @returns the method of any customer, or `null` if there is none */
 async function findMethod(api: StripeApi, id: string): Promise<PaymentMethod | null> {
-  const found = await api.request(paymentMethod, { method: 'GET', path: methodPath(id) }).catch(nullIfMissing)
+  const found = await api.request(paymentMethod, (stripe) => stripe.paymentMethods.retrieve(id)).catch(nullIfMissing)
   return found?.body ?? null
 }
 
@@ -159,13 +158,13 @@ type Attachment = MethodLookup & { readonly idempotency_key: string }
 /** Succeeds when the method is already attached to the customer. @throws ProviderError */
 async function attachMethod(api: StripeApi, attachment: Attachment): Promise<PaymentMethod> {
   const { id, idempotency_key, provider_customer_id: customer } = attachment
-  const params = { customer } satisfies Stripe.PaymentMethodAttachParams
   // The key includes the customer: the user gets a new customer if Stripe lost the first.
-  const key = `${idempotency_key}-${customer}`
-  const call = { method: 'POST', path: `${methodPath(id)}/attach`, params, key } as const
+  const idempotencyKey = `${idempotency_key}-${customer}`
   let attached: ApiResponse<PaymentMethod>
   try {
-    attached = await api.request(paymentMethod, call)
+    attached = await api.request(paymentMethod, (stripe) =>
+      stripe.paymentMethods.attach(id, { customer }, { idempotencyKey }),
+    )
   } catch (cause) {
     if (isMissing(cause, 'customer'))
       throw new ProviderError('rejected', customerMissing, 'The provider does not know the customer', { cause })

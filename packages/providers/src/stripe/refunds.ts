@@ -28,14 +28,15 @@ export async function refundCharge(api: StripeApi, request: RefundCharge): Promi
   const of = charge !== null && chargeId.test(charge) ? { charge } : { payment_intent: provider_intent_id }
   const earlier = request.is_repeated ? await findRefund(of, refund_id, api) : undefined
   if (earlier) return checkedReport(earlier.refund, amount, request, earlier.provider_time)
-  const params = {
+  const params: Stripe.RefundCreateParams = {
     ...of,
     amount,
     metadata: { payment_id, refund_id },
     ...(reason === 'other' ? {} : { reason }),
-  } satisfies Stripe.RefundCreateParams
-  const call = { method: 'POST', path: '/v1/refunds', params, key: request.idempotency_key } as const
-  const { body, responded_at } = await api.request(refundResponse, call).catch(rejectedIfAboutCurrency)
+  }
+  const { body, responded_at } = await api
+    .request(refundResponse, (stripe) => stripe.refunds.create(params, { idempotencyKey: request.idempotency_key }))
+    .catch(rejectedIfAboutCurrency)
   return checkedReport(body, amount, request, responded_at)
 }
 
@@ -64,8 +65,9 @@ async function listRefunds(of: RefundsOf, api: StripeApi, known: readonly Refund
   for (let pages = 0; pages < maxPages; pages++) {
     const last = refunds.at(-1)
     const after = last === undefined ? {} : { starting_after: last.id }
-    const params = { ...of, limit: pageSize, ...after } satisfies Stripe.RefundListParams
-    const { body, responded_at } = await api.request(refundList, { method: 'GET', path: '/v1/refunds', params })
+    const { body, responded_at } = await api.request(refundList, (stripe) =>
+      stripe.refunds.list({ ...of, limit: pageSize, ...after }),
+    )
     provider_time = responded_at
     refunds.push(...body.data)
     if (!body.has_more || body.data.length === 0) break

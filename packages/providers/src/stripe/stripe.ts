@@ -77,17 +77,17 @@ export function createStripe(options: {
 const anyObject = Compile(Type.Record(Type.String(), Type.Unknown()))
 
 /** Where the objects of events are, by the beginning of the snapshot event's type. The first match counts. */
-const resources: readonly (readonly [string, string])[] = [
-  ['payment_intent.', 'payment_intents'],
+const resources = [
+  ['payment_intent.', 'paymentIntents'],
   ['charge.dispute.', 'disputes'],
   ['charge.refund.', 'refunds'],
   ['charge.', 'charges'],
   ['refund.', 'refunds'],
-  ['payment_method.', 'payment_methods'],
+  ['payment_method.', 'paymentMethods'],
   ['customer.subscription.', 'subscriptions'],
   ['customer.', 'customers'],
   ['invoice.', 'invoices'],
-]
+] as const
 
 /**
  * Fetches the object of a thin event, which is then read like the snapshot event about the same change. Its object has the
@@ -113,7 +113,7 @@ async function withObject(
   const { object_id, provider_event_id: id, provider_type: type, occurred_at } = notification
   const [, resource] = resources.find(([start]) => snapshotType.startsWith(start)) ?? []
   if (!resource || object_id === null || !/^\w+$/.test(object_id)) return notification
-  const { body: object } = await api.request(anyObject, { method: 'GET', path: `/v1/${resource}/${object_id}` })
+  const { body: object } = await api.request(anyObject, (stripe) => stripe[resource].retrieve(object_id))
   if (object.id !== object_id) throw unreadableResponse('another_object')
   return readEvent(snapshotType, { id, type, occurred_at, object, previous: {} }, { isOurAccount: true })
 }
@@ -132,8 +132,9 @@ async function checkedRefund(notification: ProviderNotification, api: StripeApi)
   const { report } = notification
   if (report?.about !== 'refund' || report.provider_payment_id === null) return notification
   const { provider_payment_id, provider_refund_id, provider_time, provider_event_id } = report
-  const path = `/v1/charges/${encodeURIComponent(provider_payment_id)}`
-  const { body: refunded } = await api.request(charge, { method: 'GET', path, params: { expand: ['refunds'] } })
+  const { body: refunded } = await api.request(charge, (stripe) =>
+    stripe.charges.retrieve(provider_payment_id, { expand: ['refunds'] }),
+  )
   const isRelease = releasedOf(refunded) > 0 && (await isReleasedBy(refunded, provider_refund_id, api))
   const provider_intent_id = report.provider_intent_id ?? idIn(refunded.payment_intent)
   const source = { provider_time, provider_event_id, provider_intent_id, provider_payment_id }

@@ -1,6 +1,8 @@
 // Receives notifications from other processes through Postgres.
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { anySignal } from '../anySignal.ts'
 import { keepRunning } from '../process/keepRunning.ts'
 import type { Logger } from '../telemetry/log.ts'
 
@@ -52,7 +54,7 @@ async function listenOnce({
     await client.query(`listen ${pg.escapeIdentifier(channel)}`)
     // Detects a dead connection: the query then times out.
     for (;;) {
-      await sleep(probeMs, undefined, { signal: AbortSignal.any([signal, lost.signal]) })
+      await sleep(probeMs, undefined, { signal: anySignal(signal, lost.signal) })
       await client.query('select 1')
     }
   } finally {

@@ -1,7 +1,9 @@
 // The Postgres lock that makes a process the only active one.
+
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
+import { anySignal } from '../anySignal.ts'
 import type { Logger } from '../telemetry/log.ts'
 
 const connectTimeoutMs = 5_000
@@ -58,7 +60,7 @@ export async function holdLock({
         log.info({ lock: name }, 'another process holds the lock, waiting for it')
         onWaiting?.()
       }
-      await setTimeout(retryMs, undefined, { signal: AbortSignal.any([signal, lost.signal]) })
+      await setTimeout(retryMs, undefined, { signal: anySignal(signal, lost.signal) })
     }
     signal.throwIfAborted()
   } catch (error) {

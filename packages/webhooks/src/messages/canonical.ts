@@ -5,7 +5,8 @@ import { isCreateRejected } from '@paylog/domain/payments/providerCall'
 import type { recordedEvents } from '@paylog/domain/recordedEvents'
 import type { Static } from 'typebox'
 import type { CanonicalName } from './canonicalNames.ts'
-import { byProviderTime, simulationMessages, testMessages, unmatchedMessages } from './unmatched.ts'
+import { byProviderTime, foreignMessages } from './foreignMessages.ts'
+import { simulationMessages, testMessages } from './testMessages.ts'
 import { type CanonicalMessage, type NamedFacts, type WebhookFacts, webhookFacts } from './webhookFacts.ts'
 
 type Schemas = typeof recordedEvents
@@ -49,7 +50,7 @@ const rules: { readonly [Type in RecordedType]?: Rule<Type> } = {
   PaymentConflictDetected: (event) =>
     attentionMessages(event, event.data.attention === 'money_after_cancellation' ? 'canceled' : 'succeeded'),
   ProviderEventIgnored: (event) => attentionMessages(event, null),
-  ProviderEventUnmatched: ({ data }) => unmatchedMessages(byProviderTime(data)),
+  ProviderEventUnmatched: ({ data }) => foreignMessages(byProviderTime(data)),
   WebhookTestRequested: ({ data }) => testMessages(data),
   WebhookSimulationRequested: ({ data }) => simulationMessages(data),
 }

@@ -2,7 +2,7 @@
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import type { EventOf } from './canonical.ts'
-import { byProviderTime, invoiceId, providerCustomer, type Unmatched } from './unmatched.ts'
+import { byProviderTime, type ForeignFacts, invoiceId, providerCustomer } from './foreignMessages.ts'
 import { type NamedFacts, type WebhookFacts, webhookFacts } from './webhookFacts.ts'
 
 export type Notification = {
@@ -90,7 +90,7 @@ function testNotification(data: WebhookTestFacts, user: WebhookFacts['user']): N
 
 /** Facts with the provider's id of the payment, if the notification is about one. */
 function foreignFacts(
-  data: Omit<Unmatched, 'customer_id' | 'customer_email'>,
+  data: Omit<ForeignFacts, 'customer_id' | 'customer_email'>,
   known: Partial<WebhookFacts> = {},
 ): WebhookFacts {
   const [family] = (data.generic_type ?? '').split('.')

@@ -1,4 +1,4 @@
-// The campaign's Authorize.Net: the fake with its books, payers who submit its forms, and its settlements.
+// The campaign's Authorize.Net: the fake with its books, payers who submit its forms, and its payerOutcomes.
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import type { Intent } from '../judge/observations.ts'
 import { type CampaignProvider, once, type PayablePayment, type ProviderContext, startProvider } from './provider.ts'

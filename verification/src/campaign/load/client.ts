@@ -1,5 +1,7 @@
 // Sends the requests of clients, repeats them as a careful client does, and records what came back.
+
 import { setTimeout as pause } from 'node:timers/promises'
+import { anySignal } from '@paylog/runtime/anySignal'
 import type { Answer, Intrusion, Operation, Owner, ReadAfterWrite, Sighting } from '../judge/observations.ts'
 import type { Random } from '../random.ts'
 import { credentials, ownersIn } from './owners.ts'
@@ -131,7 +133,7 @@ function createTransport({ urls, random, over }: ClientOptions) {
           method,
           headers: { ...contentType, ...credentials[owner], ...headers },
           ...(body !== undefined && { body: JSON.stringify(body) }),
-          signal: AbortSignal.any([over, AbortSignal.timeout(timeoutMs)]),
+          signal: anySignal(over, AbortSignal.timeout(timeoutMs)),
         })
         const text = await response.text()
         if (owner !== 'administrator') sight(owner, `${method} ${path}`, text)

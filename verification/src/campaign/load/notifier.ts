@@ -1,5 +1,7 @@
 // Sends a provider's notifications as providers do: in no order, sometimes late or twice, and again until a 2xx.
+
 import { setTimeout as pause } from 'node:timers/promises'
+import { anySignal } from '@paylog/runtime/anySignal'
 import type { Notification } from '../judge/observations.ts'
 import type { Random } from '../random.ts'
 import {
@@ -43,7 +45,7 @@ export function createNotifier(options: {
     const origin = urls.command[random.between(0, urls.command.length - 1)]
     notification.sent++
     try {
-      const signal = AbortSignal.any([over, AbortSignal.timeout(requestTimeoutMs)])
+      const signal = anySignal(over, AbortSignal.timeout(requestTimeoutMs))
       const url = `${origin}/webhooks/${notification.provider}`
       const response = await fetch(url, { method: 'POST', headers, body, signal })
       await response.arrayBuffer()

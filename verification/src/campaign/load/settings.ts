@@ -34,7 +34,7 @@ export const sandboxOutcome = { succeeded: 70, failed: 14, canceled: 10, none: 6
 export const payerPauseMs = [0, 2_000] as const
 /**
  * Authorize.Net refunds a part only after the settlement. It settles once a day; Paylog gives up a search through more than
- * 200 settlements, and searches those of the last hour.
+ * 200 payerOutcomes, and searches those of the last hour.
  */
 export const settlementPauseMs = 30_000
 

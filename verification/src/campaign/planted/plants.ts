@@ -29,14 +29,14 @@ export const plants: readonly Plant[] = [
     file: 'packages/event-store/src/append/append.ts',
     text: 'const result = await withTimeout(appending,',
     replacement: `appending.catch(() => undefined)
-      const before = append.expected === 'no_stream' ? -1n : append.expected
+      const before = expected === 'no_stream' ? -1n : expected
       const result = (() => ({ success: true, nextExpectedRevision: before + BigInt(events.length) }))(`,
   },
   {
     name: 'append at any revision',
     rules: ['write not in the log once', 'outcome recorded twice'],
     file: 'packages/event-store/src/append/append.ts',
-    text: "append.expected === 'no_stream' ? NO_STREAM : append.expected",
+    text: "expected === 'no_stream' ? NO_STREAM : expected",
     replacement: "'any'",
   },
   {

@@ -1,7 +1,7 @@
 // Authorize.Net: the fake of the tests.
 import { createAuthorizeNet } from '@paylog/providers/authorize-net/authorizeNet'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
-import { type AdministratorAction, type Books, common, noTest, type Paid, possible, stateOfMoney } from '../books.ts'
+import { type Books, common, noTest, type Paid, type ProviderAct, possible, stateOfMoney } from '../books.ts'
 
 export async function openAuthorizeNet(): Promise<Books> {
   const fake = await startFakeAuthorizeNet(noTest as never, { allowDouble: true })
@@ -23,35 +23,31 @@ export async function openAuthorizeNet(): Promise<Books> {
     const { received_cents, refunded_cents } = fake.moneyOf(invoiceOf(payment_id))
     return received_cents > refunded_cents
   }
-  function act(auditedAction: AdministratorAction, { payment_id }: Paid, flavour: number): void {
+  function act(what: ProviderAct, { payment_id }: Paid, flavour: number): void {
     const form = formOf(payment_id)
     if (form === undefined) throw new Error('nothing to pay')
     const good = chargesOf(payment_id).find(({ transactionStatus }) => isGood(transactionStatus))
     const invoice = { invoiceNumber: invoiceOf(payment_id), amount_cents: Math.round(Number(form.amount) * 100) }
     const authOnly = form.transactionType === 'authOnlyTransaction'
-    if (auditedAction === 'pay' || auditedAction === 'fail' || auditedAction === 'begin to pay') {
+    if (what === 'pay' || what === 'fail' || what === 'begin to pay') {
       // The gateway rejects a second payment of an invoice.
       if (chargesOf(payment_id).some(({ responseCode }) => responseCode !== 2)) throw new Error('paid before')
-      const outcome = auditedAction === 'pay' ? 'approved' : auditedAction === 'fail' ? 'declined' : 'held'
+      const outcome = what === 'pay' ? 'approved' : what === 'fail' ? 'declined' : 'held'
       fake.pay(invoice, { outcome, authOnly })
-    } else if (auditedAction === 'complete' && good?.transactionStatus === 'FDSPendingReview') {
+    } else if (what === 'complete' && good?.transactionStatus === 'FDSPendingReview') {
       if (flavour % 4) fake.approveHeld(good.transId)
       else fake.declineHeld(good.transId)
-    } else if (auditedAction === 'complete') fake.settle()
+    } else if (what === 'complete') fake.settle()
     // Only before the capture: a payment that is voided before Paylog sees it paid is canceled here, and refunded there.
-    else if (auditedAction === 'cancel elsewhere' && good?.capturedCents === 0) fake.voidTransaction(good.transId)
-    else if (
-      auditedAction === 'refund elsewhere' &&
-      good?.transactionStatus === 'settledSuccessfully' &&
-      isLeft(payment_id)
-    )
+    else if (what === 'cancel elsewhere' && good?.capturedCents === 0) fake.voidTransaction(good.transId)
+    else if (what === 'refund elsewhere' && good?.transactionStatus === 'settledSuccessfully' && isLeft(payment_id))
       fake.refund(good.transId, 1, { invoiceNumber: good.invoiceNumber })
     else throw new Error('nothing to act on')
   }
   const account = { apiLoginId, transactionKey, signatureKeys: [signatureKey], apiBase, pageUrl: null, ...common }
   return {
     createProvider: () => createAuthorizeNet({ ...account, hostedFormUrl: apiBase }),
-    act: (auditedAction, paid, flavour) => possible(() => act(auditedAction, paid, flavour)),
+    act: (what, paid, flavour) => possible(() => act(what, paid, flavour)),
     get notifications() {
       return fake.events.map((event) => ({ what: event.eventType, sign: () => fake.signed(event) }))
     },

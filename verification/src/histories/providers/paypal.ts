@@ -1,7 +1,7 @@
 // PayPal: the fake of the tests.
 import { createPaypal } from '@paylog/providers/paypal/paypal'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
-import { type AdministratorAction, type Books, common, noTest, type Paid, possible, stateOfMoney } from '../books.ts'
+import { type Books, common, noTest, type Paid, type ProviderAct, possible, stateOfMoney } from '../books.ts'
 
 export async function openPaypal(): Promise<Books> {
   const fake = await startFakePaypal(noTest as never, { allowDouble: true })
@@ -10,20 +10,20 @@ export async function openPaypal(): Promise<Books> {
   /** Payments whose order PayPal has forgotten. A refresh gives them another one. */
   const forgotten = new Set<string>()
   const disputes = new Map<string, 'open' | 'won' | 'lost'>()
-  function act(auditedAction: AdministratorAction, { payment_id }: Paid, flavour: number): void {
+  function act(what: ProviderAct, { payment_id }: Paid, flavour: number): void {
     const order = ordersOf(payment_id).at(-1)
     if (order === undefined) throw new Error('nothing to act on')
     const [capture] = order.captures
     const refund = order.refunds.find(({ status }) => status === 'PENDING')
-    if (auditedAction === 'pay') {
+    if (what === 'pay') {
       if (order.status !== 'CREATED') throw new Error('approved before')
       fake.approve(order.id)
-    } else if (auditedAction === 'fail') fake.nextCaptures('declined')
-    else if (auditedAction === 'begin to pay') fake.nextCaptures('pending')
-    else if (auditedAction === 'complete') {
+    } else if (what === 'fail') fake.nextCaptures('declined')
+    else if (what === 'begin to pay') fake.nextCaptures('pending')
+    else if (what === 'complete') {
       if (capture?.status !== 'PENDING') throw new Error('nothing is pending')
       fake.settleCapture(capture.id, flavour % 4 ? 'completed' : 'denied')
-    } else if (auditedAction === 'cancel elsewhere') {
+    } else if (what === 'cancel elsewhere') {
       // PayPal forgets an order that nobody approves, and voids authorizations that nobody captures.
       if (order.status === 'CREATED') {
         forgotten.add(payment_id)
@@ -31,12 +31,12 @@ export async function openPaypal(): Promise<Books> {
       } else if (order.status === 'APPROVED') fake.reverseApproval(order.id)
       else if (order.captures.length === 0) fake.settleAuthorization(order.id, 'VOIDED')
       else throw new Error('it is paid')
-    } else if (auditedAction === 'end a refund') {
+    } else if (what === 'end a refund') {
       if (refund) fake.settleRefund(refund.id, flavour % 2 ? 'completed' : 'failed')
       else fake.nextRefunds('pending')
     } else if (capture?.status !== 'COMPLETED') throw new Error('nothing was paid')
-    else if (auditedAction === 'refund elsewhere') fake.refund(capture.id, flavour % 2 ? undefined : '0.01')
-    else if (auditedAction === 'dispute') {
+    else if (what === 'refund elsewhere') fake.refund(capture.id, flavour % 2 ? undefined : '0.01')
+    else if (what === 'dispute') {
       if (disputes.has(capture.id)) throw new Error('disputed before')
       disputes.set(capture.id, 'open')
       fake.dispute(capture.id)
@@ -48,7 +48,7 @@ export async function openPaypal(): Promise<Books> {
   }
   return {
     createProvider: () => createPaypal({ clientId, clientSecret, webhookIds, apiBase, ...common }),
-    act: (auditedAction, paid, flavour) => possible(() => act(auditedAction, paid, flavour)),
+    act: (what, paid, flavour) => possible(() => act(what, paid, flavour)),
     get notifications() {
       return fake.events.map((event) => ({ what: event.event_type, sign: () => fake.signed(event) }))
     },

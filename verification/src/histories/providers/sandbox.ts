@@ -5,7 +5,7 @@ import type { SandboxMemory } from '@paylog/providers/sandbox/memory'
 import { readNotification, remember, signSandboxEvent } from '@paylog/providers/sandbox/notifications'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { SignedEvent } from '@paylog/testing/fakeServer'
-import { type AdministratorAction, type Books, type Paid, possible, stateOf, sum } from '../books.ts'
+import { type Books, type Paid, type ProviderAct, possible, stateOf, sum } from '../books.ts'
 import { runningProcess } from '../scheduler.ts'
 import { world } from '../simulatedBuiltins.ts'
 import { countAnswer } from '../simulatedNetwork.ts'
@@ -30,7 +30,7 @@ export async function openSandbox(): Promise<Books> {
 
   const intentsOf = (id: string) => [...intents.values()].filter(({ payment_id }) => payment_id === id)
 
-  function act(auditedAction: AdministratorAction, { payment_id, isManual }: Paid, flavour: number): void {
+  function act(what: ProviderAct, { payment_id, isManual }: Paid, flavour: number): void {
     const intent = intentsOf(payment_id).find(({ status }) => status !== 'canceled')
     if (intent === undefined) throw new Error('nothing to act on')
     const { provider_intent_id: id, amount_cents: amount, currency, status, received_cents, refunds } = intent
@@ -39,25 +39,25 @@ export async function openSandbox(): Promise<Books> {
     const told = (type: string, more: object) =>
       report(type, { id, ...money, customer: null, metadata: { payment_id }, ...more })
     const about = (object: object) => ({ payment_intent: id, currency: money.currency, ...object })
-    if (!isPaid && auditedAction === 'pay') {
+    if (!isPaid && what === 'pay') {
       if (isManual) told('payment_intent.processing', { status: 'requires_capture', amount_capturable: amount })
       else if (flavour % 2) told('payment_intent.processing', { status: 'approved' })
       else told('payment_intent.succeeded', { status: 'succeeded' })
-    } else if (!isPaid && auditedAction === 'fail') told('payment_intent.failed', { status: 'failed' })
-    else if (!isPaid && auditedAction === 'cancel elsewhere') told('payment_intent.canceled', { status: 'canceled' })
-    else if (!isPaid && auditedAction === 'begin to pay') told('payment_intent.processing', { status: 'processing' })
-    else if (status === 'processing' && intent.capturable_cents === 0 && auditedAction === 'complete')
+    } else if (!isPaid && what === 'fail') told('payment_intent.failed', { status: 'failed' })
+    else if (!isPaid && what === 'cancel elsewhere') told('payment_intent.canceled', { status: 'canceled' })
+    else if (!isPaid && what === 'begin to pay') told('payment_intent.processing', { status: 'processing' })
+    else if (status === 'processing' && intent.capturable_cents === 0 && what === 'complete')
       told('payment_intent.succeeded', { status: 'succeeded' })
-    else if (isPaid && auditedAction === 'end a refund') {
+    else if (isPaid && what === 'end a refund') {
       const refund = refunds.find((each) => each.status === 'pending' || each.status === 'succeeded')
       if (refund === undefined) throw new Error('no refund')
       const { provider_refund_id, refund_id, amount_cents } = refund
       const end = { amount: amount_cents, status: 'failed', failure_code: 'account_closed', metadata: { refund_id } }
       report('refund.updated', about({ id: provider_refund_id, ...end }))
-    } else if (isPaid && auditedAction === 'dispute' && !disputes.has(payment_id)) {
+    } else if (isPaid && what === 'dispute' && !disputes.has(payment_id)) {
       disputes.set(payment_id, 'open')
       report('dispute.created', about({ id: `dp_${id}`, amount: received_cents, status: 'needs_response' }))
-    } else if (auditedAction === 'end a dispute' && disputes.get(payment_id) === 'open') {
+    } else if (what === 'end a dispute' && disputes.get(payment_id) === 'open') {
       const end = flavour % 2 ? 'won' : 'lost'
       disputes.set(payment_id, end)
       report('dispute.closed', about({ id: `dp_${id}`, amount: received_cents, status: end }))
@@ -66,7 +66,7 @@ export async function openSandbox(): Promise<Books> {
 
   return {
     createProvider: () => createSandbox({ webhookSecrets: [secret], memory: sandboxMemory(intents, overTheNetwork) }),
-    act: (auditedAction, paid, flavour) => possible(() => act(auditedAction, paid, flavour)),
+    act: (what, paid, flavour) => possible(() => act(what, paid, flavour)),
     notifications,
     accountOf(payment_id) {
       const all = intentsOf(payment_id)

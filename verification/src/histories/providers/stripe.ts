@@ -1,7 +1,7 @@
 // Stripe: the fake of the tests.
 import { createStripe } from '@paylog/providers/stripe/stripe'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
-import { type AdministratorAction, type Books, common, noTest, type Paid, possible, stateOf, sum } from '../books.ts'
+import { type Books, common, noTest, type Paid, type ProviderAct, possible, stateOf, sum } from '../books.ts'
 
 export async function openStripe(): Promise<Books> {
   const fake = await startFakeStripe(noTest, { now: () => new Date(), allowDouble: true })
@@ -16,25 +16,25 @@ export async function openStripe(): Promise<Books> {
     thin.set(event.id, sent)
     return sent
   }
-  function act(auditedAction: AdministratorAction, { payment_id }: Paid, flavour: number): void {
+  function act(what: ProviderAct, { payment_id }: Paid, flavour: number): void {
     const intent = intentsOf(payment_id).find(({ status }) => status !== 'canceled')
     if (intent === undefined) throw new Error('nothing to act on')
     const pending = fake.refundsOf(intent.id).filter(({ status }) => status === 'pending')
     const open = disputes.get(payment_id)?.find(({ status }) => status === 'open')
-    if (auditedAction === 'pay' || auditedAction === 'complete') fake.pay(intent.id, payOutcome(intent, auditedAction))
-    else if (auditedAction === 'fail') fake.pay(intent.id, 'failed')
-    else if (auditedAction === 'begin to pay') fake.pay(intent.id, flavour % 2 ? 'processing' : 'requires_action')
-    else if (auditedAction === 'cancel elsewhere') fake.pay(intent.id, 'canceled')
+    if (what === 'pay' || what === 'complete') fake.pay(intent.id, payOutcome(intent, what))
+    else if (what === 'fail') fake.pay(intent.id, 'failed')
+    else if (what === 'begin to pay') fake.pay(intent.id, flavour % 2 ? 'processing' : 'requires_action')
+    else if (what === 'cancel elsewhere') fake.pay(intent.id, 'canceled')
     else if (intent.status !== 'succeeded') throw new Error('nothing was paid')
-    else if (auditedAction === 'refund elsewhere') {
+    else if (what === 'refund elsewhere') {
       const { received, refunded, disputed } = fake.balanceOf(intent.id)
       const rest = received - refunded - sum(pending.map(({ amount }) => amount))
       if (rest < 1 || disputed > 0) throw new Error('nothing to refund')
       fake.refund(intent.id, flavour % 2 ? rest : Math.ceil(rest / 2))
-    } else if (auditedAction === 'end a refund') {
+    } else if (what === 'end a refund') {
       if (!pending[0]) fake.nextRefunds('pending')
       else fake.changeRefund(pending[0].id, flavour % 2 ? 'succeeded' : 'failed')
-    } else if (auditedAction === 'dispute') {
+    } else if (what === 'dispute') {
       if (disputes.has(payment_id)) throw new Error('disputed before')
       const [event] = fake.dispute(intent.id)
       const id = String(Reflect.get(event?.data.object ?? {}, 'id'))
@@ -46,7 +46,7 @@ export async function openStripe(): Promise<Books> {
   }
   return {
     createProvider: () => createStripe({ secretKey, webhookSecrets: [webhookSecret], apiBase, ...common }),
-    act: (auditedAction, paid, flavour) => possible(() => act(auditedAction, paid, flavour)),
+    act: (what, paid, flavour) => possible(() => act(what, paid, flavour)),
     get notifications() {
       return fake.events.map((event, index) => ({ what: event.type, sign: () => fake.signed(sentFor(event, index)) }))
     },
@@ -75,12 +75,8 @@ export async function openStripe(): Promise<Books> {
 
 const isFailed = (status: string) => status === 'failed' || status === 'canceled'
 
-function payOutcome(
-  { status, capture_method }: { status: string; capture_method: string },
-  auditedAction: AdministratorAction,
-) {
-  if (auditedAction === 'complete' && status !== 'processing' && status !== 'requires_action')
-    throw new Error('nothing started')
+function payOutcome({ status, capture_method }: { status: string; capture_method: string }, what: ProviderAct) {
+  if (what === 'complete' && status !== 'processing' && status !== 'requires_action') throw new Error('nothing started')
   // What is authorized is captured by Paylog only.
   if (status === 'requires_capture') throw new Error('it is authorized')
   return capture_method === 'manual' ? 'requires_capture' : 'succeeded'

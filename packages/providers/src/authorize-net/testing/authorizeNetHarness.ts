@@ -53,7 +53,7 @@ export async function complete(provider: ConnectedProvider, notification: Provid
 }
 
 export async function paidGateway(t: Test, payment: Parameters<FakeAuthorizeNet['pay']>[1] = {}) {
-  const gateway = await authorizeNetHarness(t)
-  const { transId } = gateway.fake.pay(await openHostedPage(gateway.provider), payment)
-  return { ...gateway, transId }
+  const merchant = await authorizeNetHarness(t)
+  const { transId } = merchant.fake.pay(await openHostedPage(merchant.provider), payment)
+  return { ...merchant, transId }
 }

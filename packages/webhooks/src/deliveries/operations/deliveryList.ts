@@ -10,7 +10,9 @@ import { type WebhookTables, webhookTables } from '../tables/columns.ts'
 export const listSettings = '-c jit=off -c random_page_cost=1.1'
 
 export const listedStatuses = ['pending', 'held', 'succeeded', 'failed'] as const
-/** `held`: pending, and its endpoint is paused. */
+/**
+ * `held` is no status of a row: it is pending, and not sent before its endpoint is enabled again.
+ */
 export type ListedStatus = (typeof listedStatuses)[number]
 
 /** What pending and finished deliveries have in common. */

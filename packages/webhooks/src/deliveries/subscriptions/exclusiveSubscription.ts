@@ -1,8 +1,10 @@
 // Runs a log subscription in one worker at a time, while the others stand by, and checks that it makes progress.
+
 import { isAfter, type LogPosition } from '@paylog/domain/events'
 import { UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { type FollowOptions, LogMismatchError } from '@paylog/event-store/follow/followLog'
+import { anySignal } from '@paylog/runtime/anySignal'
 import { holdLock } from '@paylog/runtime/postgres/lock'
 import type { CheckDetails } from '@paylog/runtime/process/health'
 import { keepRunning } from '@paylog/runtime/process/keepRunning'
@@ -99,7 +101,7 @@ async function runExclusively(options: ReaderOptions, state: ReaderState): Promi
       state.isStandingBy = false
     })
     try {
-      const held = AbortSignal.any([signal, lock.lost])
+      const held = anySignal(signal, lock.lost)
       await store.follow({ name, start, handle, streamPrefixes, maxBatch, connected, signal: held, log })
     } catch (error) {
       if (error instanceof LogMismatchError) state.stoppedBecause = error.message

@@ -1,14 +1,12 @@
-// Canonical messages of notifications about foreign objects, and of tests and simulations, by the generic names of
-// interface §6.1.
-import { attentionMessage } from '@paylog/domain/payments/attention'
+// Canonical messages of notifications about foreign objects, by the generic names of interface §6.1. A foreign object is one that
+// we did not make: a payment, subscription or customer of the provider account that no stream of ours has.
 import type { providerNotificationEvents } from '@paylog/domain/providerEvents'
-import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
 import type { Static } from 'typebox'
-import { type CanonicalName, canonicalName } from './canonicalNames.ts'
+import type { CanonicalName } from './canonicalNames.ts'
 import { type CanonicalMessage, type WebhookFacts, webhookFacts } from './webhookFacts.ts'
 
 /** The fields of a notification about a foreign object. */
-export type Unmatched = Omit<
+export type ForeignFacts = Omit<
   Static<(typeof providerNotificationEvents)['ProviderEventUnmatched']>,
   'provider_event_id' | 'provider_type' | 'provider_time'
 >
@@ -17,7 +15,7 @@ export function byProviderTime<Data extends { readonly provider_time: string }>(
   return { ...data, occurred_at: data.provider_time }
 }
 
-type Translation = (data: Unmatched) => readonly CanonicalMessage[]
+type Translation = (data: ForeignFacts) => readonly CanonicalMessage[]
 
 /** The providers' statuses of a subscription that is paid or on trial. */
 const activeStatuses: ReadonlySet<string> = new Set(['active', 'trialing'])
@@ -51,13 +49,13 @@ const translations: ReadonlyMap<string | null, Translation> = new Map(Object.ent
  * The canonical messages of a foreign notification. None without a generic name, or for a payment without id or amount.
  * A missing currency is allowed: some providers have one currency per account and do not name it.
  */
-export function unmatchedMessages(data: Unmatched): readonly CanonicalMessage[] {
+export function foreignMessages(data: ForeignFacts): readonly CanonicalMessage[] {
   const isIncomplete = data.object_id === null || data.amount_cents === null
   return isIncomplete && data.generic_type?.startsWith('payment_intent.') ? [] : translatedMessages(data)
 }
 
-/** Like `unmatchedMessages`, but also for incomplete payments. */
-function translatedMessages(data: Unmatched): readonly CanonicalMessage[] {
+/** Like `foreignMessages`, but also for incomplete payments. */
+export function translatedMessages(data: ForeignFacts): readonly CanonicalMessage[] {
   const { generic_type, shared_fact } = data
   // Stripe's `invoice.paid` has no generic type: raw and legacy endpoints get the other notification of the same invoice.
   const rule = generic_type ?? (shared_fact?.kind === 'paid_invoice' ? 'invoice.payment_succeeded' : null)
@@ -65,63 +63,24 @@ function translatedMessages(data: Unmatched): readonly CanonicalMessage[] {
 }
 
 /** Whether another notification has reported the same fact before. */
-const isRepeated = ({ shared_fact }: Unmatched): boolean => shared_fact?.is_first === false
+const isRepeated = ({ shared_fact }: ForeignFacts): boolean => shared_fact?.is_first === false
 
 /**
  * Whether a paid invoice extends a membership. The first invoice comes with the subscription, whose own message already
  * activates the membership. Events of 1.0.0 do not show more than that.
  */
-function isExtension({ subscription, shared_fact }: Unmatched): boolean {
+function isExtension({ subscription, shared_fact }: ForeignFacts): boolean {
   return shared_fact === undefined ? !subscription?.is_first_invoice : shared_fact !== null
 }
 
-function end(data: Unmatched): readonly CanonicalMessage[] {
+function end(data: ForeignFacts): readonly CanonicalMessage[] {
   const status = data.status ?? 'canceled'
   return [subscription(data, 'subscription.cancelled', status), subscription(data, 'membership.cancelled', status)]
 }
 
-/** The message of a requested canonical name. The id of a refund or dispute is that of the test, because ids are ours. */
-function messageByName(name: CanonicalName, data: WebhookTestFacts): CanonicalMessage {
-  const { webhook_test_id: id, amount_cents: amount, status } = data
-  switch (name) {
-    case 'payment.created':
-      return payment(data, name, 'pending')
-    case 'payment.succeeded':
-      return payment(data, name, 'succeeded')
-    case 'payment.failed':
-      return payment(data, name, status === 'canceled' ? 'canceled' : 'failed')
-    case 'payment.refunded': {
-      const refund = { id, amount, status: status === 'failed' ? status : 'succeeded', reason: 'other' } as const
-      return payment(data, name, 'succeeded', { refund })
-    }
-    case 'payment.disputed': {
-      const disputed = status === 'won' || status === 'lost' ? status : 'open'
-      const dispute = { id, amount, status: disputed, reason: null, evidence_due_by: null } as const
-      return payment(data, name, 'succeeded', { dispute })
-    }
-    case 'payment.attention': {
-      const code = 'amount_mismatch'
-      return payment(data, name, null, { attention: { code, message: attentionMessage(code) } })
-    }
-    case 'subscription.created':
-    case 'subscription.updated':
-    case 'membership.activated':
-      return subscription(data, name, status)
-    case 'subscription.cancelled':
-    case 'membership.cancelled':
-      return subscription(data, name, status ?? 'canceled')
-    case 'membership.extended':
-    case 'membership.pending':
-      return invoiceMessage(data, name)
-    case 'customer.created':
-    case 'customer.updated':
-      return customer(data, name, status)
-  }
-}
-
 /** A foreign payment has the provider's id instead of ours. The customer is only in `user`, as for payments of ours. */
-function payment(
-  data: Unmatched,
+export function payment(
+  data: ForeignFacts,
   name: CanonicalName,
   status: string | null,
   more: Partial<WebhookFacts> = {},
@@ -133,37 +92,40 @@ function payment(
 }
 
 /** The membership message for a subscription update, if the notification reports a changed status. */
-function membershipChange(data: Unmatched): readonly CanonicalMessage[] {
+function membershipChange(data: ForeignFacts): readonly CanonicalMessage[] {
   if (!data.subscription?.status_changed) return []
   if (isIn(activeStatuses, data)) return [subscription(data, 'membership.activated', data.status)]
   return isIn(waitingStatuses, data) ? [subscription(data, 'membership.pending', data.status)] : []
 }
 
-const isIn = (statuses: ReadonlySet<string>, { status }: Unmatched) => status !== null && statuses.has(status)
+const isIn = (statuses: ReadonlySet<string>, { status }: ForeignFacts) => status !== null && statuses.has(status)
 
-function subscription(data: Unmatched, name: CanonicalName, status: string | null): CanonicalMessage {
+export function subscription(data: ForeignFacts, name: CanonicalName, status: string | null): CanonicalMessage {
   return message(data, name, {
     status,
     ...subscriptionFacts(data, data.subscription?.subscription_id ?? data.object_id),
   })
 }
 
-function invoice(data: Unmatched, name: CanonicalName): readonly CanonicalMessage[] {
+function invoice(data: ForeignFacts, name: CanonicalName): readonly CanonicalMessage[] {
   // `null` means that the provider reports the subscription of an invoice, and this one has none: it extends nothing.
   return data.subscription?.subscription_id === null ? [] : [invoiceMessage(data, name)]
 }
 
-function invoiceMessage(data: Unmatched, name: CanonicalName): CanonicalMessage {
+export function invoiceMessage(data: ForeignFacts, name: CanonicalName): CanonicalMessage {
   const ofSubscription = subscriptionFacts(data, data.subscription?.subscription_id ?? null)
   return message(data, name, { payment_id: invoiceId(data), status: data.status, ...ofSubscription })
 }
 
 /** The id of the invoice; `null` when the provider reports only the subscription. */
-export function invoiceId({ object_id, subscription }: Pick<Unmatched, 'object_id' | 'subscription'>): string | null {
+export function invoiceId({
+  object_id,
+  subscription,
+}: Pick<ForeignFacts, 'object_id' | 'subscription'>): string | null {
   return object_id === (subscription?.subscription_id ?? null) ? null : object_id
 }
 
-function subscriptionFacts({ subscription }: Unmatched, subscription_id: string | null) {
+function subscriptionFacts({ subscription }: ForeignFacts, subscription_id: string | null) {
   const current_period_end = subscription?.current_period_end ?? null
   return {
     ...(subscription_id === null ? {} : { subscription_id }),
@@ -171,11 +133,11 @@ function subscriptionFacts({ subscription }: Unmatched, subscription_id: string 
   }
 }
 
-function customer(data: Unmatched, name: CanonicalName, status: string | null): CanonicalMessage {
+export function customer(data: ForeignFacts, name: CanonicalName, status: string | null): CanonicalMessage {
   return message({ ...data, customer_id: data.object_id ?? data.customer_id }, name, { status })
 }
 
-function message(data: Unmatched, event: CanonicalName, known: Partial<WebhookFacts>): CanonicalMessage {
+function message(data: ForeignFacts, event: CanonicalName, known: Partial<WebhookFacts>): CanonicalMessage {
   const { customer_id } = data
   const ofCustomer = customer_id === null ? {} : { customer_id }
   return { event, ...webhookFacts(data, { user: providerCustomer(data), ...ofCustomer, ...known }) }
@@ -185,22 +147,6 @@ function message(data: Unmatched, event: CanonicalName, known: Partial<WebhookFa
 export function providerCustomer({
   customer_id: id,
   customer_email: email,
-}: Pick<Unmatched, 'customer_id' | 'customer_email'>) {
+}: Pick<ForeignFacts, 'customer_id' | 'customer_email'>) {
   return { id, type: 'customer', email }
-}
-
-/** The canonical messages of a simulation, whose user is the provider's customer. */
-export function simulationMessages(facts: WebhookTestFacts): readonly CanonicalMessage[] {
-  const name = canonicalName(facts.canonical_name)
-  const messages = name === undefined ? translated(facts) : [messageByName(name, facts)]
-  return messages.map((message) => ({ ...message, owner: facts.requested_by.id, is_test: true }))
-}
-
-/** The canonical messages of a test, whose user is the one who requested it. */
-export function testMessages(facts: WebhookTestFacts): readonly CanonicalMessage[] {
-  return simulationMessages(facts).map((message) => ({ ...message, user: facts.requested_by }))
-}
-
-function translated(facts: WebhookTestFacts): readonly CanonicalMessage[] {
-  return facts.canonical_name === null ? translatedMessages(facts) : []
 }

@@ -10,8 +10,8 @@ import { actionRequiredCard, approvalCard, disputeCard } from '@paylog/providers
 import { approved, readNotification, remember, signSandboxEvent } from '@paylog/providers/sandbox/notifications'
 import { request } from 'undici'
 
-export const settlements = ['succeeded', 'failed', 'canceled', 'processing', 'authorized'] as const
-export type Settlement = (typeof settlements)[number]
+export const payerOutcomes = ['succeeded', 'failed', 'canceled', 'processing', 'authorized'] as const
+export type PayerOutcome = (typeof payerOutcomes)[number]
 
 export const refundEnds = ['succeeded', 'failed'] as const
 export type RefundEnd = (typeof refundEnds)[number]
@@ -20,14 +20,14 @@ export const disputeReports = ['open', 'won', 'lost'] as const
 export type DisputeReport = (typeof disputeReports)[number]
 
 /** The sandbox cannot report this about the payment. The message gives the reason. */
-export class SettlementError extends Error {
-  override readonly name = 'SettlementError'
+export class SandboxReportError extends Error {
+  override readonly name = 'SandboxReportError'
 }
 
 const receiverTimeoutMs = 15_000
 const evidenceDueSeconds = 7 * 24 * 3600
 
-export type SettledPayment = {
+export type ReportedPayment = {
   /** Id of the notification. */
   readonly event_id: string
   readonly payment: Payment
@@ -45,44 +45,46 @@ export type SandboxReport = {
 /**
  * Reports an outcome to `<baseUrl>/webhooks/sandbox`, signed with the receiver's secret.
  * @returns the payment afterwards; its status may differ from the outcome, because not every transition is allowed
- * @throws SettlementError when the payment is unknown or not a sandbox payment, or the receiver rejects the notification
+ * @throws SandboxReportError when the payment is unknown or not a sandbox payment, or the receiver rejects the notification
  */
 export async function settlePayment(
-  options: SandboxReport & { readonly outcome: Settlement },
-): Promise<SettledPayment> {
+  options: SandboxReport & { readonly outcome: PayerOutcome },
+): Promise<ReportedPayment> {
   const payment = await loadPayment(options)
   if (options.outcome === 'authorized' && payment.capture_method !== 'manual')
-    throw new SettlementError(`Payment ${payment.payment_id} is captured automatically; create it with manual capture.`)
+    throw new SandboxReportError(
+      `Payment ${payment.payment_id} is captured automatically; create it with manual capture.`,
+    )
   return await settle(options, payment, options.outcome)
 }
 
 /**
  * The payer does what the payment's test method asks for: acts, or approves so that we capture.
- * @throws SettlementError as above, and when the test method asks for nothing
+ * @throws SandboxReportError as above, and when the test method asks for nothing
  */
-export async function approvePayment(options: SandboxReport): Promise<SettledPayment> {
+export async function approvePayment(options: SandboxReport): Promise<ReportedPayment> {
   const payment = await loadPayment(options)
   const { payment_id, payment_method_id, status, capture_method } = payment
-  if (isAbsorbing(status)) throw new SettlementError(`Payment ${payment_id} is ${status} already.`)
+  if (isAbsorbing(status)) throw new SandboxReportError(`Payment ${payment_id} is ${status} already.`)
   if (payment_method_id === actionRequiredCard)
     return await settle(options, payment, capture_method === 'manual' ? 'authorized' : 'succeeded')
   if (payment_method_id !== approvalCard)
-    throw new SettlementError(`Only payments with ${actionRequiredCard} or ${approvalCard} wait for their payer.`)
+    throw new SandboxReportError(`Only payments with ${actionRequiredCard} or ${approvalCard} wait for their payer.`)
   return await report(options, payment, { type: 'payment_intent.processing', object: intentOf(payment, approved) })
 }
 
 /**
  * Reports how the payment's newest refund ended that can still end like this.
- * @throws SettlementError as above, and when there is no such refund
+ * @throws SandboxReportError as above, and when there is no such refund
  */
-export async function endRefund(options: SandboxReport & { readonly outcome: RefundEnd }): Promise<SettledPayment> {
+export async function endRefund(options: SandboxReport & { readonly outcome: RefundEnd }): Promise<ReportedPayment> {
   const { outcome } = options
   const payment = await loadPayment(options)
   const refund = payment.refunds.findLast(
     ({ status, provider_refund_id }) =>
       provider_refund_id !== null && (status === 'pending' || (status === 'succeeded' && outcome === 'failed')),
   )
-  if (!refund) throw new SettlementError(`Payment ${payment.payment_id} has no refund that could have ${outcome}.`)
+  if (!refund) throw new SandboxReportError(`Payment ${payment.payment_id} has no refund that could have ${outcome}.`)
   const { refund_id, provider_refund_id, amount_cents, reported_amount_cents, reported_currency, reason } = refund
   const currency = reported_currency ?? payment.currency
   const object = {
@@ -98,19 +100,19 @@ export async function endRefund(options: SandboxReport & { readonly outcome: Ref
 
 /**
  * Reports a dispute of the payment, or how it ended.
- * @throws SettlementError as above, and when the payment has received nothing
+ * @throws SandboxReportError as above, and when the payment has received nothing
  */
 export async function disputePayment(
   options: SandboxReport & { readonly outcome: DisputeReport },
-): Promise<SettledPayment> {
+): Promise<ReportedPayment> {
   const payment = await loadPayment(options)
-  if (options.silentlyIn) throw new SettlementError('The memory of the sandbox keeps no disputes.')
+  if (options.silentlyIn) throw new SandboxReportError('The memory of the sandbox keeps no disputes.')
   if (payment.charges.length === 0)
-    throw new SettlementError(`Payment ${payment.payment_id} has received no money that could be disputed.`)
+    throw new SandboxReportError(`Payment ${payment.payment_id} has received no money that could be disputed.`)
   return await dispute(options, payment, options.outcome)
 }
 
-async function settle(options: SandboxReport, payment: Payment, outcome: Settlement): Promise<SettledPayment> {
+async function settle(options: SandboxReport, payment: Payment, outcome: PayerOutcome): Promise<ReportedPayment> {
   const isAuthorized = outcome === 'authorized'
   const object = {
     ...intentOf(payment, isAuthorized ? 'requires_capture' : outcome),
@@ -125,7 +127,7 @@ async function settle(options: SandboxReport, payment: Payment, outcome: Settlem
   return { ...(await dispute(options, settled.payment, 'open')), event_id: settled.event_id }
 }
 
-function dispute(options: SandboxReport, payment: Payment, outcome: DisputeReport): Promise<SettledPayment> {
+function dispute(options: SandboxReport, payment: Payment, outcome: DisputeReport): Promise<ReportedPayment> {
   const isOpen = outcome === 'open'
   const object = {
     id: `sandbox_dp_${payment.payment_id}`,
@@ -158,7 +160,7 @@ async function report(
   options: SandboxReport,
   { evidence_time }: Payment,
   event: { readonly type: string; readonly object: object },
-): Promise<SettledPayment> {
+): Promise<ReportedPayment> {
   // Of two reports within a second the order would be unknown.
   const created = Math.max(nowSeconds(), Math.floor(Date.parse(evidence_time ?? '1970-01-01') / 1000) + 1)
   const event_id = `sandbox_evt_${randomUUID()}`
@@ -176,14 +178,14 @@ async function report(
 
 async function loadPayment({ store, paymentId }: SandboxReport): Promise<Payment> {
   const { state } = await store.load(paymentStream(paymentId), paymentFold)
-  if (state.status === 'none') throw new SettlementError(`There is no payment ${paymentId}.`)
+  if (state.status === 'none') throw new SandboxReportError(`There is no payment ${paymentId}.`)
   if (state.provider_id !== 'sandbox') {
-    throw new SettlementError(
+    throw new SandboxReportError(
       `Payment ${paymentId} belongs to ${state.provider_id}; only sandbox payments can be settled by hand.`,
     )
   }
   if (state.provider_intent_id === null)
-    throw new SettlementError(`Payment ${paymentId} has no intent at the provider.`)
+    throw new SandboxReportError(`Payment ${paymentId} has no intent at the provider.`)
   return state
 }
 
@@ -194,8 +196,10 @@ async function post(url: string, body: string, signature: string): Promise<void>
     body,
     signal: AbortSignal.timeout(receiverTimeoutMs),
   }).catch((cause: unknown) => {
-    throw new SettlementError(`${url} did not respond${cause instanceof Error ? `: ${cause.message}` : ''}`, { cause })
+    throw new SandboxReportError(`${url} did not respond${cause instanceof Error ? `: ${cause.message}` : ''}`, {
+      cause,
+    })
   })
   const text = await response.body.text()
-  if (response.statusCode !== 200) throw new SettlementError(`${url} returned ${response.statusCode}: ${text}`)
+  if (response.statusCode !== 200) throw new SandboxReportError(`${url} returned ${response.statusCode}: ${text}`)
 }

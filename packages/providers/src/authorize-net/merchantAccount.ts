@@ -15,7 +15,7 @@ import {
   transactionList,
 } from './api.ts'
 
-export type Gateway = {
+export type MerchantAccount = {
   readonly api: Api
   readonly lists: TransactionLists
   /** Gives a search through the lists more time, if it is background work. */
@@ -30,12 +30,12 @@ export type Gateway = {
 /** Short, because everything else about a payment is known without the currency. */
 const currencyTimeoutMs = 2_000
 
-export function createGateway(options: {
+export function createMerchantAccount(options: {
   readonly account: Account
   readonly apiBase: string
   readonly timeoutMs: number
   readonly pace: Pace
-}): Gateway {
+}): MerchantAccount {
   const api = createApi(options)
   let known: Promise<string | null> | undefined
 
