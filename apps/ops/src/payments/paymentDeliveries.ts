@@ -5,9 +5,9 @@ import type { Recorded } from '@paylog/event-store/codec/codec'
 import { paymentStream } from '@paylog/event-store/streamName'
 import {
   deliveriesOfStreams,
-  type ListedDelivery,
   listSettings,
 } from '@paylog/webhooks/deliveries/operations/deliveryList'
+import type { ListedDelivery } from '@paylog/webhooks/deliveries/operations/deliveryPages'
 import { storedNotifications } from '@paylog/webhooks/deliveries/operations/paymentStreams'
 import { messageOf } from '../command.ts'
 import type { System } from '../system.ts'

@@ -9,12 +9,10 @@ import { cursorParameter, decodeCursor, encodeCursor, NextCursor } from '@paylog
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody } from '@paylog/runtime/http/optionalBody'
 import {
-  type DeliveryDetails,
   getDelivery,
-  type ListedDelivery,
   listDeliveries,
-  listedStatuses,
 } from '@paylog/webhooks/deliveries/operations/deliveryList'
+import { type ListedDelivery, listedStatuses } from '@paylog/webhooks/deliveries/operations/deliveryPages'
 import { paymentStreams } from '@paylog/webhooks/deliveries/operations/paymentStreams'
 import { findDeliveries, redeliver } from '@paylog/webhooks/deliveries/operations/redelivery'
 import type { AttemptMade } from '@paylog/webhooks/deliveries/tables/columns'
@@ -256,7 +254,7 @@ async function detailsOf({ pool, endpoints }: OperatorDependencies, id: string):
 
 const unknownDelivery = () => new DomainError('not_found', 'No webhook delivery with this id')
 
-function headersOf({ id, revision, is_test }: DeliveryDetails): Record<string, string> {
+function headersOf({ id, revision, is_test }: ListedDelivery): Record<string, string> {
   return { ...contentHeaders, ...messageHeaders({ id, sequence: BigInt(revision), isTest: is_test }) }
 }
 
@@ -265,6 +263,6 @@ function toTry([at, ms, http_status, error, response]: AttemptMade) {
 }
 
 function toDelivery(row: ListedDelivery): WebhookDelivery {
-  const { stream, revision, event_id, causation_id, correlation_id, ...delivery } = row
+  const { stream, revision, event_id, causation_id, correlation_id, user_id: _, ...delivery } = row
   return { ...delivery, source: { stream, revision, event_id, causation_id, correlation_id } }
 }

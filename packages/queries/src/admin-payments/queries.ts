@@ -4,7 +4,7 @@ import { Nullable, recordedId } from '@paylog/domain/fields'
 import { DisputeStatus } from '@paylog/domain/payments/events'
 import { ListedPayment } from '@paylog/domain/payments/resource'
 import { referenceQuery, searchTermsSql, termsQuery } from '@paylog/projections/payments/searchTerms'
-import { type Given, type Parameter, type Queryable, queriesByShape, runQuery } from '@paylog/runtime/postgres/runQuery'
+import { compileQuery, type Given, type Parameter, type Queryable, runQuery } from '@paylog/runtime/postgres/runQuery'
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { defineList, filter, type Item } from '../lists/defineList.ts'
@@ -41,44 +41,33 @@ const searched =
   'An id of ours or of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; ' +
   'or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning'
 
-const anyPayments = {
+export const anyPaymentList = defineList('payments', {
   item: AnyListedPayment,
-  computed: (payment: Item<'payments'>) => ({ attention: payment.ref('item.has_attention') }),
+  computed: (payment) => ({ attention: payment.ref('item.has_attention') }),
   filters: {
     status: commonFilters.status,
-    provider_id: filter(ExactText, 'Only payments of this provider', (payment: Item<'payments'>, provider) =>
-      payment('provider_id', '=', provider),
-    ),
-    user_id: filter(ExactText, 'Only payments of this user', (payment: Item<'payments'>, user) =>
-      payment('owner', '=', user.as(userOwner)),
-    ),
+    provider_id: filter(ExactText, 'Only payments of this provider', (payment, id) => payment('provider_id', '=', id)),
+    user_id: filter(ExactText, 'Only payments of this user', (payment, id) => payment('owner', '=', id.as(userOwner))),
     guest_email: filter(
       ExactText,
       'Only payments with this guest e-mail, ignoring the case of ASCII letters',
       hasGuestEmail,
     ),
     // References are found by their term, which has an index.
-    reference_code: filter(
-      ExactText,
-      'Only payments with exactly this reference',
-      (payment: Item<'payments'>, reference) =>
-        payment.and([payment('reference_code', '=', reference), matches(reference.as(referenceQuery))]),
+    reference_code: filter(ExactText, 'Only payments with exactly this reference', (payment, reference) =>
+      payment.and([payment('reference_code', '=', reference), matches(reference.as(referenceQuery))]),
     ),
     search: searchFor({ ignoresIndex: false }),
     created_at_from: commonFilters.created_at_from,
     created_at_to: commonFilters.created_at_to,
-    amount_from: filter(Amount, 'Only payments of at least this amount', (payment: Item<'payments'>, cents) =>
+    amount_from: filter(Amount, 'Only payments of at least this amount', (payment, cents) =>
       payment('amount_cents', '>=', cents),
     ),
-    amount_to: filter(Amount, 'Only payments of at most this amount', (payment: Item<'payments'>, cents) =>
+    amount_to: filter(Amount, 'Only payments of at most this amount', (payment, cents) =>
       payment('amount_cents', '<=', cents),
     ),
-    currency: filter(Currency, 'Only payments in this currency', (payment: Item<'payments'>, currency) =>
-      payment(
-        'currency',
-        '=',
-        currency.as((code) => code.toUpperCase()),
-      ),
+    currency: filter(Currency, 'Only payments in this currency', (payment, code) =>
+      payment('currency', '=', code.as((letters) => letters.toUpperCase())),
     ),
     // The first condition is that of an index.
     refunded: flag('refunded, at least in part', (payment) =>
@@ -92,15 +81,13 @@ const anyPayments = {
     updated_at: { column: 'updated_at', holds: 'time' },
     amount_cents: { column: 'amount_cents', holds: 'integer' },
   },
-} as const
-
-export const anyPaymentList = defineList('payments', anyPayments)
+})
 
 /** For a search of common words. */
-const commonWordsList = defineList('payments', {
-  ...anyPayments,
-  filters: { ...anyPayments.filters, search: searchFor({ ignoresIndex: true }) },
-})
+const commonWordsList: typeof anyPaymentList = {
+  ...anyPaymentList,
+  filters: { ...anyPaymentList.filters, search: searchFor({ ignoresIndex: true }) },
+}
 
 /** Counting stops here. */
 export const maxTotal = 10_000
@@ -127,7 +114,7 @@ export async function listAnyPayments(
 const probed = 200
 const isCommonFrom = 20
 
-const matchingNewest = queriesByShape((given: Given<string>, _: undefined) => {
+const matchingNewest = compileQuery((given: Given<string>) => {
   const newest = readModels
     .selectFrom('read_models.payments')
     .select('search_terms')
@@ -143,7 +130,7 @@ const matchingNewest = queriesByShape((given: Given<string>, _: undefined) => {
 /** Reading the index of common words takes seconds for a million payments. */
 async function isCommonSearch(db: Queryable, search = ''): Promise<boolean> {
   if (search.trim() === '') return false
-  const [found] = await runQuery(db, matchingNewest(undefined), search.trim())
+  const [found] = await runQuery(db, matchingNewest, search.trim())
   return (found?.total ?? 0) >= isCommonFrom
 }
 

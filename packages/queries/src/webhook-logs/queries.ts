@@ -5,38 +5,20 @@ import { type Given, type Queryable, queriesByShape, runQuery } from '@paylog/ru
 import {
   composeOne,
   composePage,
-  type Delivery,
   deliveryShape,
+  type ListedDelivery,
+  listedColumns,
   type PageInput,
   readPage,
-} from '@paylog/webhooks/deliveries/operations/deliveryList'
+} from '@paylog/webhooks/deliveries/operations/deliveryPages'
 import { type Expression, sql } from 'kysely'
 import type { Found } from '../lists/lists.ts'
 
 /** An entry whose payload is the JSON text that was sent. */
 export type LoggedWebhook = Omit<WebhookLogEntry, 'payload'> & { readonly payload: string }
 
-const logged = [
-  'id',
-  'provider',
-  'event',
-  'user_id',
-  'is_test',
-  'created_at',
-  'endpoint',
-  'attempts',
-  'last_http_status',
-  'last_error',
-  'next_attempt_at',
-  'stream',
-  'revision',
-  'event_id',
-  'causation_id',
-  'correlation_id',
-] as const satisfies (keyof Delivery)[]
-
 /** A row of the entry query. */
-type EntryRow = Pick<Delivery, (typeof logged)[number]> & {
+type EntryRow = ListedDelivery & {
   /** Null when it is too long to be shown, or was erased. */
   readonly shown_body: string | null
   /** Null when it was erased. */
@@ -115,7 +97,7 @@ type ComposedLimits = { readonly [Limit in keyof EntryLimits]: Expression<number
 
 /** `octet_length` does not read the text itself. */
 const entryColumns = ({ bodyBytes }: ComposedLimits) => [
-  ...logged.map((name) => `delivery.${name}` as const),
+  ...listedColumns,
   sql<string | null>`case when octet_length(delivery.body) <= ${bodyBytes} then delivery.body end`.as('shown_body'),
   sql<number | null>`octet_length(delivery.body)`.as('body_bytes'),
   sql<EntryRow['tried']>`attempted.tried`.as('tried'),

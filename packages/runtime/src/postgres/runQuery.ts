@@ -72,7 +72,7 @@ export type Query<Input, Row> = {
   readonly row?: Row
 }
 
-/** More shapes than requests have in practice, so that requests of all shapes fill no memory. */
+/** More shapes than requests have in practice: a caller who tries all of them must not fill the memory. */
 const maxShapes = 1_000
 
 /**
@@ -91,14 +91,15 @@ export function queriesByShape<Input, Shape, Row>(
     if (found !== undefined) return found
     const [oldest] = known.keys()
     if (oldest !== undefined && known.size >= maxShapes) known.delete(oldest)
-    const query = compiled<Input, Row>(compose(parameter, shape))
+    const query = compileQuery<Input, Row>((given) => compose(given, shape))
     known.set(key, query)
     return query
   }
 }
 
-function compiled<Input, Row>(composed: Compilable<Row>): Query<Input, Row> {
-  const { sql: text, parameters } = composed.compile()
+/** A query that has one shape only. See `queriesByShape`. */
+export function compileQuery<Input, Row>(compose: (given: Given<Input>) => Compilable<Row>): Query<Input, Row> {
+  const { sql: text, parameters } = compose(parameter).compile()
   const picks = parameters.map((pick) => {
     if (typeof pick !== 'function') throw new Error(`A query has a value that is not given: ${text}`)
     return pick as (input: Input) => unknown

@@ -38,7 +38,7 @@ t.test('the query for the deliveries of a stream uses the index', async (t) => {
   )
   await pool.query('analyze webhooks.deliveries, webhooks.finished_deliveries')
   for (const streams of [['payment-7'], Array.from({ length: 50 }, (_, n) => `payment-${n}`)]) {
-    const { text, valuesOf } = ofStreamsQuery(undefined)
+    const { text, valuesOf } = ofStreamsQuery
     const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain ${text}`, [...valuesOf(streams)])
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
     t.match(plan, /Index.* deliveries_of_stream/)

@@ -4,7 +4,8 @@ import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import t, { type Test } from 'tap'
-import { type DeliveryListQuery, deliveryShape, listQuery, listSettings } from './deliveryList.ts'
+import { listQuery, listSettings } from './deliveryList.ts'
+import { type DeliveryListQuery, deliveryShape } from './deliveryPages.ts'
 import { listEndpoints, recentActivity, recentActivityQuery } from './endpointList.ts'
 
 const rows = 60_000
@@ -94,8 +95,8 @@ t.test('the first page of all deliveries is planned for the newest of ninety par
 })
 
 t.test('the state and the recent figures of the endpoints read the newest deliveries only', async (t) => {
-  const query = recentActivityQuery(undefined)
-  const plan = await planOf(query.text, query.valuesOf(new Date(Date.now() - 86_400_000)))
+  const { text, valuesOf } = recentActivityQuery
+  const plan = await planOf(text, valuesOf(new Date(Date.now() - 86_400_000)))
   assertIndexed(t, plan, 'recent activity')
   t.match(plan, /using finished_deliveries_\d+_node_created_at_id/, 'by the index of the endpoint')
   for (const read of [() => listEndpoints(pool), () => recentActivity(pool, new Date())]) {

@@ -1,5 +1,5 @@
 // The state of each endpoint, and how its deliveries went lately, for operators.
-import { type Given, type Queryable, queriesByShape, runQuery } from '@paylog/runtime/postgres/runQuery'
+import { compileQuery, type Given, type Queryable, queriesByShape, runQuery } from '@paylog/runtime/postgres/runQuery'
 import { type Expression, sql } from 'kysely'
 import { webhookTables } from '../tables/columns.ts'
 
@@ -37,7 +37,7 @@ const endpointsQuery = queriesByShape((given: Given<{ readonly endpoint?: string
         .$notNull()
         .as('failed'),
     ])
-    .$if(isNamed, (all) => all.where('b.node', '=', sql<string>`${given(({ endpoint }) => endpoint)}`)),
+    .$if(isNamed, (all) => all.where('b.node', '=', given((named) => named.endpoint ?? ''))),
 )
 
 /** All endpoints that were ever configured, or only the named one. */
@@ -76,7 +76,7 @@ function newestOf(operator: 'is' | 'is not', since: Expression<string>) {
 const percentile = (share: number) => sql<number>`percentile_disc(${sql.lit(share)}) within group (order by ms)::int`
 
 /** Exported so that a test can check its plan. */
-export const recentActivityQuery = queriesByShape((given: Given<Date>, _: undefined) => {
+export const recentActivityQuery = compileQuery((given: Given<Date>) => {
   const since = sql<string>`${given((time) => time)}::timestamptz`
   const succeeded = webhookTables.selectFrom(newestOf('is', since).as('succeeded')).selectAll()
   const failed = webhookTables.selectFrom(newestOf('is not', since).as('failed')).selectAll()
@@ -105,4 +105,4 @@ export const recentActivityQuery = queriesByShape((given: Given<Date>, _: undefi
  * @param now by the clock of the database, about
  */
 export const recentActivity = (db: Queryable, now: Date): Promise<EndpointActivity[]> =>
-  runQuery(db, recentActivityQuery(undefined), new Date(now.getTime() - recentHours * 3_600_000), { customPlan: true })
+  runQuery(db, recentActivityQuery, new Date(now.getTime() - recentHours * 3_600_000), { customPlan: true })
