@@ -3,11 +3,8 @@
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { paymentStream } from '@paylog/event-store/streamName'
-import {
-  deliveriesOfStreams,
-  listSettings,
-} from '@paylog/webhooks/deliveries/operations/deliveryList'
-import type { ListedDelivery } from '@paylog/webhooks/deliveries/operations/deliveryPages'
+import type { ListedDelivery } from '@paylog/webhooks/deliveries/operations/deliveryList'
+import { deliveriesOfStreams, listSettings } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import { storedNotifications } from '@paylog/webhooks/deliveries/operations/paymentStreams'
 import { messageOf } from '../command.ts'
 import type { System } from '../system.ts'

@@ -5,7 +5,7 @@ import { paymentTimeline } from '@paylog/domain/payments/history'
 import type { PaymentResource } from '@paylog/domain/payments/resource'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { table } from '@paylog/runtime/process/table'
-import type { ListedDelivery } from '@paylog/webhooks/deliveries/operations/deliveryPages'
+import type { ListedDelivery } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import type { PaymentDelivery } from './paymentDeliveries.ts'
 
 /** A table of time, event, resulting status and actor. Each row is followed by its cause and by its deliveries. */

@@ -1,8 +1,12 @@
 // `webhooks list`: shows the state of the endpoints and the newest deliveries.
 
 import { table } from '@paylog/runtime/process/table'
-import { listDeliveries, listSettings } from '@paylog/webhooks/deliveries/operations/deliveryList'
-import { type ListedDelivery, listedStatuses } from '@paylog/webhooks/deliveries/operations/deliveryPages'
+import {
+  type ListedDelivery,
+  listDeliveries,
+  listedStatuses,
+  listSettings,
+} from '@paylog/webhooks/deliveries/operations/deliveryList'
 import { type ListedEndpoint, listEndpoints, maxCounted } from '@paylog/webhooks/deliveries/operations/endpointList'
 import { defineCommand } from '../defineCommand.ts'
 import { count, oneOf, text, withDefault } from '../options.ts'

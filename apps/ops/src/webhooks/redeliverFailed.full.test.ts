@@ -1,7 +1,7 @@
 // `webhooks redeliver --failed`: all failed deliveries of an endpoint, in batches.
 
 import { waitFor } from '@paylog/testing/waitFor'
-import { sourceColumns } from '@paylog/webhooks/deliveries/tables/columns'
+import { sourceColumns } from '@paylog/webhooks/deliveries/tables/recordDeliveries'
 import t from 'tap'
 import { webhooksHarness } from '../testing/webhooksHarness.ts'
 

@@ -10,12 +10,13 @@ import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody } from '@paylog/runtime/http/optionalBody'
 import {
   getDelivery,
+  type ListedDelivery,
   listDeliveries,
+  listedStatuses,
 } from '@paylog/webhooks/deliveries/operations/deliveryList'
-import { type ListedDelivery, listedStatuses } from '@paylog/webhooks/deliveries/operations/deliveryPages'
 import { paymentStreams } from '@paylog/webhooks/deliveries/operations/paymentStreams'
 import { findDeliveries, redeliver } from '@paylog/webhooks/deliveries/operations/redelivery'
-import type { AttemptMade } from '@paylog/webhooks/deliveries/tables/columns'
+import type { AttemptMade } from '@paylog/webhooks/deliveries/tables/views'
 import { redactedUrl } from '@paylog/webhooks/endpoints/endpointUrl'
 import { contentHeaders, messageHeaders } from '@paylog/webhooks/messages/signing'
 import { type Static, Type } from 'typebox'

@@ -3,15 +3,13 @@ import { AddressResource } from '@paylog/domain/addresses/address'
 import { AddressType } from '@paylog/domain/addresses/events'
 import { sql } from 'kysely'
 import { isDefault } from '../defaults/queries.ts'
-import { byCreation, defineList, filter } from '../lists/defineList.ts'
-import { isKeptOf } from '../lists/filters.ts'
+import { byCreation, defineList } from '../lists/defineList.ts'
+import { filter, isKeptOf } from '../lists/filters.ts'
 
 export const addressList = defineList('addresses', {
   item: AddressResource,
-  computed: (item) => ({ is_default: isDefault(sql`${item.ref('address_type')} || '_addresses'`) }),
+  computed: () => ({ is_default: isDefault(sql`item.address_type || '_addresses'`) }),
   readBy: isKeptOf,
-  filters: {
-    address_type: filter(AddressType, 'Only addresses of this type', (item, type) => item('address_type', '=', type)),
-  },
+  filters: { address_type: filter(AddressType, 'Only addresses of this type', 'address_type') },
   orders: byCreation,
 })

@@ -6,7 +6,7 @@ import { projections } from '@paylog/projections/registry'
 import { addPaymentTo, createLogFixture, guest, type PaymentFacts, user } from '@paylog/projections/testing/logFixture'
 import { readModelDatabase, reapply } from '@paylog/projections/testing/projectionHarness'
 import t, { type Test } from 'tap'
-import type { ListQuery } from '../lists/listQueries.ts'
+import type { ListQuery } from '../lists/lists.ts'
 import { listAnyPayments } from './queries.ts'
 
 const id = (letter: string) => `00000000-0000-7000-8000-0000000000${letter.charCodeAt(0).toString(16).padStart(2, '0')}`

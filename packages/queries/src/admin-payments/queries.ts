@@ -4,15 +4,14 @@ import { Nullable, recordedId } from '@paylog/domain/fields'
 import { DisputeStatus } from '@paylog/domain/payments/events'
 import { ListedPayment } from '@paylog/domain/payments/resource'
 import { referenceQuery, searchTermsSql, termsQuery } from '@paylog/projections/payments/searchTerms'
-import { compileQuery, type Given, type Parameter, type Queryable, runQuery } from '@paylog/runtime/postgres/runQuery'
-import { type Expression, type SqlBool, sql } from 'kysely'
+import { defineQuery, type Given, type Parameter, type Queryable } from '@paylog/runtime/postgres/runQuery'
+import { type SqlBool, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { defineList, filter, type Item } from '../lists/defineList.ts'
-import { ExactText, Flag, hasGuestEmail, SearchText } from '../lists/filters.ts'
-import { type ListQuery, shapeOf } from '../lists/listQueries.ts'
-import { countUpTo, type ListPage, readAfter } from '../lists/lists.ts'
+import { defineList, withFilters } from '../lists/defineList.ts'
+import { ExactText, filter, flag, hasGuestEmail, SearchText } from '../lists/filters.ts'
+import { countUpTo, isFiltered, type ListPage, type ListQuery, readAfter } from '../lists/lists.ts'
 import { commonFilters } from '../payments/queries.ts'
-import { readModels } from '../readModels.ts'
+import { type Item, readModels } from '../readModels.ts'
 
 /** A payment in the administrators' list. */
 export const AnyListedPayment = Type.Interface(
@@ -29,24 +28,56 @@ export const AnyListedPayment = Type.Interface(
 const Amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const Currency = Type.String({ pattern: '^[A-Za-z]{3}$' })
 
-const flag = (what: string, isTrue: (payment: Item<'payments'>) => Expression<SqlBool>) =>
-  filter(
-    Flag,
-    `Only payments that are, or are not, ${what}`,
-    (payment: Item<'payments'>, _, value) => (value === 'true' ? isTrue(payment) : payment.not(isTrue(payment))),
-    (value) => value,
-  )
-
 const searched =
   'An id of ours or of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; ' +
   'or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning'
+
+type IndexUse = {
+  /** Whether Postgres must not use the index of the terms. */
+  readonly ignoresIndex: boolean
+}
+
+function matches(query: Parameter<string>, { ignoresIndex }: IndexUse = { ignoresIndex: false }) {
+  const terms = sql.raw(ignoresIndex ? `${searchTermsSql} || ''` : searchTermsSql)
+  return sql<SqlBool>`${terms} @@ ${query}::tsquery`
+}
+
+/** By our ids, and a provider's ids of intents, charges, refunds and disputes; or by the terms. */
+const searchFor = (options: IndexUse) =>
+  filter(
+    SearchText,
+    searched,
+    (payment: Item<'payments'>, search) => {
+      const ours = search.as(recordedId)
+      const refunds = payment
+        .selectFrom('read_models.refunds')
+        .select('payment_id')
+        .where(({ eb, or }) => or([eb('provider_refund_id', '=', search), eb('id', '=', ours)]))
+      const disputes = payment
+        .selectFrom('read_models.disputes')
+        .select('payment_id')
+        .where(({ eb, or }) => or([eb('provider_dispute_id', '=', search), eb('id', '=', ours)]))
+      return payment.or([
+        matches(search.as(termsQuery), options),
+        payment('provider_intent_id', '=', search),
+        payment('provider_payment_id', '=', search),
+        payment('item.id', '=', ours),
+        payment('item.id', '=', sql<string>`any(array(${refunds.unionAll(disputes)}))`),
+        payment.and([
+          payment('attention_entries', 'is not', null),
+          sql<SqlBool>`exists (select from jsonb_each(charge_reports) as report where report.value->>'charge' = ${search})`,
+        ]),
+      ])
+    },
+    (search) => search.trim() || undefined,
+  )
 
 export const anyPaymentList = defineList('payments', {
   item: AnyListedPayment,
   computed: (payment) => ({ attention: payment.ref('item.has_attention') }),
   filters: {
     status: commonFilters.status,
-    provider_id: filter(ExactText, 'Only payments of this provider', (payment, id) => payment('provider_id', '=', id)),
+    provider_id: filter(ExactText, 'Only payments of this provider', 'provider_id'),
     user_id: filter(ExactText, 'Only payments of this user', (payment, id) => payment('owner', '=', id.as(userOwner))),
     guest_email: filter(
       ExactText,
@@ -67,14 +98,18 @@ export const anyPaymentList = defineList('payments', {
       payment('amount_cents', '<=', cents),
     ),
     currency: filter(Currency, 'Only payments in this currency', (payment, code) =>
-      payment('currency', '=', code.as((letters) => letters.toUpperCase())),
+      payment('currency', '=', sql<string>`upper(${code})`),
     ),
     // The first condition is that of an index.
-    refunded: flag('refunded, at least in part', (payment) =>
+    refunded: flag('Only payments that are, or are not, refunded, at least in part', (payment) =>
       payment.and([payment('refunded_cents', 'is not', null), payment('amount_refunded_cents', '>', payment.lit(0))]),
     ),
-    disputed: flag('disputed, with any outcome', (payment) => payment('dispute_statuses', 'is not', null)),
-    attention: flag('something that a human has to look at', (payment) => payment('attention_entries', 'is not', null)),
+    disputed: flag('Only payments that are, or are not, disputed, with any outcome', (payment) =>
+      payment('dispute_statuses', 'is not', null),
+    ),
+    attention: flag('Only payments that are, or are not, something that a human has to look at', (payment) =>
+      payment('attention_entries', 'is not', null),
+    ),
   },
   orders: {
     created_at: { column: 'created_at', holds: 'time' },
@@ -84,10 +119,7 @@ export const anyPaymentList = defineList('payments', {
 })
 
 /** For a search of common words. */
-const commonWordsList: typeof anyPaymentList = {
-  ...anyPaymentList,
-  filters: { ...anyPaymentList.filters, search: searchFor({ ignoresIndex: true }) },
-}
+const commonWordsList = withFilters(anyPaymentList, { search: searchFor({ ignoresIndex: true }) })
 
 /** Counting stops here. */
 export const maxTotal = 10_000
@@ -104,7 +136,7 @@ export async function listAnyPayments(
 ): Promise<AnyPaymentsPage> {
   const list = (await isCommonSearch(db, query.search)) ? commonWordsList : anyPaymentList
   const counted = countUpTo(db, list, query, maxTotal + 1)
-  const unfiltered = shapeOf(list, query).filters.length === 0 ? readAfter(db, list, query) : undefined
+  const unfiltered = isFiltered(list, query) ? undefined : readAfter(db, list, query)
   const [total, all] = await Promise.all([counted, unfiltered])
   const page = all ?? (await readAfter(db, list, query, { isSorted: total <= maxTotal }))
   return { ...page, total: Math.min(total, maxTotal), isExact: total <= maxTotal }
@@ -114,7 +146,7 @@ export async function listAnyPayments(
 const probed = 200
 const isCommonFrom = 20
 
-const matchingNewest = compileQuery((given: Given<string>) => {
+const matchingNewest = defineQuery(({ search }: Given<{ readonly search: string }>) => {
   const newest = readModels
     .selectFrom('read_models.payments')
     .select('search_terms')
@@ -124,62 +156,12 @@ const matchingNewest = compileQuery((given: Given<string>) => {
   return readModels
     .selectFrom(newest.as('newest'))
     .select(({ fn }) => fn.countAll<number>().as('total'))
-    .where(matches(given(termsQuery), { ignoresIndex: true }))
+    .where(matches(search.as(termsQuery), { ignoresIndex: true }))
 })
 
 /** Reading the index of common words takes seconds for a million payments. */
 async function isCommonSearch(db: Queryable, search = ''): Promise<boolean> {
   if (search.trim() === '') return false
-  const [found] = await runQuery(db, matchingNewest, search.trim())
+  const [found] = await matchingNewest(db, { search: search.trim() })
   return (found?.total ?? 0) >= isCommonFrom
-}
-
-type IndexUse = {
-  /** Whether Postgres must not use the index of the terms. */
-  readonly ignoresIndex: boolean
-}
-
-function matches(query: Parameter<string>, { ignoresIndex }: IndexUse = { ignoresIndex: false }) {
-  const terms = sql.raw(ignoresIndex ? `${searchTermsSql} || ''` : searchTermsSql)
-  return sql<SqlBool>`${terms} @@ ${query}::tsquery`
-}
-
-/** By our ids, and a provider's ids of intents, charges, refunds and disputes; or by the terms. */
-function searchFor(options: IndexUse) {
-  const isFound = (payment: Item<'payments'>, text: Parameter<string>, variant: string) => {
-    const search = text.as((given) => given.trim())
-    const isOurs = (id: Expression<string>) =>
-      variant === 'id'
-        ? [
-            payment(
-              id,
-              '=',
-              search.as((given) => recordedId(given) ?? given),
-            ),
-          ]
-        : []
-    const refunds = payment
-      .selectFrom('read_models.refunds as refund')
-      .select('refund.payment_id')
-      .where(({ eb, or, ref }) => or([eb('refund.provider_refund_id', '=', search), ...isOurs(ref('refund.id'))]))
-    const disputes = payment
-      .selectFrom('read_models.disputes as dispute')
-      .select('dispute.payment_id')
-      .where(({ eb, or, ref }) => or([eb('dispute.provider_dispute_id', '=', search), ...isOurs(ref('dispute.id'))]))
-    return payment.or([
-      matches(search.as(termsQuery), options),
-      payment('provider_intent_id', '=', search),
-      payment('provider_payment_id', '=', search),
-      ...isOurs(payment.ref('item.id')),
-      payment('item.id', '=', sql<string>`any(array(${refunds.unionAll(disputes)}))`),
-      payment.and([
-        payment('attention_entries', 'is not', null),
-        sql<SqlBool>`exists (select from jsonb_each(charge_reports) as report where report.value->>'charge' = ${search})`,
-      ]),
-    ])
-  }
-  return filter(SearchText, searched, isFound, (text) => {
-    if (text.trim() === '') return undefined
-    return recordedId(text.trim()) === null ? 'text' : 'id'
-  })
 }

@@ -2,26 +2,20 @@
 import { AuditTrailEntry } from '@paylog/domain/auditTrail'
 import { Instant } from '@paylog/domain/fields'
 import { sql } from 'kysely'
-import { byCreation, defineList, filter } from '../lists/defineList.ts'
-import { ExactText, isCreatedAfter, isCreatedBefore } from '../lists/filters.ts'
+import { byCreation, defineList } from '../lists/defineList.ts'
+import { ExactText, filter, isCreatedAfter, isCreatedBefore } from '../lists/filters.ts'
 
 const done = (bound: string) => `Only what was done ${bound} this time, with a UTC offset (encode + as %2B)`
 
 export const auditTrailList = defineList('audit_trail', {
   item: AuditTrailEntry,
   computed: () => ({
-    target: sql<
-      AuditTrailEntry['target']
-    >`case when item.target_id is not null then json_build_object('kind', item.target_kind, 'id', item.target_id) end`,
+    target: sql`case when item.target_id is not null then json_build_object('kind', item.target_kind, 'id', item.target_id) end`,
   }),
   filters: {
-    action: filter(ExactText, 'Only this action, such as refund_payment', (item, name) => item('action', '=', name)),
-    actor: filter(ExactText, 'Only what this actor did, such as session:<user id>', (item, name) =>
-      item('actor', '=', name),
-    ),
-    target: filter(ExactText, 'Only what was done to the target with this id', (item, id) =>
-      item('target_id', '=', id),
-    ),
+    action: filter(ExactText, 'Only this action, such as refund_payment', 'action'),
+    actor: filter(ExactText, 'Only what this actor did, such as session:<user id>', 'actor'),
+    target: filter(ExactText, 'Only what was done to the target with this id', 'target_id'),
     created_at_from: filter(Instant, done('after'), isCreatedAfter),
     created_at_to: filter(Instant, done('before'), isCreatedBefore),
   },

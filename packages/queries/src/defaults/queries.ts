@@ -4,9 +4,8 @@ import { type Expression, sql } from 'kysely'
 import { readModels } from '../readModels.ts'
 
 /** @param list the name of the list that the item belongs to */
-export const isDefault = (list: Expression<DefaultsList>): Expression<boolean> =>
-  sql`exists ${readModels
+export const isDefault = (list: Expression<DefaultsList>) =>
+  sql<boolean>`exists ${readModels
     .selectFrom('read_models.defaults as defaults')
-    .select([])
     .where('defaults.chosen_id', '=', sql<string>`item.id::text`)
     .where('defaults.list', '=', list)}`

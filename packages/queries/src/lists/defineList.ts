@@ -1,49 +1,10 @@
-// Describes lists of read models. The SQL of a list, its query parameters and its routes follow from the description.
-import type { ReadModels } from '@paylog/projections/registry'
-import type { OrderedValue } from '@paylog/runtime/http/cursor'
-import type { Parameter } from '@paylog/runtime/postgres/runQuery'
-import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBool } from 'kysely'
-import { type Static, type TObject, type TSchema, Type } from 'typebox'
-
-type Views = {
-  readonly [Name in keyof ReadModels as Name extends `read_models.${infer View}` ? View : never]: ReadModels[Name]
-}
-export type View = keyof Views
-
-/** Makes expressions of a row of a view, which queries name `item`. */
-export type Item<Of extends View> = ExpressionBuilder<ReadModels & { readonly item: Views[Of] }, 'item'>
-
-/** A condition on the rows of a view, with a value of the request. */
-export type Condition<Of extends View = never> = {
-  /** Values of one variant have the same text. @returns undefined for a value that does not restrict */
-  variantOf(value: unknown): string | undefined
-  where(value: Parameter<unknown>, variant: string): Expression<SqlBool>
-  /** Never set. It carries the views that have the columns. */
-  readonly of?: (view: Of) => void
-}
-
-/**
- * @param where returns the condition. A value that is part of its text, and not a parameter, must be its variant
- * @param variantOf returns undefined for a value that does not restrict
- */
-export const condition = <Value, Of extends View>(
-  where: (item: Item<Of>, value: Parameter<Value>, variant: string) => Expression<SqlBool>,
-  variantOf: (value: Value) => string | undefined = () => '',
-): Condition<Of> => ({
-  variantOf: (value) => variantOf(value as Value),
-  where: (value, variant) => where(expressionBuilder(), value as Parameter<Value>, variant),
-})
-
-/** A query parameter that restricts a list. */
-export type Filter<Of extends View = never> = Condition<Of> & { readonly schema: TSchema }
-
-/** @param where and `variantOf`: see `condition`, for a value that fits the schema */
-export const filter = <Schema extends TSchema, Of extends View>(
-  schema: Schema,
-  description: string,
-  where: (item: Item<Of>, value: Parameter<Static<Schema>>, variant: string) => Expression<SqlBool>,
-  variantOf?: (value: Static<Schema>) => string | undefined,
-): Filter<Of> => ({ schema: Type.Optional(Type.With(schema, { description })), ...condition(where, variantOf) })
+// Lists of read models. The SQL of a list, its query parameters and its routes follow from one description.
+import type { OrderedValue, PagePosition } from '@paylog/runtime/http/cursor'
+import { allOf, composerOf, defineQuery, type Given, type Parameter } from '@paylog/runtime/postgres/runQuery'
+import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely'
+import type { Static, TObject } from 'typebox'
+import type { Item, View, Views } from '../readModels.ts'
+import type { Filter } from './filters.ts'
 
 /** The column that a list is ordered by. */
 export type Order<Column extends string = string> = { readonly column: Column; readonly holds: OrderedValue }
@@ -55,45 +16,148 @@ type Missing<Of extends View, Fields> = {
   [Name in keyof Fields]: Name extends keyof Views[Of] ? (Views[Of][Name] extends Fields[Name] ? never : Name) : Name
 }[keyof Fields]
 
-type Computed<Of extends View, Fields> = (
-  item: Item<Of>,
-  owner: Parameter<string>,
-) => { readonly [Name in Missing<Of, Fields>]: Expression<Fields[Name]> } & {
-  readonly [Name in keyof Fields]?: Expression<Fields[Name]>
-}
-
-export type Description<Of extends View, Shown extends TObject> = {
+type Description<Of extends View, Shown extends TObject> = {
   /** Only its fields are read, so that new columns are not shown by accident. */
   readonly item: Shown
-  /** The rows that an owner reads. Without it, rows have no owner: the caller must be an administrator. */
-  readonly readBy?: Condition<Of>
   /** By the name of the parameter. */
   readonly filters: Readonly<Record<string, Filter<Of>>>
   /** By the value of the parameter `orderBy`. */
   readonly orders: Readonly<Record<string, Order<keyof Views[Of] & string>>>
-} & ([Missing<Of, Static<Shown>>] extends [never]
-  ? { readonly computed?: Computed<Of, Static<Shown>> }
-  : {
-      /** The fields of an item that are not columns of the view. `owner` is who reads it. */
-      readonly computed: Computed<Of, Static<Shown>>
-    })
-
-/** A list of any view. */
-export type List<Shown extends TObject = TObject> = {
-  /** In the schema `read_models`. */
-  readonly view: View
-  readonly item: Shown
-  readonly readBy?: Condition
-  readonly filters: Readonly<Record<string, Filter>>
-  readonly orders: Readonly<Record<string, Order>>
-  computed(owner: Parameter<string>): Readonly<Record<string, Expression<unknown>>>
+  /** The rows that an owner reads. Without it, rows have no owner: the caller must be an administrator. */
+  readBy?(item: Item<Of>, owner: Parameter<string>, isGuest: boolean): Expression<SqlBool>
+  /** The fields of an item that are not columns of the view. `owner` is who reads it. */
+  computed(
+    item: Item<Of>,
+    owner: Parameter<string>,
+  ): { readonly [Name in Missing<Of, Static<Shown>>]: Expression<Static<Shown>[Name]> } & {
+    readonly [Name in keyof Static<Shown>]?: Expression<Static<Shown>[Name]>
+  }
 }
 
-export function defineList<Of extends View, Shown extends TObject>(
+/** A list of any view. */
+type Described<Shown extends TObject = TObject> = Omit<Description<never, Shown>, 'orders' | 'computed'> & {
+  /** In the schema `read_models`. */
+  readonly view: View
+  readonly orders: Readonly<Record<string, Order>>
+  computed(item: Item<never>, owner: Parameter<string>): Readonly<Record<string, Expression<unknown>>>
+}
+export type List<Shown extends TObject = TObject> = Described<Shown> & ReturnType<typeof queriesOf>
+
+export const defineList = <Of extends View, Shown extends TObject>(
   view: Of,
-  { computed, ...description }: Description<Of, Shown>,
-): List<Shown> {
-  // The compiler does not resolve the conditional type before `Of` is known.
-  const known = description as Omit<List<Shown>, 'view' | 'computed'>
-  return { view, ...known, computed: (owner) => computed?.(expressionBuilder(), owner) ?? {} }
+  description: Description<NoInfer<Of>, Shown>,
+): List<Shown> => complete({ view, ...description } as unknown as Described<Shown>)
+
+const complete = <Shown extends TObject>(described: Described<Shown>): List<Shown> => ({
+  ...described,
+  ...queriesOf(described),
+})
+
+/** The list with more filters, or others. */
+export const withFilters = <Shown extends TObject>(list: List<Shown>, filters: List['filters']): List<Shown> =>
+  complete({ ...list, filters: { ...list.filters, ...filters } })
+
+type Values = {
+  /** Empty for a list without owners. */
+  readonly owner: string
+  readonly isGuest: boolean
+  /** What the filters read. */
+  readonly [filter: string]: unknown
+}
+type PageValues = Values & {
+  readonly limit: number
+  readonly offset?: number
+  /** The position of the last row of the previous page. */
+  readonly afterValue?: PagePosition['value'] | undefined
+  readonly afterId?: string | undefined
+  /** Whether Postgres must sort the rows, and not use an index in their order. */
+  readonly isSorted?: boolean
+}
+type Sorted = Order & { readonly direction: 'asc' | 'desc' }
+type ListRow = { readonly id: string; readonly position: PagePosition['value'] }
+
+/** What all views have. */
+type Row = { readonly id: string; readonly revision: number }
+const rows = composerOf<Readonly<Record<`read_models.${View}`, Row>>>()
+
+/** Added to a column, so that no index has the expression. The values stay the same. */
+const withoutIndex: Readonly<Record<OrderedValue, string>> = { time: "+ interval '0'", integer: '+ 0', text: "|| ''" }
+
+function queriesOf({ view, item, readBy, filters, computed }: Described) {
+  const table = `read_models.${view} as item` as const
+  // Plans for any value are good for the rows of one owner only.
+  const options = { customPlan: readBy === undefined }
+
+  function matching(given: Given<Values>) {
+    const owned = readBy?.(expressionBuilder(), given.owner, given.isGuest)
+    const filtered = Object.entries(filters).map(([name, { where }]) => given[name] && where(given[name]))
+    return rows.selectFrom(table).where(allOf([owned, ...filtered]))
+  }
+
+  const fieldsOf = ({ owner }: Given<Values>) => {
+    const others = computed(expressionBuilder(), owner)
+    return Object.keys(item.properties).map((name) => sql`${others[name] ?? sql.ref(`item.${name}`)}`.as(name))
+  }
+
+  const listed = (given: Given<Values>, column: string) => [
+    ...fieldsOf(given),
+    sql.ref(`item.${column}`).as('position'),
+  ]
+
+  /** The whole rows of a page. */
+  function pageOf(given: Given<PageValues>, { column, holds, direction }: Sorted) {
+    const { limit, offset, afterValue, afterId } = given
+    const key = sql.ref(`item.${column}`)
+    const comparison = sql.raw(direction === 'asc' ? '>' : '<')
+    const page = matching(given)
+      .$if(afterId !== undefined, (all) =>
+        all.where(sql<SqlBool>`(${key}, item.id) ${comparison} (${afterValue}, ${afterId})`),
+      )
+      .orderBy(given.isSorted ? sql`${key} ${sql.raw(withoutIndex[holds])}` : key, direction)
+      .orderBy('item.id', direction)
+      .limit(limit)
+      .$if(offset !== undefined, (all) => all.offset(offset ?? 0))
+    if (readBy !== undefined) return page.selectAll()
+    // Finds the ids first, from an index alone, without reading the rows that are skipped.
+    return rows.selectFrom(table).selectAll().where('item.id', 'in', page.select('item.id'))
+  }
+
+  return {
+    /** A page, and how many rows there are in all. The count is a separate row, so a page past the end still has the total. */
+    page: defineQuery((given: Given<PageValues>, order: Sorted) => {
+      const counted = matching(given).select(({ fn }) => fn.countAll<number>().as('total'))
+      return rows
+        .selectFrom(counted.as('counted'))
+        .leftJoin(pageOf(given, order).as('item'), (join) => join.onTrue())
+        .select(['counted.total', ...listed(given, order.column)])
+        .orderBy(sql.ref(`item.${order.column}`), order.direction)
+        .orderBy('item.id', order.direction)
+        .$castTo<(ListRow | { readonly id: null }) & { readonly total: number }>()
+    }, options),
+
+    /** The first page, or the page after a position. */
+    after: defineQuery(
+      (given: Given<PageValues>, order: Sorted) =>
+        rows
+          .selectFrom(pageOf(given, order).as('item'))
+          .select(listed(given, order.column))
+          .orderBy(sql.ref(`item.${order.column}`), order.direction)
+          .orderBy('item.id', order.direction)
+          .$castTo<ListRow>(),
+      options,
+    ),
+
+    /** How many rows there are, counted up to the limit. */
+    count: defineQuery((given: Given<PageValues>) => {
+      const counted = matching(given).select('item.id').limit(given.limit)
+      return rows.selectFrom(counted.as('counted')).select(({ fn }) => fn.countAll<number>().as('total'))
+    }, options),
+
+    one: defineQuery((given: Given<Values & { readonly id: string }>) =>
+      matching(given)
+        .where('item.id', '=', given.id)
+        .select(['item.revision', ...fieldsOf(given)])
+        .$castTo<{ readonly revision: number }>(),
+    ),
+  }
 }

@@ -1,9 +1,19 @@
 // Reads lists of read models.
+import { isGuestOwner } from '@paylog/domain/actor'
 import { decodeCursor, encodeCursor, type PagePosition } from '@paylog/runtime/http/cursor'
-import { type Queryable, runQuery } from '@paylog/runtime/postgres/runQuery'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import type { Static, TObject } from 'typebox'
 import type { List } from './defineList.ts'
-import { type Filters, type ListQuery, listQueries, orderOf, shapeOf } from './listQueries.ts'
+
+/** What a request asks of a list: its filters, with values that fit their schemas, and these. */
+export type ListQuery = {
+  /** See `ownerOf`. Required for a list whose rows have owners. */
+  readonly owner?: string | undefined
+  readonly limit: number
+  readonly orderBy?: string | undefined
+  readonly orderDir?: 'asc' | 'desc' | undefined
+  readonly [filter: string]: unknown
+}
 
 /** Part of a list. */
 export type ListPage<Item> = {
@@ -21,11 +31,11 @@ export async function readPage<Item extends TObject>(
   list: List<Item>,
   query: ListQuery & { readonly offset: number },
 ): Promise<ListPage<Static<Item>> & { readonly total: number }> {
-  const page = listQueries(list).page({ ...shapeOf(list, query), ...orderingOf(query) })
-  const rows = await runQuery(db, page, query, planningOf(list))
+  const { limit, offset } = query
+  const rows = await list.page(db, { ...valuesOf(list, query), limit, offset }, orderOf(list, query))
   const found = rows.filter((row) => row.id !== null)
   const total = rows[0]?.total ?? 0
-  return { ...pageOf(list, query, found, query.offset + found.length < total), total }
+  return { ...pageOf(list, query, found, offset + found.length < total), total }
 }
 
 /**
@@ -41,18 +51,17 @@ export async function readAfter<Item extends TObject>(
   { isSorted = false }: { readonly isSorted?: boolean } = {},
 ): Promise<ListPage<Static<Item>>> {
   const { cursor, limit } = query
-  const ordering = orderingOf(query)
-  const { holds } = orderOf(list, ordering)
-  const position = cursor === undefined ? undefined : decodeCursor(listIdentity(list, query), holds, cursor)
-  const shape = { ...shapeOf(list, query), ...ordering, isAfter: position !== undefined, isSorted }
-  const rows = await runQuery(db, listQueries(list).after(shape), { ...query, position }, planningOf(list))
+  const order = orderOf(list, query)
+  const position = cursor === undefined ? undefined : decodeCursor(listIdentity(list, query), order.holds, cursor)
+  const after = { afterValue: position?.value, afterId: position?.id, isSorted }
+  // One more, to know whether there is another page.
+  const rows = await list.after(db, { ...valuesOf(list, query), ...after, limit: limit + 1 }, order)
   return pageOf(list, query, rows.slice(0, limit), rows.length > limit)
 }
 
 /** How many rows match, counted up to `max`. */
 export async function countUpTo(db: Queryable, list: List, query: ListQuery, max: number): Promise<number> {
-  const count = listQueries(list).count(shapeOf(list, query))
-  const [row] = await runQuery(db, count, { ...query, max }, planningOf(list))
+  const [row] = await list.count(db, { ...valuesOf(list, query), limit: max })
   return row?.total ?? 0
 }
 
@@ -60,22 +69,38 @@ export async function countUpTo(db: Queryable, list: List, query: ListQuery, max
 export async function readItem<Item extends TObject>(
   db: Queryable,
   list: List<Item>,
-  query: { readonly id: string; readonly owner?: string | undefined },
+  { id, owner }: { readonly id: string; readonly owner?: string | undefined },
 ): Promise<Found<Static<Item>> | undefined> {
-  const { reader } = shapeOf(list, { owner: query.owner })
-  const [row] = await runQuery(db, listQueries(list).one({ filters: [], reader }), query)
+  const [row] = await list.one(db, { ...valuesOf(list, { owner }), id })
   if (row === undefined) return undefined
   const { revision, ...item } = row
   return { item: item as Static<Item>, revision: BigInt(revision) }
 }
 
-/** Plans for any value are good for the rows of one owner only. */
-const planningOf = ({ readBy }: List) => ({ customPlan: readBy === undefined })
+/** The values of the filters that restrict. */
+const filtersOf = ({ filters }: List, query: Partial<ListQuery>) =>
+  Object.entries(filters).flatMap(([name, { read }]) => {
+    const value = query[name] === undefined ? undefined : read(query[name])
+    return value === undefined ? [] : [[name, value] as const]
+  })
 
-const orderingOf = ({ orderBy = 'created_at', orderDir = 'desc' }: ListQuery) => ({ orderBy, orderDir })
+export const isFiltered = (list: List, query: ListQuery) => filtersOf(list, query).length > 0
+
+/** @throws Error without an owner where one is required */
+function valuesOf(list: List, query: Partial<ListQuery>) {
+  const { owner = '' } = query
+  if (list.readBy !== undefined && owner === '') throw new Error(`Reading ${list.view} requires an owner`)
+  return { ...Object.fromEntries(filtersOf(list, query)), owner, isGuest: isGuestOwner(owner) }
+}
+
+function orderOf({ view, orders }: List, { orderBy = 'created_at', orderDir: direction = 'desc' }: ListQuery) {
+  const order = orders[orderBy]
+  if (order === undefined) throw new Error(`${view} has no order by ${orderBy}`)
+  return { ...order, direction }
+}
 
 /** The order and the filters, to which a cursor is tied. */
-export function listIdentity({ view, filters }: List, query: Filters): readonly string[] {
+export function listIdentity({ view, filters }: List, query: Omit<ListQuery, 'limit'>): readonly string[] {
   const names = ['orderBy', 'orderDir', ...Object.keys(filters)]
   const given = names.filter((name) => query[name] !== undefined)
   return [view, ...given.flatMap((name) => [name, String(query[name])])]

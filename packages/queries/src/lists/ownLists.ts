@@ -6,8 +6,8 @@ import { type KnownActor, knownActor } from '@paylog/runtime/http/callers'
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { type QueryDependencies, tokenParameter } from '../routeSchemas.ts'
-import { filter, type List } from './defineList.ts'
-import { hasGuestEmail } from './filters.ts'
+import { withFilters } from './defineList.ts'
+import { filter, hasGuestEmail } from './filters.ts'
 import {
   examplePageMeta,
   filterParameters,
@@ -91,8 +91,8 @@ export function listOwn<Item extends TObject>(
   own: OwnList<Item>,
 ): void {
   const { path, schema, list, parameters, orderDescription, variant, onRead } = own
-  const whole = withGuestEmail(own)
-  const other = variant && withGuestEmail(variant)
+  const whole = { ...own, list: withFilters(list, { guest_email }) }
+  const other = variant && { ...variant, list: withFilters(variant.list, { guest_email }) }
   const chosen = (query: PageQuery) => (other?.isChosen(query) ? other : whole)
   const order = hasOrders(list) ? orderParameters(list, orderDescription) : {}
   const querystring = Type.Object({
@@ -121,11 +121,6 @@ export function listOwn<Item extends TObject>(
     },
   )
 }
-
-const withGuestEmail = <Read extends { readonly list: List }>(read: Read): Read => ({
-  ...read,
-  list: { ...read.list, filters: { ...read.list.filters, guest_email } },
-})
 
 function ownListResponse({ list, example }: OwnList<TObject>) {
   const order = hasOrders(list) ? orderMeta(list) : {}

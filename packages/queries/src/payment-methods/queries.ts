@@ -4,8 +4,9 @@ import type { Parameter } from '@paylog/runtime/postgres/runQuery'
 import { sql } from 'kysely'
 import type { Static } from 'typebox'
 import { isDefault } from '../defaults/queries.ts'
-import { byCreation, defineList, type Item } from '../lists/defineList.ts'
+import { byCreation, defineList } from '../lists/defineList.ts'
 import { isKeptOf } from '../lists/filters.ts'
+import type { Item } from '../readModels.ts'
 
 export const paymentMethodList = defineList('payment_methods', {
   item: PaymentMethodResource,

@@ -3,35 +3,29 @@
 import { Instant } from '@paylog/domain/fields'
 import { PaymentStatus } from '@paylog/domain/payments/payment'
 import { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
+import type { Parameter } from '@paylog/runtime/postgres/runQuery'
+import { sql } from 'kysely'
 import { Type } from 'typebox'
-import { condition, defineList, filter, type Item } from '../lists/defineList.ts'
-import { hasGuestEmail, isCreatedAfter, isCreatedBefore, searchFilter } from '../lists/filters.ts'
+import { defineList } from '../lists/defineList.ts'
+import { filter, hasGuestEmail, isCreatedAfter, isCreatedBefore, searchFilter } from '../lists/filters.ts'
 import { methodSummary } from '../payment-methods/queries.ts'
+import type { Item } from '../readModels.ts'
 
-const guestPrefix = 'guest:'
+const emailOf = (guest: string) => guest.slice('guest:'.length)
 
 /** Who may read a payment: its owner, and the guest whose e-mail the request named, even if a session made it. See `ownerOf`. */
-export const isReadBy = condition(
-  (item: Item<'payments'>, owner, variant) =>
-    variant === 'guest'
-      ? hasGuestEmail(
-          item,
-          owner.as((guest) => guest.slice(guestPrefix.length)),
-        )
-      : item('item.owner', '=', owner),
-  (owner: string) => (owner.startsWith(guestPrefix) ? 'guest' : 'user'),
-)
-
-const createdAfter = 'Only payments created after this time, with a UTC offset (encode + as %2B)'
-const createdBefore = 'Only payments created before this time, with a UTC offset'
+export const isReadBy = (item: Item<'payments'>, owner: Parameter<string>, isGuest: boolean) =>
+  isGuest ? hasGuestEmail(item, owner.as(emailOf)) : item('item.owner', '=', owner)
 
 /** Filters of every list of payments. */
 export const commonFilters = {
-  status: filter(PaymentStatus, 'Only payments with this status', (item: Item<'payments'>, status) =>
-    item('status', '=', status),
+  status: filter<typeof PaymentStatus, 'payments'>(PaymentStatus, 'Only payments with this status', 'status'),
+  created_at_from: filter(
+    Instant,
+    'Only payments created after this time, with a UTC offset (encode + as %2B)',
+    isCreatedAfter,
   ),
-  created_at_from: filter(Instant, createdAfter, isCreatedAfter),
-  created_at_to: filter(Instant, createdBefore, isCreatedBefore),
+  created_at_to: filter(Instant, 'Only payments created before this time, with a UTC offset', isCreatedBefore),
 }
 
 const ownPayments = {
@@ -55,6 +49,7 @@ const ownPayments = {
 export const paymentList = defineList('payments', {
   ...ownPayments,
   item: Type.Omit(ListedPayment, ['payment_method']),
+  computed: () => ({}),
 })
 
 /** Each payment with the summary of its method. */
@@ -70,6 +65,6 @@ export const singlePayment = defineList('payments', {
   item: PaymentResource,
   computed: (item, owner) => ({
     payment_method: methodSummary(item, owner),
-    client_secret: item.case().when('item.owner', '=', owner).then(item.ref('item.client_secret')).end(),
+    client_secret: sql`case when item.owner = ${owner} then item.client_secret end`,
   }),
 })

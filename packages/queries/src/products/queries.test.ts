@@ -3,7 +3,7 @@ import { products } from '@paylog/projections/products/projection'
 import { addProductTo, createLogFixture } from '@paylog/projections/testing/logFixture'
 import { readModelDatabase, reapply } from '@paylog/projections/testing/projectionHarness'
 import t, { type Test } from 'tap'
-import type { ListQuery } from '../lists/listQueries.ts'
+import type { ListQuery } from '../lists/lists.ts'
 import { readPage } from '../lists/lists.ts'
 import { productList } from './queries.ts'
 

@@ -1,6 +1,7 @@
 // Queries for the refunds of a payment.
+import { isGuestOwner } from '@paylog/domain/actor'
 import { RefundResource } from '@paylog/domain/payments/refunds'
-import { type Given, type Queryable, queriesByShape, runQuery } from '@paylog/runtime/postgres/runQuery'
+import { allOf, defineQuery, type Given, type Queryable } from '@paylog/runtime/postgres/runQuery'
 import type { Found } from '../lists/lists.ts'
 import { isReadBy } from '../payments/queries.ts'
 import { readModels } from '../readModels.ts'
@@ -12,41 +13,25 @@ type RefundsQuery = {
   readonly owner?: string | undefined
 }
 
+type RefundRow = RefundResource & { readonly revision: number }
+
 const fields = Object.keys(RefundResource.properties) as (keyof RefundResource)[]
 
 /** A payment without refunds is a row without an id; a payment that the caller may not read is none. */
-const refundsOf = queriesByShape((given: Given<RefundsQuery>, reader: string | undefined) =>
+const refundsOf = defineQuery((given: Given<RefundsQuery & { readonly isGuest: boolean }>) =>
   readModels
     .selectFrom('read_models.payments as item')
     .leftJoin('read_models.refunds as refunds', 'refunds.payment_id', 'item.id')
     .select([...fields.map((name) => `refunds.${name}` as const), 'refunds.revision'])
-    .where(
-      'item.id',
-      '=',
-      given(({ id }) => id),
-    )
-    .where(({ and }) =>
-      and(
-        reader === undefined
-          ? []
-          : [
-              isReadBy.where(
-                given(({ owner }) => owner),
-                reader,
-              ),
-            ],
-      ),
-    )
+    .where('item.id', '=', given.id)
+    .where((item) => allOf([given.owner && isReadBy(item, given.owner, given.isGuest)]))
     .orderBy('refunds.created_at', 'desc')
     .orderBy('refunds.id', 'desc')
     .$castTo<RefundRow | { readonly id: null }>(),
 )
 
-type RefundRow = RefundResource & { readonly revision: number }
-
 async function rowsOf(db: Queryable, query: RefundsQuery): Promise<RefundRow[] | undefined> {
-  const reader = query.owner === undefined ? undefined : isReadBy.variantOf(query.owner)
-  const rows = await runQuery(db, refundsOf(reader), query)
+  const rows = await refundsOf(db, { ...query, isGuest: isGuestOwner(query.owner ?? '') })
   return rows.length === 0 ? undefined : rows.filter((row) => row.id !== null)
 }
 

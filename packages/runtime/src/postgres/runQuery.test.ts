@@ -1,8 +1,8 @@
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import { sql } from 'kysely'
-import pg from 'pg'
+import pg, { type QueryConfig } from 'pg'
 import t from 'tap'
-import { columnTypes, composerOf, type Given, queriesByShape } from './runQuery.ts'
+import { columnTypes, composerOf, defineQuery, type Given, type Queryable } from './runQuery.ts'
 
 const times = [
   '2026-03-01T10:00:00.000Z',
@@ -43,27 +43,56 @@ t.test('times are cut to milliseconds, and infinite ones are rejected', async (t
 
 const composer = composerOf<{ readonly things: { readonly id: string; readonly size: number } }>()
 
-t.test('a query is compiled once for each shape, and its values are those of each call', (t) => {
+/** Runs nothing, and keeps the statements. */
+function recording() {
+  const statements: QueryConfig[] = []
+  const query = async (statement: QueryConfig) => {
+    statements.push(statement)
+    return { rows: [] }
+  }
+  return { db: { query } as unknown as Queryable, statements }
+}
+
+t.test('a query is compiled once for each shape, and its values are those of each call', async (t) => {
   let composed = 0
-  const byShape = queriesByShape((given: Given<{ readonly name: string }>, isSized: boolean) => {
+  type Values = { readonly name: string; readonly size?: number; readonly isLarge?: boolean }
+  const query = defineQuery((given: Given<Values>, order: 'id' | 'size') => {
     composed += 1
-    const things = composer.selectFrom('things').selectAll()
-    const id = given(({ name }) => name).as((name) => name.toUpperCase())
-    return isSized ? things.where('id', '=', id).where('size', '>', sql.lit(1)) : things.where('id', '=', id)
+    const things = composer
+      .selectFrom('things')
+      .selectAll()
+      .where(
+        'id',
+        '=',
+        given.name.as((name) => name.toUpperCase()),
+      )
+    const sized = given.size === undefined ? things : things.where('size', '=', given.size)
+    return (given.isLarge ? sized.where('size', '>', sql.lit(9)) : sized).orderBy(order)
   })
-  const query = byShape(false)
-  t.equal(byShape(false), query)
-  t.not(byShape(true).name, query.name)
-  t.equal(composed, 2)
-  t.equal(query.text, 'select * from "things" where "id" = $1')
-  for (const name of ['a', 'b']) t.same(query.valuesOf({ name }), [name.toUpperCase()])
-  t.end()
+  const { db, statements } = recording()
+  for (const name of ['a', 'b']) await query(db, { name }, 'id')
+  await query(db, { name: 'c', size: 1 }, 'id')
+  await query(db, { name: 'c', isLarge: true }, 'id')
+  await query(db, { name: 'c', isLarge: false }, 'size')
+  t.equal(composed, 4)
+  t.equal(new Set(statements.map(({ name }) => name)).size, 4)
+  const whole = 'select * from "things" where "id" = $1'
+  t.strictSame(
+    statements.map(({ text, values }) => [text, values]),
+    [
+      [`${whole} order by "id"`, ['A']],
+      [`${whole} order by "id"`, ['B']],
+      [`${whole} and "size" = $2 order by "id"`, ['C', 1]],
+      [`${whole} and "size" > 9 order by "id"`, ['C']],
+      [`${whole} order by "size"`, ['C']],
+    ],
+  )
 })
 
-t.test('a query with a value of one call is refused, because all calls of its shape would run with it', (t) => {
-  const leaking = queriesByShape((_: Given<unknown>, id: string) => composer.selectFrom('things').where('id', '=', id))
-  t.throws(() => leaking('a'), { message: /^A query has a value that is not given/ })
-  t.end()
+t.test('a query with a value of one call is refused, because all calls of its shape would run with it', async (t) => {
+  const id = 'a'
+  const leaking = defineQuery(() => composer.selectFrom('things').where('id', '=', id))
+  await t.rejects(leaking(recording().db, {}), { message: /^A query has a value that is not given/ })
 })
 
 t.test('a column that a table lacks, or a value of another type, does not compile', (t) => {

@@ -2,13 +2,15 @@
 import { hash } from 'node:crypto'
 import { DomainError } from '@paylog/domain/errors'
 import {
-  type Compilable,
+  type CompiledQuery,
   DummyDriver,
   type Expression,
+  expressionBuilder,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  type SqlBool,
   ValueNode,
 } from 'kysely'
 import type { Pool } from 'pg'
@@ -44,88 +46,83 @@ const kysely = new Kysely<unknown>({
 /** Only composes queries of these tables: it has no connection. */
 export const composerOf = <Database>(): Kysely<Database> => kysely as Kysely<Database>
 
-/** A value that each call gives, as a part of a query: a parameter of its text. */
+/** A value of each call, as a part of a query: a parameter of its text. */
 export type Parameter<Value> = Expression<Value> & {
   /** The value in the form in which the query needs it. */
   as<Other>(convert: (value: Value) => Other): Parameter<Other>
 }
 
-/** Makes a parameter from what each call gives. */
-export type Given<Input> = <Value>(pick: (input: Input) => Value) => Parameter<Value>
+/** All conditions that are not undefined. */
+export const allOf = (conditions: readonly (Expression<SqlBool> | undefined)[]) =>
+  expressionBuilder().and(conditions.filter((condition) => condition !== undefined))
 
-function parameter<Input, Value>(pick: (input: Input) => Value): Parameter<Value> {
-  return {
-    expressionType: undefined,
-    // A call replaces the function by its result.
-    toOperationNode: () => ValueNode.create(pick),
-    as: (convert) => parameter((input: Input) => convert(pick(input))),
-  }
+/** The values of each call, by name. A boolean is itself, and so part of the text: partial indexes need it. */
+export type Given<Values> = {
+  readonly [Name in keyof Values]: [Values[Name]] extends [boolean | undefined]
+    ? Values[Name]
+    : Parameter<Exclude<Values[Name], undefined>> | (undefined extends Values[Name] ? undefined : never)
 }
 
-/** A compiled query. */
-export type Query<Input, Row> = {
-  readonly text: string
-  /** Follows from the text, so that a connection never has two texts under one name. */
-  readonly name: string
-  valuesOf(input: Input): readonly unknown[]
-  /** Never set. It carries the type of the rows. */
-  readonly row?: Row
-}
+/** Takes a value from those of a call. */
+type Picked<Value> = (values: Readonly<Record<string, unknown>>) => Value
+
+const parameter = <Value>(pick: Picked<Value>): Parameter<Value> => ({
+  expressionType: undefined,
+  // A call replaces the function by its result.
+  toOperationNode: () => ValueNode.create(pick),
+  as: (convert) => parameter((values) => convert(pick(values))),
+})
+
+const isText = (value: unknown) => typeof value === 'boolean'
+
+/** A query of the builder, or a template. */
+type Composed<Row> = { compile(composer: Kysely<unknown>): CompiledQuery<Row> }
 
 /** More shapes than requests have in practice: a caller who tries all of them must not fill the memory. */
 const maxShapes = 1_000
 
 /**
- * Queries of several shapes, each compiled when it is first needed: that takes ten times as long as finding it again.
- * @param compose composes the query of a shape. All values that differ between calls of one shape must be `given`
- * @returns the query of a shape, which is data. Throws an Error for a query that has a value which is not given: another call
- *   would run with it
- */
-export function queriesByShape<Input, Shape, Row>(
-  compose: (given: Given<Input>, shape: Shape) => Compilable<Row>,
-): (shape: Shape) => Query<Input, Row> {
-  const known = new Map<string, Query<Input, Row>>()
-  return (shape) => {
-    const key = JSON.stringify(shape)
-    const found = known.get(key)
-    if (found !== undefined) return found
-    const [oldest] = known.keys()
-    if (oldest !== undefined && known.size >= maxShapes) known.delete(oldest)
-    const query = compileQuery<Input, Row>((given) => compose(given, shape))
-    known.set(key, query)
-    return query
-  }
-}
-
-/** A query that has one shape only. See `queriesByShape`. */
-export function compileQuery<Input, Row>(compose: (given: Given<Input>) => Compilable<Row>): Query<Input, Row> {
-  const { sql: text, parameters } = compose(parameter).compile()
-  const picks = parameters.map((pick) => {
-    if (typeof pick !== 'function') throw new Error(`A query has a value that is not given: ${text}`)
-    return pick as (input: Input) => unknown
-  })
-  return {
-    text,
-    name: hash('sha256', text, 'base64url').slice(0, 24),
-    valuesOf: (input) => picks.map((pick) => pick(input)),
-  }
-}
-
-/**
- * Runs a query as a prepared statement.
+ * Defines a query: a prepared statement, which is composed and compiled for the first call of each shape. That takes ten times as
+ * long as finding it again. Calls have one shape if they give the same values, apart from what the values are.
+ * @param compose what differs between calls must be `given`, or part of the shape. It gets no values that are undefined
  * @param options `customPlan` makes Postgres plan every call for its values. A named statement eventually gets one generic
  *   plan for all values, whether nearly all rows match or hardly any.
- * @throws DomainError `service_unavailable` when the view lacks a column, and database errors
+ * @returns runs the query. Throws DomainError `service_unavailable` when the view lacks a column, database errors, and an Error
+ *   for a query with a value that is not given: the next call, of another user, would run with it
  */
-export async function runQuery<Input, Row extends object>(
-  db: Queryable,
-  { text, name, valuesOf }: Query<Input, Row>,
-  input: Input,
+export function defineQuery<Values extends object, Row, Shape extends readonly unknown[]>(
+  compose: (given: Given<Values>, ...shape: Shape) => Composed<Row>,
   { customPlan = false }: { readonly customPlan?: boolean } = {},
-): Promise<Row[]> {
-  const statement = { text, values: [...valuesOf(input)], types: columnTypes }
-  const { rows } = await db.query<Row>(customPlan ? statement : { ...statement, name }).catch(rejectOtherView)
-  return rows
+) {
+  const compiled = new Map<string, ReturnType<typeof compile>>()
+  return async (db: Queryable, values: Values, ...shape: Shape): Promise<Row[]> => {
+    const set: [string, unknown][] = Object.entries(values).filter(([, value]) => value !== undefined)
+    const key = JSON.stringify([shape, set.map(([name, value]) => (isText(value) ? [name, value] : name))])
+    let query = compiled.get(key)
+    if (query === undefined) {
+      const given = set.map(([name, value]) => [name, isText(value) ? value : parameter((call) => call[name])])
+      query = compile(compose(Object.fromEntries(given), ...shape))
+      if (compiled.size >= maxShapes) compiled.clear()
+      compiled.set(key, query)
+    }
+    const { text, name, picks } = query
+    const call = Object.fromEntries(set)
+    const statement = { text, values: picks.map((pick) => pick(call)), types: columnTypes }
+    const { rows } = await db
+      .query<Row & object>(customPlan ? statement : { ...statement, name })
+      .catch(rejectOtherView)
+    return rows
+  }
+}
+
+function compile(query: Composed<unknown>) {
+  const { sql: text, parameters } = query.compile(kysely)
+  const picks = parameters.map((pick) => {
+    if (typeof pick !== 'function') throw new Error(`A query has a value that is not given: ${text}`)
+    return pick as Picked<unknown>
+  })
+  // The name follows from the text, so that a connection never has two texts under one name.
+  return { text, picks, name: hash('sha256', text, 'base64url').slice(0, 24) }
 }
 
 const undefinedColumn = '42703'

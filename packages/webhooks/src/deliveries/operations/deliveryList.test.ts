@@ -1,8 +1,9 @@
+import { plansOf } from '@paylog/testing/recordingPool'
 import t from 'tap'
 import { endpointSettings } from '../../testing/eventFixtures.ts'
 import { batchOf } from '../../testing/paymentFixture.ts'
 import { createWorkerHarness } from '../../testing/workerHarness.ts'
-import { deliveriesOfStreams, ofStreamsQuery } from './deliveryList.ts'
+import { deliveriesOfStreams } from './deliveryList.ts'
 
 const twoEndpoints = { ...endpointSettings(1, 'canonical'), ...endpointSettings(2, 'canonical') }
 
@@ -38,9 +39,7 @@ t.test('the query for the deliveries of a stream uses the index', async (t) => {
   )
   await pool.query('analyze webhooks.deliveries, webhooks.finished_deliveries')
   for (const streams of [['payment-7'], Array.from({ length: 50 }, (_, n) => `payment-${n}`)]) {
-    const { text, valuesOf } = ofStreamsQuery
-    const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain ${text}`, [...valuesOf(streams)])
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+    const [plan] = await plansOf(pool, (db) => deliveriesOfStreams(db, streams))
     t.match(plan, /Index.* deliveries_of_stream/)
     t.match(plan, /Index.* finished_deliveries_\d+_source_stream_idx/)
     t.notMatch(plan, /Seq Scan on (finished_)?deliveries/)

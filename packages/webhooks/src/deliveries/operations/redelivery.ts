@@ -1,6 +1,6 @@
 // Enables paused endpoints and sends deliveries again, on behalf of an operator.
 import type { Pool } from 'pg'
-import { sourceColumns } from '../tables/columns.ts'
+import { sourceColumns } from '../tables/recordDeliveries.ts'
 
 type Db = Pick<Pool, 'query'>
 

@@ -8,7 +8,6 @@ import {
   moveParameters,
   StaleCheckpointError,
 } from '../subscriptions/checkpoint.ts'
-import { recordedColumns } from './columns.ts'
 
 export type MappedBatch = CheckpointMove & {
   readonly messages: readonly Outbound[]
@@ -58,6 +57,10 @@ export function toPostgresText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
 
+/** The columns that a delivery keeps from its record to its end. */
+export const sourceColumns = `id, node, event, mode, provider, body, source_stream, source_revision, source_event_id,
+  correlation_id, causation_id, payment_id, user_id, is_test, traceparent, created_at, key_ids`
+
 const clockMarginMs = 3_600_000
 
 /** The day whose partition may have the oldest delivery of an event of this time. */
@@ -79,13 +82,16 @@ export function insertNewSql(
   from: readonly string[] = [],
 ): string {
   const { rows, at, worker } = parameters
-  const names = recordedColumns.map(([name]) => name)
-  const given = recordedColumns.map(([name, type]) => `${name} ${type}`)
-  return `insert into webhooks.deliveries (${names.join(', ')}, next_attempt_at, created_at, claimed_until, claimed_by)
-  select ${names.map((name) => `m.${name}`).join(', ')}, ${at}, ${at}, lease.until,
-    case when lease.until is not null then ${worker}::uuid end
-  from ${from.map((source) => `${source}, `).join('')}json_to_recordset(${rows}::json)
-    as m (${given.join(', ')}, claimed_until timestamptz)
+  return `insert into webhooks.deliveries (id, node, event, mode, provider, body, source_stream, source_revision,
+    source_event_id, correlation_id, causation_id, payment_id, user_id, is_test, traceparent, next_attempt_at,
+    created_at, key_ids, claimed_until, claimed_by)
+  select m.id, m.node, m.event, m.mode, m.provider, m.body, m.source_stream, m.source_revision,
+    m.source_event_id, m.correlation_id, m.causation_id, m.payment_id, m.user_id, m.is_test, m.traceparent, ${at},
+    ${at}, m.key_ids, lease.until, case when lease.until is not null then ${worker}::uuid end
+  from ${from.map((source) => `${source}, `).join('')}json_to_recordset(${rows}::json) as m (id uuid, node text,
+    event text, mode text, provider text, body text, source_stream text, source_revision bigint, source_event_id uuid,
+    correlation_id text, causation_id text, payment_id text, user_id text, is_test boolean,
+    traceparent text, key_ids uuid[], claimed_until timestamptz)
   cross join lateral (
     select case when m.claimed_until is not null
       and not exists (select from webhooks.nodes n where n.name = m.node and n.disabled_at is not null)

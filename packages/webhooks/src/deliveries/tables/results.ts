@@ -1,7 +1,6 @@
 // Records the results of attempts: finishes deliveries, or plans their next attempts.
 import type { Pool } from 'pg'
-import { sourceColumns } from './columns.ts'
-import { toPostgresText } from './recordDeliveries.ts'
+import { sourceColumns, toPostgresText } from './recordDeliveries.ts'
 
 export type AttemptResult = {
   readonly deliveryId: string
