@@ -22,8 +22,12 @@ const keyIdsIndex = (table: string) =>
 const erasurePrefix = 'erasure-'
 
 /** A projection with erased event types, as it is run. */
-export type Projection = {
-  readonly name: string
+export type Projection<
+  Name extends string = string,
+  Own extends Columns = Columns,
+  Computed extends ComputedColumns = ComputedColumns,
+> = {
+  readonly name: Name
   /** Raised when the same events lead to different rows, so that tables must be rebuilt. */
   readonly schemaVersion: number
   readonly streamPrefixes: readonly string[]
@@ -31,23 +35,13 @@ export type Projection = {
   readonly opens: NeededParts
   /** The stream of a row: the prefix, and the column with the id. */
   readonly rowStream: { readonly prefix: string; readonly column: string }
-  readonly columns: Columns
+  readonly columns: Own
   /** Additional columns of the view. */
-  readonly computed: ComputedColumns
+  readonly computed: Computed
   /** The SQL that creates the indexes of a table such as `payments_v3`, once it is filled. */
   readonly indexes: (table: string) => string
   /** The change of a row by an event; `undefined` for events of other projections. */
   changeOf(event: ProjectedEvent): { readonly id: string; readonly change: Change<Values> } | undefined
-}
-
-/** A projection whose columns the compiler knows. */
-export type Defined<Name extends string, Own extends Columns, Computed extends ComputedColumns> = Omit<
-  Projection,
-  'name' | 'columns' | 'computed'
-> & {
-  readonly name: Name
-  readonly columns: Own
-  readonly computed: Computed
 }
 
 /**
@@ -82,7 +76,7 @@ export function defineProjection<
       event: Extract<EventsOf<Schemas>, { type: Type }> & { readonly revision: bigint },
     ) => Change<RowOf<TableColumns>>
   }
-}): Defined<Name, TableColumns, Computed> {
+}): Projection<Name, TableColumns, Computed> {
   const { events, idOf, on, streamPrefix, streamIdColumn = 'id', columns, indexes, ...rest } = definition
   const { opens = {} } = definition
   const handlers = new Map(Object.entries(on))

@@ -9,7 +9,7 @@ import { disputes } from './disputes/projection.ts'
 import { paymentMethods } from './payment-methods/projection.ts'
 import { payments } from './payments/projection.ts'
 import { products } from './products/projection.ts'
-import type { Defined, Projection } from './projection.ts'
+import type { Projection } from './projection.ts'
 import { refunds } from './refunds/projection.ts'
 import { listTables, makeFirstTable, tableName } from './tables/tables.ts'
 
@@ -17,11 +17,9 @@ const defined = [payments, refunds, disputes, paymentMethods, addresses, default
 
 export const projections: readonly Projection[] = defined
 
-type ViewOf<Projection> = Projection extends Defined<string, infer Own, infer Computed> ? ViewRow<Own, Computed> : never
-
 /** The rows of the views, by their names. */
 export type ReadModels = {
-  readonly [Projection in (typeof defined)[number] as `read_models.${Projection['name']}`]: ViewOf<Projection>
+  readonly [Of in (typeof defined)[number] as `read_models.${Of['name']}`]: ViewRow<Of['columns'], Of['computed']>
 }
 
 /** For the runtime's `migrate`: numbered SQL files, applied once and only forward, then the tables of new projections. */

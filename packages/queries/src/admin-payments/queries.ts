@@ -7,7 +7,7 @@ import { referenceQuery, searchTermsSql, termsQuery } from '@paylog/projections/
 import { defineQuery, type Given, type Parameter, type Queryable } from '@paylog/runtime/postgres/runQuery'
 import { type SqlBool, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { defineList, withFilters } from '../lists/defineList.ts'
+import { defineList } from '../lists/defineList.ts'
 import { ExactText, filter, flag, hasGuestEmail, SearchText } from '../lists/filters.ts'
 import { countUpTo, isFiltered, type ListPage, type ListQuery, readAfter } from '../lists/lists.ts'
 import { commonFilters } from '../payments/queries.ts'
@@ -72,54 +72,58 @@ const searchFor = (options: IndexUse) =>
     (search) => search.trim() || undefined,
   )
 
-export const anyPaymentList = defineList('payments', {
-  item: AnyListedPayment,
-  computed: (payment) => ({ attention: payment.ref('item.has_attention') }),
-  filters: {
-    status: commonFilters.status,
-    provider_id: filter(ExactText, 'Only payments of this provider', 'provider_id'),
-    user_id: filter(ExactText, 'Only payments of this user', (payment, id) => payment('owner', '=', id.as(userOwner))),
-    guest_email: filter(
-      ExactText,
-      'Only payments with this guest e-mail, ignoring the case of ASCII letters',
-      hasGuestEmail,
-    ),
-    // References are found by their term, which has an index.
-    reference_code: filter(ExactText, 'Only payments with exactly this reference', (payment, reference) =>
-      payment.and([payment('reference_code', '=', reference), matches(reference.as(referenceQuery))]),
-    ),
-    search: searchFor({ ignoresIndex: false }),
-    created_at_from: commonFilters.created_at_from,
-    created_at_to: commonFilters.created_at_to,
-    amount_from: filter(Amount, 'Only payments of at least this amount', (payment, cents) =>
-      payment('amount_cents', '>=', cents),
-    ),
-    amount_to: filter(Amount, 'Only payments of at most this amount', (payment, cents) =>
-      payment('amount_cents', '<=', cents),
-    ),
-    currency: filter(Currency, 'Only payments in this currency', (payment, code) =>
-      payment('currency', '=', sql<string>`upper(${code})`),
-    ),
-    // The first condition is that of an index.
-    refunded: flag('Only payments that are, or are not, refunded, at least in part', (payment) =>
-      payment.and([payment('refunded_cents', 'is not', null), payment('amount_refunded_cents', '>', payment.lit(0))]),
-    ),
-    disputed: flag('Only payments that are, or are not, disputed, with any outcome', (payment) =>
-      payment('dispute_statuses', 'is not', null),
-    ),
-    attention: flag('Only payments that are, or are not, something that a human has to look at', (payment) =>
-      payment('attention_entries', 'is not', null),
-    ),
-  },
-  orders: {
-    created_at: { column: 'created_at', holds: 'time' },
-    updated_at: { column: 'updated_at', holds: 'time' },
-    amount_cents: { column: 'amount_cents', holds: 'integer' },
-  },
-})
+const paymentsBySearch = (use: IndexUse) =>
+  defineList('payments', {
+    item: AnyListedPayment,
+    computed: (payment) => ({ attention: payment.ref('item.has_attention') }),
+    filters: {
+      status: commonFilters.status,
+      provider_id: filter(ExactText, 'Only payments of this provider', 'provider_id'),
+      user_id: filter(ExactText, 'Only payments of this user', (payment, id) =>
+        payment('owner', '=', id.as(userOwner)),
+      ),
+      guest_email: filter(
+        ExactText,
+        'Only payments with this guest e-mail, ignoring the case of ASCII letters',
+        (_, email) => hasGuestEmail(email),
+      ),
+      // References are found by their term, which has an index.
+      reference_code: filter(ExactText, 'Only payments with exactly this reference', (payment, reference) =>
+        payment.and([payment('reference_code', '=', reference), matches(reference.as(referenceQuery))]),
+      ),
+      search: searchFor(use),
+      created_at_from: commonFilters.created_at_from,
+      created_at_to: commonFilters.created_at_to,
+      amount_from: filter(Amount, 'Only payments of at least this amount', (payment, cents) =>
+        payment('amount_cents', '>=', cents),
+      ),
+      amount_to: filter(Amount, 'Only payments of at most this amount', (payment, cents) =>
+        payment('amount_cents', '<=', cents),
+      ),
+      currency: filter(Currency, 'Only payments in this currency', (payment, code) =>
+        payment('currency', '=', sql<string>`upper(${code})`),
+      ),
+      // The first condition is that of an index.
+      refunded: flag('Only payments that are, or are not, refunded, at least in part', (payment) =>
+        payment.and([payment('refunded_cents', 'is not', null), payment('amount_refunded_cents', '>', payment.lit(0))]),
+      ),
+      disputed: flag('Only payments that are, or are not, disputed, with any outcome', (payment) =>
+        payment('dispute_statuses', 'is not', null),
+      ),
+      attention: flag('Only payments that are, or are not, something that a human has to look at', (payment) =>
+        payment('attention_entries', 'is not', null),
+      ),
+    },
+    orders: {
+      created_at: { column: 'created_at', holds: 'time' },
+      updated_at: { column: 'updated_at', holds: 'time' },
+      amount_cents: { column: 'amount_cents', holds: 'integer' },
+    },
+  })
 
+export const anyPaymentList = paymentsBySearch({ ignoresIndex: false })
 /** For a search of common words. */
-const commonWordsList = withFilters(anyPaymentList, { search: searchFor({ ignoresIndex: true }) })
+const commonWordsList = paymentsBySearch({ ignoresIndex: true })
 
 /** Counting stops here. */
 export const maxTotal = 10_000

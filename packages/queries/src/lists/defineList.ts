@@ -4,7 +4,7 @@ import { allOf, composerOf, defineQuery, type Given, type Parameter } from '@pay
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely'
 import type { Static, TObject } from 'typebox'
 import type { Item, View, Views } from '../readModels.ts'
-import type { Filter } from './filters.ts'
+import { type Filter, hasGuestEmail } from './filters.ts'
 
 /** The column that a list is ordered by. */
 export type Order<Column extends string = string> = { readonly column: Column; readonly holds: OrderedValue }
@@ -43,24 +43,20 @@ type Described<Shown extends TObject = TObject> = Omit<Description<never, Shown>
 }
 export type List<Shown extends TObject = TObject> = Described<Shown> & ReturnType<typeof queriesOf>
 
-export const defineList = <Of extends View, Shown extends TObject>(
+export function defineList<Of extends View, Shown extends TObject>(
   view: Of,
   description: Description<NoInfer<Of>, Shown>,
-): List<Shown> => complete({ view, ...description } as unknown as Described<Shown>)
-
-const complete = <Shown extends TObject>(described: Described<Shown>): List<Shown> => ({
-  ...described,
-  ...queriesOf(described),
-})
-
-/** The list with more filters, or others. */
-export const withFilters = <Shown extends TObject>(list: List<Shown>, filters: List['filters']): List<Shown> =>
-  complete({ ...list, filters: { ...list.filters, ...filters } })
+): List<Shown> {
+  const described = { view, ...description } as unknown as Described<Shown>
+  return { ...described, ...queriesOf(described) }
+}
 
 type Values = {
   /** Empty for a list without owners. */
   readonly owner: string
   readonly isGuest: boolean
+  /** Only rows with this guest e-mail, of a list with owners. */
+  readonly ofGuest?: string | undefined
   /** What the filters read. */
   readonly [filter: string]: unknown
 }
@@ -90,8 +86,11 @@ function queriesOf({ view, item, readBy, filters, computed }: Described) {
 
   function matching(given: Given<Values>) {
     const owned = readBy?.(expressionBuilder(), given.owner, given.isGuest)
-    const filtered = Object.entries(filters).map(([name, { where }]) => given[name] && where(given[name]))
-    return rows.selectFrom(table).where(allOf([owned, ...filtered]))
+    const ofGuest = readBy && given.ofGuest && hasGuestEmail(given.ofGuest)
+    const filtered = Object.entries(filters).flatMap(([name, { where }]) =>
+      given[name] === undefined ? [] : where(given[name]),
+    )
+    return rows.selectFrom(table).where(allOf([owned, ofGuest, ...filtered]))
   }
 
   const fieldsOf = ({ owner }: Given<Values>) => {

@@ -83,7 +83,7 @@ export const searchFilter = (description: string) =>
   )
 
 /** Of the whole e-mail, ignoring the case of ASCII letters. */
-export const hasGuestEmail = (_: Item<'payments' | 'payment_methods' | 'addresses'>, email: Parameter<string>) =>
+export const hasGuestEmail = (email: Parameter<string>) =>
   sql<SqlBool>`${sql.raw(foldedGuestEmail)} = ${email.as(foldEmail)}`
 
 /** An owner's rows that are not removed. A literal, not a parameter: a prepared plan could not use the partial index. */

@@ -9,6 +9,8 @@ import type { List } from './defineList.ts'
 export type ListQuery = {
   /** See `ownerOf`. Required for a list whose rows have owners. */
   readonly owner?: string | undefined
+  /** Only rows with this guest e-mail, of a list with owners. */
+  readonly ofGuest?: string | undefined
   readonly limit: number
   readonly orderBy?: string | undefined
   readonly orderDir?: 'asc' | 'desc' | undefined
@@ -88,9 +90,9 @@ export const isFiltered = (list: List, query: ListQuery) => filtersOf(list, quer
 
 /** @throws Error without an owner where one is required */
 function valuesOf(list: List, query: Partial<ListQuery>) {
-  const { owner = '' } = query
+  const { owner = '', ofGuest } = query
   if (list.readBy !== undefined && owner === '') throw new Error(`Reading ${list.view} requires an owner`)
-  return { ...Object.fromEntries(filtersOf(list, query)), owner, isGuest: isGuestOwner(owner) }
+  return { ...Object.fromEntries(filtersOf(list, query)), owner, isGuest: isGuestOwner(owner), ofGuest }
 }
 
 function orderOf({ view, orders }: List, { orderBy = 'created_at', orderDir: direction = 'desc' }: ListQuery) {

@@ -6,8 +6,6 @@ import { type KnownActor, knownActor } from '@paylog/runtime/http/callers'
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { type QueryDependencies, tokenParameter } from '../routeSchemas.ts'
-import { withFilters } from './defineList.ts'
-import { filter, hasGuestEmail } from './filters.ts'
 import {
   examplePageMeta,
   filterParameters,
@@ -68,20 +66,23 @@ const ownEmailOnly: onRequestAsyncHookHandler = async ({ actor, query }) => {
     throw new DomainError('forbidden', 'A guest token gives access to its own e-mail only')
 }
 
-/** The filter that every list of own resources has. */
-const guest_email = filter(
-  Type.String({ minLength: 1, maxLength: 255 }),
-  'Only resources with this e-mail; guests may name only their own',
-  hasGuestEmail,
-)
+const ownParameters = {
+  guest_email: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 255 },
+      description: 'Only resources with this e-mail; guests may name only their own',
+    }),
+  ),
+  token: tokenParameter,
+}
 
 type OwnList<Item extends TObject> = Reading<Item> & {
   /** Parameters besides the page, the filters and the order. */
   readonly parameters?: TProperties
   /** Of the parameter `orderBy`. */
   readonly orderDescription?: string
-  /** What some requests read instead, by their parameters. */
-  readonly variant?: Pick<Reading<TObject>, 'list' | 'reads'> & { isChosen(query: PageQuery): boolean }
+  /** What a request reads instead, by its parameters. */
+  readonly variant?: (query: PageQuery) => Pick<Reading<TObject>, 'list' | 'reads'> | undefined
 }
 
 /** The list of a caller's resources, in numbered pages. */
@@ -91,18 +92,16 @@ export function listOwn<Item extends TObject>(
   own: OwnList<Item>,
 ): void {
   const { path, schema, list, parameters, orderDescription, variant, onRead } = own
-  const whole = { ...own, list: withFilters(list, { guest_email }) }
-  const other = variant && { ...variant, list: withFilters(variant.list, { guest_email }) }
-  const chosen = (query: PageQuery) => (other?.isChosen(query) ? other : whole)
+  const chosen = (query: PageQuery) => variant?.(query) ?? own
   const order = hasOrders(list) ? orderParameters(list, orderDescription) : {}
   const querystring = Type.Object({
     ...pageParameters,
-    ...{ guest_email: guest_email.schema, token: tokenParameter },
+    ...ownParameters,
     ...filterParameters(list),
     ...order,
     ...parameters,
   })
-  http.get<{ Querystring: PageQuery }>(
+  http.get<{ Querystring: PageQuery & { readonly guest_email?: string } }>(
     path,
     {
       onRequest: [sessionOrGuest, ownEmailOnly],
@@ -111,7 +110,7 @@ export function listOwn<Item extends TObject>(
     },
     async ({ actor, query }) => {
       const caller = knownActor(actor)
-      const ofCaller = { ...query, owner: ownerOf(caller), offset: offsetOf(query) }
+      const ofCaller = { ...query, owner: ownerOf(caller), ofGuest: query.guest_email, offset: offsetOf(query) }
       const { items, total } = await readPage(db, chosen(query).list, ofCaller)
       const [first] = items
       if (first) onRead?.(caller, first as Static<Item>)

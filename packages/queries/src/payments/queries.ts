@@ -15,7 +15,7 @@ const emailOf = (guest: string) => guest.slice('guest:'.length)
 
 /** Who may read a payment: its owner, and the guest whose e-mail the request named, even if a session made it. See `ownerOf`. */
 export const isReadBy = (item: Item<'payments'>, owner: Parameter<string>, isGuest: boolean) =>
-  isGuest ? hasGuestEmail(item, owner.as(emailOf)) : item('item.owner', '=', owner)
+  isGuest ? hasGuestEmail(owner.as(emailOf)) : item('item.owner', '=', owner)
 
 /** Filters of every list of payments. */
 export const commonFilters = {

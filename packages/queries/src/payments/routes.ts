@@ -28,7 +28,7 @@ export const paymentRoutes =
       orderDescription: 'Sort field; status sorts alphabetically',
       parameters: { include },
       onRead,
-      variant: { list: paymentList, reads: ['payments'], isChosen: ({ include }) => !includesMethod(include) },
+      variant: ({ include }) => (includesMethod(include) ? undefined : { list: paymentList, reads: ['payments'] }),
     })
     getOne(http, dependencies, {
       path: '/payments/:id',

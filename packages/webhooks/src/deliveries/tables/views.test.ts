@@ -17,7 +17,7 @@ t.test('the views of deliveries have the described columns, and no others', asyn
     )
     t.same(
       Object.fromEntries(rows.map(({ name, type }) => [name, type])),
-      Object.fromEntries(Object.entries(described).map(([name, type]) => [name, type.replace('?', '')])),
+      Object.fromEntries(Object.entries(described).map(([name, { type }]) => [name, type])),
       view,
     )
   }
