@@ -37,13 +37,6 @@ export type RowOf<Described extends Columns> = {
   readonly [Name in keyof Described]: Described[Name] extends Column<infer Held> ? Held : never
 }
 
-/** The row of a projection's view, as it is read. */
-export type ViewRow<Own extends Columns, Computed extends Columns> = {
-  readonly id: string
-  readonly revision: number
-} & RowOf<Own> &
-  RowOf<Computed>
-
 export const textOf = <Held extends string>(): Column<Held> => ({ type: 'text', isNullable: false })
 export const text = textOf<string>()
 export const uuid: Column<string> = { type: 'uuid', isNullable: false }

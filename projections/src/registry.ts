@@ -3,7 +3,7 @@
 import type { ClientBase } from 'pg'
 import { addresses } from './addresses/projection.ts'
 import { auditTrail } from './audit-trail/projection.ts'
-import type { ViewRow } from './columns.ts'
+import type { RowOf } from './columns.ts'
 import { defaults } from './defaults/projection.ts'
 import { disputes } from './disputes/projection.ts'
 import { paymentMethods } from './payment-methods/projection.ts'
@@ -19,7 +19,11 @@ export const projections: readonly Projection[] = defined
 
 /** The rows of the views, by their names. */
 export type ReadModels = {
-  readonly [Of in (typeof defined)[number] as `read_models.${Of['name']}`]: ViewRow<Of['columns'], Of['computed']>
+  readonly [Of in (typeof defined)[number] as `read_models.${Of['name']}`]: {
+    readonly id: string
+    readonly revision: number
+  } & RowOf<Of['columns']> &
+    RowOf<Of['computed']>
 }
 
 /** For the runtime's `migrate`: numbered SQL files, applied once and only forward, then the tables of new projections. */

@@ -34,13 +34,8 @@ type Description<Of extends View, Shown extends TObject> = {
   }
 }
 
-/** A list of any view. */
-type Described<Shown extends TObject = TObject> = Omit<Description<never, Shown>, 'orders' | 'computed'> & {
-  /** In the schema `read_models`. */
-  readonly view: View
-  readonly orders: Readonly<Record<string, Order>>
-  computed(item: Item<never>, owner: Parameter<string>): Readonly<Record<string, Expression<unknown>>>
-}
+/** A list of any view, which is in the schema `read_models`. */
+type Described<Shown extends TObject = TObject> = Description<never, Shown> & { readonly view: View }
 export type List<Shown extends TObject = TObject> = Described<Shown> & ReturnType<typeof queriesOf>
 
 export function defineList<Of extends View, Shown extends TObject>(
@@ -79,26 +74,29 @@ const rows = composerOf<Readonly<Record<`read_models.${View}`, Row>>>()
 /** Added to a column, so that no index has the expression. The values stay the same. */
 const withoutIndex: Readonly<Record<OrderedValue, string>> = { time: "+ interval '0'", integer: '+ 0', text: "|| ''" }
 
-function queriesOf({ view, item, readBy, filters, computed }: Described) {
-  const table = `read_models.${view} as item` as const
+const tableOf = ({ view }: Described) => `read_models.${view} as item` as const
+
+function matchingRows(list: Described, given: Given<Values>) {
+  const owned = list.readBy?.(expressionBuilder(), given.owner, given.isGuest)
+  const ofGuest = list.readBy && given.ofGuest && hasGuestEmail(given.ofGuest)
+  const filtered = Object.entries(list.filters).flatMap(([name, { where }]) =>
+    given[name] === undefined ? [] : where(given[name]),
+  )
+  return rows.selectFrom(tableOf(list)).where(allOf([owned, ofGuest, ...filtered]))
+}
+
+function queriesOf(list: Described) {
+  const { item, readBy, computed } = list
   // Plans for any value are good for the rows of one owner only.
   const options = { customPlan: readBy === undefined }
-
-  function matching(given: Given<Values>) {
-    const owned = readBy?.(expressionBuilder(), given.owner, given.isGuest)
-    const ofGuest = readBy && given.ofGuest && hasGuestEmail(given.ofGuest)
-    const filtered = Object.entries(filters).flatMap(([name, { where }]) =>
-      given[name] === undefined ? [] : where(given[name]),
-    )
-    return rows.selectFrom(table).where(allOf([owned, ofGuest, ...filtered]))
-  }
+  const matching = (given: Given<Values>) => matchingRows(list, given)
 
   const fieldsOf = ({ owner }: Given<Values>) => {
-    const others = computed(expressionBuilder(), owner)
+    const others: Readonly<Record<string, Expression<unknown> | undefined>> = computed(expressionBuilder(), owner)
     return Object.keys(item.properties).map((name) => sql`${others[name] ?? sql.ref(`item.${name}`)}`.as(name))
   }
 
-  const listed = (given: Given<Values>, column: string) => [
+  const listed = (given: Given<Values>, { column }: Sorted) => [
     ...fieldsOf(given),
     sql.ref(`item.${column}`).as('position'),
   ]
@@ -118,7 +116,7 @@ function queriesOf({ view, item, readBy, filters, computed }: Described) {
       .$if(offset !== undefined, (all) => all.offset(offset ?? 0))
     if (readBy !== undefined) return page.selectAll()
     // Finds the ids first, from an index alone, without reading the rows that are skipped.
-    return rows.selectFrom(table).selectAll().where('item.id', 'in', page.select('item.id'))
+    return rows.selectFrom(tableOf(list)).selectAll().where('item.id', 'in', page.select('item.id'))
   }
 
   return {
@@ -128,7 +126,7 @@ function queriesOf({ view, item, readBy, filters, computed }: Described) {
       return rows
         .selectFrom(counted.as('counted'))
         .leftJoin(pageOf(given, order).as('item'), (join) => join.onTrue())
-        .select(['counted.total', ...listed(given, order.column)])
+        .select(['counted.total', ...listed(given, order)])
         .orderBy(sql.ref(`item.${order.column}`), order.direction)
         .orderBy('item.id', order.direction)
         .$castTo<(ListRow | { readonly id: null }) & { readonly total: number }>()
@@ -139,7 +137,7 @@ function queriesOf({ view, item, readBy, filters, computed }: Described) {
       (given: Given<PageValues>, order: Sorted) =>
         rows
           .selectFrom(pageOf(given, order).as('item'))
-          .select(listed(given, order.column))
+          .select(listed(given, order))
           .orderBy(sql.ref(`item.${order.column}`), order.direction)
           .orderBy('item.id', order.direction)
           .$castTo<ListRow>(),

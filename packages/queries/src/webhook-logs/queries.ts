@@ -5,14 +5,18 @@ import {
   type DeliveryDetails,
   type DetailLimits,
   getDelivery,
-  listDetails,
+  listLogged,
 } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import type { Found } from '../lists/lists.ts'
 
 /** An entry whose payload is the JSON text that was sent. */
 export type LoggedWebhook = Omit<WebhookLogEntry, 'payload'> & { readonly payload: string }
 
-function loggedWebhook(row: DeliveryDetails & { readonly body_bytes?: number | null }): LoggedWebhook {
+type Row = Omit<DeliveryDetails, 'mode' | 'status' | 'last_attempt_at' | 'ended_at'> & {
+  readonly body_bytes?: number | null
+}
+
+function loggedWebhook(row: Row): LoggedWebhook {
   const { stream, revision, event_id, causation_id, correlation_id, attempts_made, body, body_bytes = null } = row
   return {
     id: row.id,
@@ -67,7 +71,7 @@ function limitsOf(limit: number): DetailLimits {
 /** Newest first. */
 export async function listWebhookLogs(db: Queryable, { status, ...query }: WebhookLogsQuery): Promise<LoggedWebhook[]> {
   const ended = status && ({ success: 'succeeded', failed: 'failed' } as const)[status]
-  return (await listDetails(db, { ...query, status: ended, isAttempted: true }, limitsOf(query.limit))).map(
+  return (await listLogged(db, { ...query, status: ended, isAttempted: true }, limitsOf(query.limit))).map(
     loggedWebhook,
   )
 }

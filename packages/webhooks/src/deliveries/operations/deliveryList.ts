@@ -12,11 +12,15 @@ export const listSettings = '-c jit=off -c random_page_cost=1.1'
 export const listedStatuses = ['pending', 'held', 'succeeded', 'failed'] as const
 
 /** A delivery with the event that it came from. Columns are listed one by one, so that new ones are not shown by accident. */
+const logged = [
+  ...(['d.id', 'd.node as endpoint', 'd.event', 'd.provider', 'd.user_id', 'd.is_test', 'd.attempts'] as const),
+  ...(['d.http_status as last_http_status', 'd.error as last_error', 'd.next_attempt_at', 'd.created_at'] as const),
+  ...(['d.source_stream as stream', 'd.source_revision as revision', 'd.source_event_id as event_id'] as const),
+  ...(['d.causation_id', 'd.correlation_id'] as const),
+] as const
 const listed = [
-  ...(['d.id', 'd.node as endpoint', 'd.event', 'd.mode', 'd.provider', 'd.user_id', 'd.status', 'd.is_test'] as const),
-  ...(['d.attempts', 'd.http_status as last_http_status', 'd.error as last_error', 'd.last_attempt_at'] as const),
-  ...(['d.next_attempt_at', 'd.created_at', 'd.source_stream as stream', 'd.source_revision as revision'] as const),
-  ...(['d.source_event_id as event_id', 'd.causation_id', 'd.correlation_id'] as const),
+  ...logged,
+  ...(['d.mode', 'd.status', 'd.last_attempt_at'] as const),
   sql<string | null>`nullif(d.ended_at, 'infinity')`.as('ended_at'),
 ] as const
 const deliveries = webhookViews.selectFrom('webhooks.log as d').select(listed)
@@ -40,7 +44,7 @@ export type DetailLimits = {
 }
 
 /** All conditions that are set must hold. */
-export type DeliveryFilter = {
+export type DeliveryListQuery = {
   readonly endpoint?: string | undefined
   readonly status?: ListedDelivery['status'] | undefined
   /** Only those that were attempted. Their status is that of the last attempt, whether another one is planned or not. */
@@ -53,17 +57,13 @@ export type DeliveryFilter = {
   readonly isTest?: boolean | undefined
   /** Of the events that they came from. */
   readonly streams?: readonly string[] | undefined
-}
-
-export type DeliveryListQuery = DeliveryFilter & {
   readonly limit: number
   readonly offset?: number | undefined
   /** The last delivery of the previous page. */
   readonly after?: { readonly createdAt: Date; readonly id: string } | undefined
 }
 
-type PageValues = Omit<DeliveryFilter, 'status'> & {
-  readonly limit: number
+type PageValues = Omit<DeliveryListQuery, 'status' | 'after'> & {
   readonly offset: number
   /** A page may come from one part alone. */
   readonly max: number
@@ -75,16 +75,20 @@ type PageValues = Omit<DeliveryFilter, 'status'> & {
 
 /** What is searched separately, because each has its own indexes. */
 type Part = 'all pending' | ListedDelivery['status']
+const hasEnded = (part: Part) => part === 'succeeded' || part === 'failed'
 
-/** The names of the endpoints with pending deliveries, one index lookup each. */
+/** The names of the endpoints with pending deliveries, one index lookup each. Of the table: the view would be planned as a whole. */
 const pendingEndpoints = sql`with recursive names (name) as (
-    (select node from webhooks.log where is_pending order by node limit 1)
+    (select node from webhooks.deliveries order by node limit 1)
     union all
-    select (select d.node from webhooks.log d where is_pending and d.node > names.name order by d.node limit 1)
+    select (select d.node from webhooks.deliveries d where d.node > names.name order by d.node limit 1)
     from names where names.name is not null
   ) select name from names where name is not null`
 
 const isPaused = sql`exists (select from webhooks.nodes e where e.name = names.name and e.disabled_at is not null)`
+
+/** Makes expressions of a delivery. */
+const d = expressionBuilder<{ readonly d: WebhookViews['webhooks.log'] }, 'd'>()
 
 /** The newest deliveries of a part. An index has all that is compared, so no row that is skipped is read. */
 function newestOf(part: Part, given: Given<PageValues>) {
@@ -94,8 +98,7 @@ function newestOf(part: Part, given: Given<PageValues>) {
   const rows: AliasedExpression<WebhookViews['webhooks.log'], 'd'> = sql<
     WebhookViews['webhooks.log']
   >`(select * from webhooks.log ${ofStreams})`.as('d')
-  const isEnded = part === 'succeeded' || part === 'failed'
-  const d = expressionBuilder<{ readonly d: WebhookViews['webhooks.log'] }, 'd'>()
+  const isEnded = hasEnded(part)
   const newest = webhookViews
     .selectFrom(rows)
     .select(['d.id', 'd.created_at', 'd.ended_at'])
@@ -119,7 +122,7 @@ function newestOf(part: Part, given: Given<PageValues>) {
     .orderBy('d.id', 'desc')
     .limit(max)
     .as('newest')
-  if (isEnded) return webhookViews.selectFrom(newest).selectAll('newest')
+  if (part === 'succeeded' || part === 'failed') return webhookViews.selectFrom(newest).selectAll('newest')
   const names = endpoint ? sql`select ${endpoint}::text as name` : pendingEndpoints
   const chosen = { 'all pending': sql`true`, pending: sql`not ${isPaused}`, held: isPaused }[part]
   return webhookViews
@@ -137,6 +140,8 @@ function pageOf(given: Given<PageValues>, parts: readonly Part[]) {
     .orderBy('id', 'desc')
     .limit(given.limit)
     .offset(given.offset)
+  // Of which kind all are, where it is known: the other one is then not planned.
+  const kinds = new Set(given.isAttempted ? [true, false] : parts.map(hasEnded))
   // Separate for each delivery: a join could read all partitions.
   const whole = webhookViews
     .selectFrom('webhooks.log as d')
@@ -144,21 +149,25 @@ function pageOf(given: Given<PageValues>, parts: readonly Part[]) {
     .where('d.id', '=', sql.ref<string>('page.id'))
     .where('d.ended_at', '=', sql.ref<string>('page.ended_at'))
     .where('d.ended_at', '>=', sql<string>`${given.since}::timestamptz`)
+    .$if(kinds.size === 1, (some) => some.where('d.is_pending', '=', sql.lit(!kinds.has(true))))
     .offset(sql.lit(0))
   return webhookViews
     .selectFrom(page.as('page'))
     .innerJoinLateral(whole.as('d'), (join) => join.onTrue())
-    .select(listed)
     .orderBy('page.created_at', 'desc')
     .orderBy('page.id', 'desc')
 }
 
 // No named statements: nearly all deliveries may have an event, or hardly any, and only the partitions since a time are planned.
 const custom = { customPlan: true }
-const page = defineQuery(pageOf, custom)
+const page = defineQuery(
+  (given: Given<PageValues>, parts: readonly Part[]) => pageOf(given, parts).select(listed),
+  custom,
+)
 const pageWithDetails = defineQuery(
   (given: Given<PageValues & DetailLimits>, parts: readonly Part[]) =>
     pageOf(given, parts).select([
+      ...logged,
       // `octet_length` does not read the text itself.
       sql<string | null>`case when octet_length(d.body) <= ${given.bodyBytes} then d.body end`.as('body'),
       sql<number | null>`octet_length(d.body)`.as('body_bytes'),
@@ -179,7 +188,7 @@ const dayMs = 86_400_000
 const recentMs = 2 * dayMs
 const clockMarginMs = 3_600_000
 
-async function readPage<Row extends ListedDelivery>(
+async function readPage<Row extends { readonly created_at: string }>(
   { status, limit, offset = 0, after, ...filter }: DeliveryListQuery,
   read: (values: PageValues, parts: readonly Part[]) => Promise<Row[]>,
 ): Promise<Row[]> {
@@ -187,8 +196,8 @@ async function readPage<Row extends ListedDelivery>(
   const parts = status !== undefined ? [status] : filter.isAttempted ? ended : (['all pending', ...ended] as const)
   const values = { ...filter, limit, offset, max: limit + offset, afterTime: after?.createdAt, afterId: after?.id }
   const everything = () => read({ ...values, since: new Date(0) }, parts)
-  // A payment may be of any age.
-  if (filter.streams !== undefined) return await everything()
+  // A payment may be of any age, and pending deliveries have no partitions.
+  if (filter.streams !== undefined || !parts.some(hasEnded)) return await everything()
   const since = new Date(Math.min(after?.createdAt.getTime() ?? Number.POSITIVE_INFINITY, Date.now()) - recentMs)
   const recent = await read({ ...values, since }, parts)
   // What ended before was also created before, so it is not on a page whose last delivery is newer.
@@ -201,8 +210,8 @@ async function readPage<Row extends ListedDelivery>(
 export const listDeliveries = (db: Queryable, query: DeliveryListQuery) =>
   readPage(query, (values, parts) => page(db, values, parts))
 
-/** The newest deliveries first, with their bodies and attempts. `body_bytes` is null once the body was erased. */
-export const listDetails = (db: Queryable, query: DeliveryListQuery, limits: DetailLimits) =>
+/** The newest deliveries first, as the log has them. `body_bytes` is null once the body was erased. */
+export const listLogged = (db: Queryable, query: DeliveryListQuery, limits: DetailLimits) =>
   readPage(query, (values, parts) => pageWithDetails(db, { ...values, ...limits }, parts))
 
 const one = defineQuery(({ id }: Given<{ readonly id: string }>) =>
