@@ -1,6 +1,5 @@
--- The list of deliveries, for operators and as the webhook log, which leaves out those without an attempt. Literals tell the
--- planner which part a query needs; columns that Postgres computes are read for the rows of a page only. Once a view has a column,
--- it keeps its place.
+-- The list of deliveries, for operators and as the webhook log, which leaves out those without an attempt. Pending ones end in
+-- infinity: a query that says so plans no partition.
 create or replace view log as
 select id, provider, event, body, user_id, created_at, node, attempts, attempts_made, last_http_status as http_status,
   last_error as error,
@@ -8,11 +7,11 @@ select id, provider, event, body, user_id, created_at, node, attempts, attempts_
   case when not exists (select from nodes where name = node and (disabled_at is not null or not is_configured))
     then next_attempt_at end as next_attempt_at,
   source_stream, source_revision, source_event_id, correlation_id, causation_id, is_test,
-  timestamptz 'infinity' as ended_at, attempts > 0 as is_attempted, mode, last_attempt_at, true as is_pending,
+  timestamptz 'infinity' as ended_at, attempts > 0 as is_attempted, mode, last_attempt_at,
   case when exists (select from nodes where name = node and disabled_at is not null) then 'held' else 'pending' end as status
 from deliveries
 union all
 select id, provider, event, body, user_id, created_at, node, attempts, attempts_made, last_http_status, last_error, null,
   source_stream, source_revision, source_event_id, correlation_id, causation_id, is_test, ended_at, true, mode, last_attempt_at,
-  false, case when last_error is null then 'succeeded' else 'failed' end
+  case when last_error is null then 'succeeded' else 'failed' end
 from finished_deliveries;

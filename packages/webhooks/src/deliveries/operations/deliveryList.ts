@@ -90,6 +90,9 @@ const isPaused = sql`exists (select from webhooks.nodes e where e.name = names.n
 /** Makes expressions of a delivery. */
 const d = expressionBuilder<{ readonly d: WebhookViews['webhooks.log'] }, 'd'>()
 
+/** Whether it has ended. A literal: of pending deliveries, no partition is planned. */
+const endsAs = (isEnded: boolean) => d('d.ended_at', isEnded ? '<' : '=', sql.lit('infinity'))
+
 /** The newest deliveries of a part. An index has all that is compared, so no row that is skipped is read. */
 function newestOf(part: Part, given: Given<PageValues>) {
   const { endpoint, event, provider, user_id, isTest, isAttempted, streams, afterTime, afterId, since, max } = given
@@ -107,7 +110,7 @@ function newestOf(part: Part, given: Given<PageValues>) {
         isEnded
           ? d('d.error', part === 'failed' ? 'is not' : 'is', null)
           : d('d.node', '=', sql.ref<string>('names.name')),
-        isEnded && isAttempted ? d.ref('d.is_attempted') : d('d.is_pending', '=', sql.lit(!isEnded)),
+        isEnded && isAttempted ? d.ref('d.is_attempted') : endsAs(isEnded),
         isEnded && endpoint ? d('d.node', '=', endpoint) : undefined,
         event && d('d.event', '=', event),
         provider && d('d.provider', '=', provider),
@@ -149,7 +152,7 @@ function pageOf(given: Given<PageValues>, parts: readonly Part[]) {
     .where('d.id', '=', sql.ref<string>('page.id'))
     .where('d.ended_at', '=', sql.ref<string>('page.ended_at'))
     .where('d.ended_at', '>=', sql<string>`${given.since}::timestamptz`)
-    .$if(kinds.size === 1, (some) => some.where('d.is_pending', '=', sql.lit(!kinds.has(true))))
+    .$if(kinds.size === 1, (some) => some.where(endsAs(kinds.has(true))))
     .offset(sql.lit(0))
   return webhookViews
     .selectFrom(page.as('page'))

@@ -17,7 +17,6 @@ export type WebhookViews = {
     readonly body: string | null
     readonly user_id: string | null
     readonly is_test: boolean
-    readonly is_pending: boolean
     readonly is_attempted: boolean
     readonly attempts: number
     readonly attempts_made: readonly AttemptMade[]
@@ -26,6 +25,7 @@ export type WebhookViews = {
     readonly last_attempt_at: string | null
     readonly next_attempt_at: string | null
     readonly created_at: string
+    /** Infinity for a pending one. */
     readonly ended_at: string
     readonly source_stream: string
     readonly source_revision: number
