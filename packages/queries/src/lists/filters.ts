@@ -41,15 +41,12 @@ export const filter = <Schema extends TSchema, Of extends View>(
       : where(expressionBuilder(), value as Parameter<Static<Schema>>),
 })
 
-/** Whether something is required, or excluded. */
-export const Flag = Type.Enum(['true', 'false'])
-
 /** Only rows for which something is true, or only the others. */
 export const flag = <Of extends View>(
   description: string,
   isTrue: (item: Item<Of>) => Expression<SqlBool>,
 ): Filter<Of> => ({
-  schema: Type.Optional(Type.With(Flag, { description })),
+  schema: Type.Optional(Type.Enum(['true', 'false'], { description })),
   read: (value) => value === 'true',
   where: (value) => sql`(${isTrue(expressionBuilder())}) = ${sql.lit(value)}`,
 })
