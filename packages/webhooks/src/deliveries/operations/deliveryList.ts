@@ -90,8 +90,9 @@ const isPaused = sql`exists (select from webhooks.nodes e where e.name = names.n
 /** Makes expressions of a delivery. */
 const d = expressionBuilder<{ readonly d: WebhookViews['webhooks.log'] }, 'd'>()
 
-/** Whether it has ended. A literal: of pending deliveries, no partition is planned. */
-const endsAs = (isEnded: boolean) => d('d.ended_at', isEnded ? '<' : '=', sql.lit('infinity'))
+/** Whether it has ended. No partition is planned for pending ones, and no table of pending ones for the others. */
+const endsAs = (isEnded: boolean) =>
+  isEnded ? d('d.is_pending', '=', sql.lit(false)) : d('d.ended_at', '=', sql.lit('infinity'))
 
 /** The newest deliveries of a part. An index has all that is compared, so no row that is skipped is read. */
 function newestOf(part: Part, given: Given<PageValues>) {

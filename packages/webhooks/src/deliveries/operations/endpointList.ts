@@ -16,7 +16,7 @@ const endpoints = defineQuery(({ endpoint }: Given<{ readonly endpoint: string |
         selectFrom('webhooks.log as d')
           .select('d.id')
           .whereRef('d.node', '=', 'b.node')
-          .where('d.ended_at', '<', sql.lit('infinity'))
+          .where('d.is_pending', '=', sql.lit(false))
           .where('d.error', 'is not', null)
           .limit(sql.lit(maxCounted))
           .as('failed'),

@@ -17,6 +17,7 @@ export type WebhookViews = {
     readonly body: string | null
     readonly user_id: string | null
     readonly is_test: boolean
+    readonly is_pending: boolean
     readonly is_attempted: boolean
     readonly attempts: number
     readonly attempts_made: readonly AttemptMade[]
