@@ -22,8 +22,12 @@ const keyIdsIndex = (table: string) =>
 const erasurePrefix = 'erasure-'
 
 /** A projection with erased event types, as it is run. */
-export type Projection = {
-  readonly name: string
+export type Projection<
+  Name extends string = string,
+  Own extends Columns = Columns,
+  Computed extends ComputedColumns = ComputedColumns,
+> = {
+  readonly name: Name
   /** Raised when the same events lead to different rows, so that tables must be rebuilt. */
   readonly schemaVersion: number
   readonly streamPrefixes: readonly string[]
@@ -31,9 +35,9 @@ export type Projection = {
   readonly opens: NeededParts
   /** The stream of a row: the prefix, and the column with the id. */
   readonly rowStream: { readonly prefix: string; readonly column: string }
-  readonly columns: Columns
+  readonly columns: Own
   /** Additional columns of the view. */
-  readonly computed: ComputedColumns
+  readonly computed: Computed
   /** The SQL that creates the indexes of a table such as `payments_v3`, once it is filled. */
   readonly indexes: (table: string) => string
   /** The change of a row by an event; `undefined` for events of other projections. */
@@ -50,13 +54,18 @@ export type Projection = {
  * @param definition `idOf` returns the row of an event, `undefined` for none; one row must be fed by one stream, since revisions
  *   guard the row. `streamIdColumn` has the id in the name of that stream, by default the row's own
  */
-export function defineProjection<Schemas extends EventSchemas, TableColumns extends Columns>(definition: {
-  readonly name: string
+export function defineProjection<
+  const Name extends string,
+  Schemas extends EventSchemas,
+  TableColumns extends Columns,
+  Computed extends ComputedColumns = Record<never, never>,
+>(definition: {
+  readonly name: Name
   readonly schemaVersion: number
   readonly streamPrefix: string
   readonly streamIdColumn?: keyof TableColumns & string
   readonly columns: TableColumns
-  readonly computed?: ComputedColumns
+  readonly computed?: Computed
   readonly indexes: (table: string) => string
   readonly events: Schemas
   /** The sealed parts of events that handlers use; the values of others are null. */
@@ -67,8 +76,8 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
       event: Extract<EventsOf<Schemas>, { type: Type }> & { readonly revision: bigint },
     ) => Change<RowOf<TableColumns>>
   }
-}): Projection {
-  const { events, idOf, on, computed = {}, streamPrefix, streamIdColumn = 'id', columns, indexes, ...rest } = definition
+}): Projection<Name, TableColumns, Computed> {
+  const { events, idOf, on, streamPrefix, streamIdColumn = 'id', columns, indexes, ...rest } = definition
   const { opens = {} } = definition
   const handlers = new Map(Object.entries(on))
   const isPersonal = Object.values<Column>(columns).some(({ sealed }) => sealed !== undefined)
@@ -79,7 +88,7 @@ export function defineProjection<Schemas extends EventSchemas, TableColumns exte
     rowStream: { prefix: streamPrefix, column: streamIdColumn },
     columns: isPersonal ? { ...columns, [keyIdsColumn]: keyIds } : columns,
     indexes: isPersonal ? (table) => `${indexes(table)};\n${keyIdsIndex(table)}` : indexes,
-    computed,
+    computed: definition.computed ?? ({} as Computed),
     changeOf(recorded) {
       // The codec has checked that the data fits the type, but the compiler cannot connect the two.
       const event = recorded as DomainEvent as EventsOf<Schemas> & { readonly revision: bigint }

@@ -3,6 +3,7 @@
 import type { ClientBase } from 'pg'
 import { addresses } from './addresses/projection.ts'
 import { auditTrail } from './audit-trail/projection.ts'
+import type { RowOf } from './columns.ts'
 import { defaults } from './defaults/projection.ts'
 import { disputes } from './disputes/projection.ts'
 import { paymentMethods } from './payment-methods/projection.ts'
@@ -12,16 +13,18 @@ import type { Projection } from './projection.ts'
 import { refunds } from './refunds/projection.ts'
 import { listTables, makeFirstTable, tableName } from './tables/tables.ts'
 
-export const projections: readonly Projection[] = [
-  payments,
-  refunds,
-  disputes,
-  paymentMethods,
-  addresses,
-  defaults,
-  products,
-  auditTrail,
-]
+const defined = [payments, refunds, disputes, paymentMethods, addresses, defaults, products, auditTrail] as const
+
+export const projections: readonly Projection[] = defined
+
+/** The rows of the views, by their names. */
+export type ReadModels = {
+  readonly [Of in (typeof defined)[number] as `read_models.${Of['name']}`]: {
+    readonly id: string
+    readonly revision: number
+  } & RowOf<Of['columns']> &
+    RowOf<Of['computed']>
+}
 
 /** For the runtime's `migrate`: numbered SQL files, applied once and only forward, then the tables of new projections. */
 export const readModelMigrations = {

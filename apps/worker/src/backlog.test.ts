@@ -28,7 +28,7 @@ async function waiting(t: Test, { count, seconds }: { count: number; seconds: nu
   const check = createBacklogCheck({
     pool,
     endpoints,
-    endedAt: (node) => ended.get(node),
+    endedAt: (endpoint) => ended.get(endpoint),
     now: () => new Date(),
   })
   return { pool, check, configure, ended }
@@ -89,7 +89,7 @@ t.test(
     const { pool, configure } = await waiting(t, { count: 1, seconds: 10 })
     await configure(['1'])
     t.strictSame(
-      (await readBacklog(pool, ['1'])).map(({ node }) => node),
+      (await readBacklog(pool, ['1'])).map(({ endpoint }) => endpoint),
       ['1'],
     )
     const { rows } = await pool.query('select node, is_configured, pending from webhooks.backlog order by node')

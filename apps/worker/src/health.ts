@@ -25,7 +25,7 @@ export async function startHealthPage(options: {
   readonly wakeUps: Pick<WakeUps, 'waiting'>
   readonly clock: Pick<TrustedClock, 'differing'>
   readonly readers: Readonly<Record<string, () => Promise<CheckDetails>>>
-  readonly endedAt: (node: string) => Date | undefined
+  readonly endedAt: (endpoint: string) => Date | undefined
   readonly metrics: Metrics
   readonly now: () => Date
   readonly lifecycle: Lifecycle
@@ -79,7 +79,7 @@ function addGauges(metrics: Metrics, readRows: () => Promise<readonly EndpointBa
   metrics.gauges<EndpointBacklog>({
     readRows,
     labelName: 'node',
-    labelOf: ({ node }) => node,
+    labelOf: ({ endpoint }) => endpoint,
     figures: [
       {
         name: 'webhook_deliveries_pending',

@@ -1,10 +1,10 @@
 // The minimal service for comparison: for each query a Fastify route that validates the session over HTTP, sends the same
 // statement to the same Postgres, and serializes the rows with the same response schema.
 import { readFileSync } from 'node:fs'
-import { columnTypes } from '@paylog/queries/lists/runQuery'
 import { loadConfig } from '@paylog/runtime/config/environment'
 import { port, text, url } from '@paylog/runtime/config/kinds'
 import { createPool } from '@paylog/runtime/postgres/pool'
+import { columnTypes } from '@paylog/runtime/postgres/runQuery'
 import { runApp } from '@paylog/runtime/process/lifecycle'
 import Fastify from 'fastify'
 import { Type } from 'typebox'

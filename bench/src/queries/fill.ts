@@ -4,7 +4,7 @@ import { createStatements } from '@paylog/projections/apply/writers'
 import { products } from '@paylog/projections/products/projection'
 import type { ProjectedEvent } from '@paylog/projections/projection'
 import { catalogFixture } from '@paylog/projections/testing/catalogFixture'
-import type { Queryable } from '@paylog/queries/lists/runQuery'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import { idOf, idSql, manyRows, ownerOfRowSql, ownerSql, type Spread } from './owners.ts'
 
 /** The columns of a table as SQL over `row`, `owner` (both numbers) and `at`, the creation time of the row. */

@@ -1,8 +1,9 @@
 // Captures what the API does for a query: the statement that it sends, as a pgbench script and for the bare route, and
 // the route's response.
-import type { Queryable } from '@paylog/queries/lists/runQuery'
+
 import { queryApi } from '@paylog/queries/queryApi'
 import { createHttp } from '@paylog/runtime/http/http'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { FastifyRequest } from 'fastify'
 import type { BareRoute } from './bareRoutes.ts'

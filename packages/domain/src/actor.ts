@@ -39,12 +39,13 @@ export function guestOwner(email: string): string {
   return `guest:${foldEmail(email)}`
 }
 
+export const isGuestOwner = (owner: string) => owner.startsWith('guest:')
+
 /** A keyed hash. Without its key nobody can find a text by trying. */
 export type KeyedHash = (text: string) => string
 
 /** An owner as ids may derive from it: from a plain hash of an e-mail, whoever guesses the e-mail can tell that it is right. */
-export const hiddenOwner = (owner: string, hash: KeyedHash): string =>
-  owner.startsWith('guest:') ? hash(owner) : owner
+export const hiddenOwner = (owner: string, hash: KeyedHash): string => (isGuestOwner(owner) ? hash(owner) : owner)
 
 /** The owner whose rows a caller may see. */
 export function ownerOf(actor: Session | Guest): string {

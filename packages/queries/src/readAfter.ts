@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { livePositions } from '@paylog/projections/apply/checkpoints'
 import { notifyWaitingReads } from '@paylog/projections/waitingReads'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Queryable } from './lists/runQuery.ts'
 
 /** After this long a read responds with the present state of the read model. */
 const timeoutMs = 2_000

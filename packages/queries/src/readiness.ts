@@ -9,10 +9,10 @@ import {
   sharedFigures,
 } from '@paylog/projections/lag'
 import { projections } from '@paylog/projections/registry'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
-import type { Queryable } from './lists/runQuery.ts'
 
 /**
  * Adds the database and every projection to readiness. A projection that stopped at an unreadable event is not ready; one

@@ -2,8 +2,8 @@
 import type { Guest } from '@paylog/domain/actor'
 import type { ErrorCode } from '@paylog/domain/errors'
 import { dataResponse, errorResponses, etagHeader } from '@paylog/runtime/http/openApiSchemas'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import { type TSchema, Type } from 'typebox'
-import type { Queryable } from './lists/runQuery.ts'
 import { type ReadAfter, ReadAfterHeaders, staleHeader } from './readAfter.ts'
 
 export type QueryDependencies = {

@@ -1,11 +1,10 @@
 // Databases with the read models' tables, and logs applied to them.
 
-import type { Queryable } from '@paylog/queries/lists/runQuery'
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
-import type { Pool, QueryConfig } from 'pg'
+import type { Pool } from 'pg'
 import file, { type Test } from 'tap'
 import { createApplier } from '../apply/applier.ts'
 import type { Projection } from '../projection.ts'
@@ -33,17 +32,6 @@ export async function readModelDatabase(t: Test): Promise<{ databaseUrl: string;
   if (reused !== undefined) await pool.query('drop schema if exists read_models, webhooks, audit cascade')
   await migrate(pool, readModelMigrations)
   return { databaseUrl, pool }
-}
-
-/** A pool that records its queries. */
-export function recordingPool(pool: Pool): { readonly db: Queryable; readonly queries: readonly QueryConfig[] } {
-  const queries: QueryConfig[] = []
-  const query = (statement: QueryConfig) => {
-    queries.push(statement)
-    return pool.query(statement)
-  }
-  // Our queries use only this signature of `query`.
-  return { db: { query } as Queryable, queries }
 }
 
 /** Applies the whole log to the first table, in batches of these sizes, repeated in order. */

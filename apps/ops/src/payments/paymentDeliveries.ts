@@ -3,19 +3,25 @@
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { paymentStream } from '@paylog/event-store/streamName'
-import {
-  deliveriesOfStreams,
-  listSettings,
-  type StreamDelivery,
-} from '@paylog/webhooks/deliveries/operations/deliveryList'
+import type { ListedDelivery } from '@paylog/webhooks/deliveries/operations/deliveryList'
+import { deliveriesOfStreams, listSettings } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import { storedNotifications } from '@paylog/webhooks/deliveries/operations/paymentStreams'
 import { messageOf } from '../command.ts'
 import type { System } from '../system.ts'
 
 export type PaymentDelivery = {
-  readonly delivery: StreamDelivery
+  readonly delivery: ListedDelivery
   /** The id of the payment's event that it is shown with. */
   readonly shownAt: string
+}
+
+/** The fields of the output of 1.0.0, which has the name of an endpoint as `node`. */
+export function shownDelivery({ event_id, stream, revision, id, endpoint, ...delivery }: ListedDelivery) {
+  const { event, mode, status, attempts, last_attempt_at, next_attempt_at } = delivery
+  return {
+    ...{ event_id, stream, revision, id, node: endpoint, event, mode, status, attempts, last_attempt_at },
+    next_attempt_at,
+  }
 }
 
 export type PaymentDeliveries = {

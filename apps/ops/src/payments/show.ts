@@ -11,7 +11,7 @@ import { messageOf, OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { time } from '../options.ts'
 import type { System } from '../system.ts'
-import { readDeliveries } from './paymentDeliveries.ts'
+import { readDeliveries, shownDelivery } from './paymentDeliveries.ts'
 import { readPaymentId } from './paymentOptions.ts'
 import { fieldsText, historyText, visible } from './showText.ts'
 
@@ -44,7 +44,7 @@ export const paymentsShow = defineCommand({
     const problems = [problem, keyProblem].flatMap((text) => (text === undefined ? [] : visible(text)))
     if (isJson) for (const text of problems) errors.write(`${text}\n`)
     const payment = await paymentOf(store, shown)
-    const listed = problem === undefined ? deliveries.map(({ delivery }) => delivery) : null
+    const listed = problem === undefined ? deliveries.map(({ delivery }) => shownDelivery(delivery)) : null
     const when = options.at === undefined ? 'now' : `as of ${new Date(options.at).toISOString()}`
     const fields = payment === null ? [] : [fieldsText(payment)]
     return {

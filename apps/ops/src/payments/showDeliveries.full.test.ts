@@ -5,18 +5,13 @@ import type { ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import { paymentStream, providerEventStream } from '@paylog/event-store/streamName'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
-import type { StreamDelivery } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import { eventSamples } from '@paylog/webhooks/testing/paymentFixture'
 import t from 'tap'
 import { runOps } from '../testing/runOps.ts'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
+import type { shownDelivery } from './paymentDeliveries.ts'
 
-/** As JSON has it. */
-type Listed = {
-  readonly [Field in keyof StreamDelivery]: StreamDelivery[Field] extends Date | null
-    ? string | null
-    : StreamDelivery[Field]
-}
+type Listed = ReturnType<typeof shownDelivery>
 
 const harness = await webhooksHarness(t)
 const { env, store } = harness

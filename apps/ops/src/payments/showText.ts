@@ -5,7 +5,7 @@ import { paymentTimeline } from '@paylog/domain/payments/history'
 import type { PaymentResource } from '@paylog/domain/payments/resource'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { table } from '@paylog/runtime/process/table'
-import type { StreamDelivery } from '@paylog/webhooks/deliveries/operations/deliveryList'
+import type { ListedDelivery } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import type { PaymentDelivery } from './paymentDeliveries.ts'
 
 /** A table of time, event, resulting status and actor. Each row is followed by its cause and by its deliveries. */
@@ -46,10 +46,10 @@ type Notification = Extract<PaymentEvent, { type: 'ProviderNotificationReceived'
 const notificationText = ({ provider_id, provider_event_id, provider_type }: Notification) =>
   `${provider_id} ${provider_event_id} ${provider_type}`
 
-function deliveryCells(delivery: StreamDelivery): readonly string[] {
-  const { node, event, mode, status, attempts, id } = delivery
+function deliveryCells(delivery: ListedDelivery): readonly string[] {
+  const { endpoint, event, mode, status, attempts, id } = delivery
   return [
-    `endpoint ${node}`,
+    `endpoint ${endpoint}`,
     visible(event),
     mode,
     status,
@@ -59,9 +59,9 @@ function deliveryCells(delivery: StreamDelivery): readonly string[] {
   ]
 }
 
-function timeText({ status, next_attempt_at, last_attempt_at }: StreamDelivery): string {
-  if (status === 'pending' && next_attempt_at !== null) return `next ${next_attempt_at.toISOString()}`
-  return last_attempt_at === null ? '' : `last ${last_attempt_at.toISOString()}`
+function timeText({ status, next_attempt_at, last_attempt_at }: ListedDelivery): string {
+  if (status === 'pending' && next_attempt_at !== null) return `next ${next_attempt_at}`
+  return last_attempt_at === null ? '' : `last ${last_attempt_at}`
 }
 
 /** Aligned columns without a header. */

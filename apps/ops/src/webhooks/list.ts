@@ -29,23 +29,28 @@ export const webhooksList = defineCommand({
   json: 'one object: nodes (the endpoints) and deliveries',
   async run({ options, open }) {
     const pool = open.pool({ settings: listSettings })
-    const nodes = await listEndpoints(pool, options.node)
-    const deliveries = (await listDeliveries(pool, options)).map(toShown)
-    return { json: { nodes, deliveries }, text: `${endpointsText(nodes)}\n\n${listText(deliveries)}` }
+    const { node: endpoint, status, limit } = options
+    const endpoints = await listEndpoints(pool, endpoint)
+    const deliveries = await listDeliveries(pool, { endpoint, status, limit })
+    const json = { nodes: endpoints.map(withNode), deliveries: deliveries.map(toShown) }
+    return { json, text: `${endpointsText(endpoints)}\n\n${listText(deliveries)}` }
   },
 })
 
-function endpointsText(nodes: readonly ListedEndpoint[]): string {
-  if (nodes.length === 0) return 'No such endpoint has been configured yet.'
+/** The output of 1.0.0 has the name of an endpoint as `node`. */
+const withNode = <Row extends { readonly endpoint: string }>({ endpoint: node, ...row }: Row) => ({ node, ...row })
+
+function endpointsText(endpoints: readonly ListedEndpoint[]): string {
+  if (endpoints.length === 0) return 'No such endpoint has been configured yet.'
   const count = (number: number) => (number === maxCounted ? `${number} or more` : String(number))
   return table(
     ['Endpoint', 'State', 'Pending', 'Failed', 'Oldest pending'],
-    nodes.map((node) => [
-      node.node,
-      stateText(node),
-      count(node.pending),
-      count(node.failed),
-      node.oldest_pending_at?.toISOString() ?? '',
+    endpoints.map((listed) => [
+      listed.endpoint,
+      stateText(listed),
+      count(listed.pending),
+      count(listed.failed),
+      listed.oldest_pending_at ?? '',
     ]),
   )
 }
@@ -53,31 +58,31 @@ function endpointsText(nodes: readonly ListedEndpoint[]): string {
 function stateText({ disabled_at, is_configured }: ListedEndpoint): string {
   const states = [
     ...(is_configured ? [] : ['not configured']),
-    ...(disabled_at === null ? [] : [`paused since ${disabled_at.toISOString()}`]),
+    ...(disabled_at === null ? [] : [`paused since ${disabled_at}`]),
   ]
   return states.length === 0 ? 'enabled' : states.join(', ')
 }
 
 /** The fields of a delivery that the command shows. */
-function toShown({ id, node, event, status, attempts, is_test, ...delivery }: ListedDelivery) {
+function toShown({ id, endpoint: node, event, status, attempts, is_test, ...delivery }: ListedDelivery) {
   const { last_http_status, last_error, next_attempt_at, created_at } = delivery
   return { id, node, event, status, attempts, is_test, last_http_status, last_error, next_attempt_at, created_at }
 }
 
-function listText(deliveries: readonly ReturnType<typeof toShown>[]): string {
+function listText(deliveries: readonly ListedDelivery[]): string {
   if (deliveries.length === 0) return 'No such deliveries.'
   return table(
     ['Id', 'Endpoint', 'Event', 'Status', 'Attempts', 'Last error', 'Next attempt', 'Created'],
-    deliveries.map(({ id, node, event, status, attempts, is_test, next_attempt_at, created_at, ...last }) => [
+    deliveries.map(({ id, endpoint, event, status, attempts, is_test, next_attempt_at, created_at, ...last }) => [
       id,
-      node,
+      endpoint,
       // Event names may come from a provider. Control characters must not reach the terminal.
       `${event.replaceAll(/\p{C}/gu, '?')}${is_test ? ' (test)' : ''}`,
       status,
       String(attempts),
       [last.last_error ?? '', last.last_error === null ? '' : (last.last_http_status ?? '')].join(' ').trim(),
-      next_attempt_at?.toISOString() ?? '',
-      created_at.toISOString(),
+      next_attempt_at ?? '',
+      created_at,
     ]),
   )
 }

@@ -58,7 +58,7 @@ function readRange({ node, failed, since }: Values, ids: readonly string[]) {
   if (ids.length > 0) throw new UsageError('Give either ids or --node and --failed')
   if (node === undefined) throw new UsageError('--node is missing')
   if (!failed) throw new UsageError('--failed is missing: without ids, only failed deliveries are sent again')
-  return { node, since: since === undefined ? undefined : new Date(since) }
+  return { endpoint: node, since: since === undefined ? undefined : new Date(since) }
 }
 
 type RedeliverRun = Pick<Run, 'audit' | 'progress' | 'signal'> & { readonly pool: Pool; readonly isDryRun: boolean }
@@ -92,12 +92,12 @@ const uuids = (ids: readonly string[]) => ids.filter((id) => uuid.test(id))
 async function redeliverFailedOf(requestedRange: Omit<FailedRange, 'until'>, run: RedeliverRun): Promise<Result> {
   const { pool } = run
   const failed = await findFailed(pool, requestedRange)
-  if (failed === undefined) throw new OpsError(await unknownEndpoint(pool, requestedRange.node))
+  if (failed === undefined) throw new OpsError(await unknownEndpoint(pool, requestedRange.endpoint))
   const { count: of, until, is_held } = failed
   if (run.isDryRun || until === null) return resultOf(run, { redelivered: of, held: is_held ? of : 0, unknown: [] })
   await run.audit({
     action: 'redeliver_failed_webhooks',
-    target: { kind: 'webhook_endpoint', id: requestedRange.node },
+    target: { kind: 'webhook_endpoint', id: requestedRange.endpoint },
     details: { since: requestedRange.since?.toISOString() ?? null, deliveries: of },
   })
   const again = redeliverAllFailed(pool, { ...requestedRange, until }, () => new Date())

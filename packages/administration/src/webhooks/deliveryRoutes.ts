@@ -9,8 +9,6 @@ import { audited } from '@paylog/runtime/http/guardRoutes'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody } from '@paylog/runtime/http/optionalBody'
 import {
-  type AttemptMade,
-  type DeliveryDetails,
   getDelivery,
   type ListedDelivery,
   listDeliveries,
@@ -18,6 +16,7 @@ import {
 } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import { paymentStreams } from '@paylog/webhooks/deliveries/operations/paymentStreams'
 import { findDeliveries, redeliver } from '@paylog/webhooks/deliveries/operations/redelivery'
+import type { AttemptMade } from '@paylog/webhooks/deliveries/tables/views'
 import { redactedUrl } from '@paylog/webhooks/endpoints/endpointUrl'
 import { contentHeaders, messageHeaders } from '@paylog/webhooks/messages/signing'
 import { type Static, Type } from 'typebox'
@@ -185,7 +184,7 @@ export function deliveryRoutes(dependencies: OperatorDependencies): FastifyPlugi
         const id = deliveryId(params.id)
         const [redelivered] = await redeliver(pool, [id], now())
         if (redelivered === undefined) throw unknownDelivery()
-        log.info({ deliveryId: id, node: redelivered.node, requestedBy: actorName(actor) }, 'webhook redelivered')
+        log.info({ deliveryId: id, node: redelivered.endpoint, requestedBy: actorName(actor) }, 'webhook redelivered')
         return { success: true as const, data: await detailsOf(dependencies, redelivered.id) }
       },
     )
@@ -231,7 +230,7 @@ async function deliveriesPage({ pool, store }: OperatorDependencies, query: Stat
   const payment = payment_id === undefined ? undefined : recordedId(payment_id)
   if (payment === null) return { data: [], next: null }
   const found = await listDeliveries(pool, {
-    ...{ node: endpoint, status, event },
+    ...{ endpoint, status, event },
     isTest: test === undefined ? undefined : test === 'true',
     streams: payment === undefined ? undefined : await paymentStreams(store, payment),
     after: position && { createdAt: new Date(position.value), id: position.id },
@@ -247,13 +246,14 @@ async function deliveriesPage({ pool, store }: OperatorDependencies, query: Stat
 async function detailsOf({ pool, endpoints }: OperatorDependencies, id: string): Promise<WebhookDeliveryDetails> {
   const found = await getDelivery(pool, deliveryId(id))
   if (found === undefined) throw unknownDelivery()
-  const endpoint = endpoints.find(({ name }) => name === found.node)
+  const endpoint = endpoints.find(({ name }) => name === found.endpoint)
+  const { body, attempts_made, ...row } = found
   return {
-    ...toDelivery(found),
+    ...toDelivery(row),
     url: endpoint === undefined ? null : redactedUrl(endpoint),
     headers: headersOf(found),
-    payload: found.body,
-    tries: found.attempts_made.map(toTry),
+    payload: body,
+    tries: attempts_made.map(toTry),
   }
 }
 
@@ -266,7 +266,7 @@ function deliveryId(id: string): string {
 
 const unknownDelivery = () => new DomainError('not_found', 'No webhook delivery with this id')
 
-function headersOf({ id, revision, is_test }: DeliveryDetails): Record<string, string> {
+function headersOf({ id, revision, is_test }: ListedDelivery): Record<string, string> {
   return { ...contentHeaders, ...messageHeaders({ id, sequence: BigInt(revision), isTest: is_test }) }
 }
 
@@ -275,14 +275,6 @@ function toTry([at, ms, http_status, error, response]: AttemptMade) {
 }
 
 function toDelivery(row: ListedDelivery): WebhookDelivery {
-  const { id, node, event, mode, provider, status, is_test, attempts, last_http_status, last_error } = row
-  const { stream, revision, event_id, causation_id, correlation_id } = row
-  return {
-    ...{ id, endpoint: node, event, mode, provider, status, is_test, attempts, last_http_status, last_error },
-    last_attempt_at: row.last_attempt_at?.toISOString() ?? null,
-    next_attempt_at: row.next_attempt_at?.toISOString() ?? null,
-    created_at: row.created_at.toISOString(),
-    ended_at: row.ended_at?.toISOString() ?? null,
-    source: { stream, revision, event_id, causation_id, correlation_id },
-  }
+  const { stream, revision, event_id, causation_id, correlation_id, user_id: _, ...delivery } = row
+  return { ...delivery, source: { stream, revision, event_id, causation_id, correlation_id } }
 }

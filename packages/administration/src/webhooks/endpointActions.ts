@@ -140,7 +140,7 @@ export const redeliverRoutes =
   async (http) => {
     const failedOf = async ({ params: { endpoint }, body }: RequestOf<typeof redeliverSchema>) => {
       const since = body.since === undefined ? undefined : timeOf(body.since)
-      const failed = await findFailed(dependencies.pool, { node: endpoint, since })
+      const failed = await findFailed(dependencies.pool, { endpoint, since })
       if (failed === undefined) throw unknownEndpoint()
       return { since, failed }
     }
@@ -164,7 +164,7 @@ export const redeliverRoutes =
         const { endpoint } = request.params
         const dryRun = body.dry_run === true
         const { since, failed } = await failedOf(request)
-        const data = await redeliverFailed(dependencies, failed, { node: endpoint, since, dryRun })
+        const data = await redeliverFailed(dependencies, failed, { endpoint, since, dryRun })
         if (!dryRun) log.info({ node: endpoint, ...data, requestedBy: actorName(actor) }, 'failed webhooks redelivered')
         return { success: true as const, data }
       },
@@ -214,12 +214,12 @@ const unknownEndpoint = () => new DomainError('not_found', 'No webhook endpoint 
 async function redeliverFailed(
   { pool, now }: Pick<OperatorDependencies, 'pool' | 'now'>,
   { count, until }: FoundFailed,
-  { node, since, dryRun }: { readonly node: string; readonly since: Date | undefined; readonly dryRun: boolean },
+  { endpoint, since, dryRun }: { readonly endpoint: string; readonly since: Date | undefined; readonly dryRun: boolean },
 ): Promise<Static<typeof Redelivered>> {
   if (dryRun || until === null) return { deliveries: count, is_complete: true }
   const startedAt = performance.now()
   let deliveries = 0
-  for await (const batch of redeliverAllFailed(pool, { node, since, until }, now)) {
+  for await (const batch of redeliverAllFailed(pool, { endpoint, since, until }, now)) {
     deliveries += batch.length
     if (performance.now() - startedAt > maxRedeliveryMs) return { deliveries, is_complete: deliveries >= count }
   }

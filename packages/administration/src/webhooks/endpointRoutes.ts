@@ -67,20 +67,14 @@ export const endpointRoutes =
   async (http) => {
     http.get('/admin/webhook-endpoints', { config: { right: 'read' }, schema: listSchema }, async () => {
       const [listed, activity] = await Promise.all([listEndpoints(pool), recentActivity(pool, now())])
-      const known = new Set(listed.map(({ node }) => node))
+      const known = new Set(listed.map(({ endpoint }) => endpoint))
       // The worker has not started with these yet.
-      const added = endpoints.filter(({ name }) => !known.has(name)).map(({ name }) => ({ ...unused, node: name }))
-      const data = [...listed, ...added].map(({ node, disabled_at, oldest_pending_at, ...state }) => {
-        const recent = activity.find((each) => each.node === node)
-        return {
-          endpoint: node,
-          ...configurationOf(endpoints.find(({ name }) => name === node)),
-          ...state,
-          disabled_at: disabled_at?.toISOString() ?? null,
-          oldest_pending_at: oldest_pending_at?.toISOString() ?? null,
-          recent: recent === undefined ? null : { ...recent },
-        }
-      })
+      const added = endpoints.filter(({ name }) => !known.has(name)).map(({ name }) => ({ ...unused, endpoint: name }))
+      const data = [...listed, ...added].map((state) => ({
+        ...state,
+        ...configurationOf(endpoints.find(({ name }) => name === state.endpoint)),
+        recent: activity.find(({ endpoint }) => endpoint === state.endpoint) ?? null,
+      }))
       return { success: true as const, data }
     })
   }

@@ -3,16 +3,13 @@ import { AddressResource } from '@paylog/domain/addresses/address'
 import { AddressType } from '@paylog/domain/addresses/events'
 import { sql } from 'kysely'
 import { isDefault } from '../defaults/queries.ts'
-import { byCreation, filter, type List } from '../lists/lists.ts'
+import { byCreation, defineList } from '../lists/defineList.ts'
+import { filter, isKeptOf } from '../lists/filters.ts'
 
-export const addressList: List<typeof AddressResource> = {
-  view: 'addresses',
+export const addressList = defineList('addresses', {
   item: AddressResource,
   computed: () => ({ is_default: isDefault(sql`item.address_type || '_addresses'`) }),
-  // A literal `not is_removed`: with a parameter, a prepared plan could not use the partial index.
-  readBy: (owner) => sql`owner = ${owner} and not is_removed`,
-  filters: {
-    address_type: filter(AddressType, 'Only addresses of this type', (type) => sql`address_type = ${type}`),
-  },
+  readBy: isKeptOf,
+  filters: { address_type: filter(AddressType, 'Only addresses of this type', 'address_type') },
   orders: byCreation,
-}
+})

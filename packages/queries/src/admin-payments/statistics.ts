@@ -1,9 +1,10 @@
 // Statistics for administrators: payments, refunds and disputes by time, currency and provider.
 import { fieldsOf } from '@paylog/domain/fields'
 import { PaymentStatus } from '@paylog/domain/payments/payment'
+import { defineQuery, type Given, type Queryable } from '@paylog/runtime/postgres/runQuery'
 import { sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { type Queryable, runQuery } from '../lists/runQuery.ts'
+import { readModels } from '../readModels.ts'
 
 export type StatisticsQuery = {
   /** Inclusive. */
@@ -36,43 +37,53 @@ export const Statistics = Type.Object(
 )
 export type Statistics = Static<typeof Statistics>
 
-type Row = {
-  readonly from: string
-  readonly to: string
-  readonly currency: string
-  readonly provider_id: string
-  readonly what: 'payments' | 'refunds' | 'disputes'
-  readonly status: PaymentStatus
-  readonly count: number
-  readonly amount_cents: number
-  readonly received_cents: number
-}
-
-function statisticsSql({ from, to, interval }: StatisticsQuery) {
-  const between = sql`created_at >= ${from}::timestamptz and created_at < ${to}::timestamptz`
-  const grouped = sql`date_trunc(${sql.lit(interval)}, created_at, 'UTC') as begin, currency, provider_id`
-  return sql<Row>`
-    select greatest(begin, ${from}::timestamptz) as from,
-      least(begin + interval ${sql.lit(`1 ${interval}`)}, ${to}::timestamptz) as to,
-      currency, provider_id, what, status, count, amount_cents::bigint, received_cents::bigint
-    from (
-      select ${grouped}, 'payments' as what, status, count(*), sum(amount_cents) as amount_cents,
-        sum(amount_received_cents) as received_cents
-      from read_models.payments where ${between} group by begin, currency, provider_id, status
-      union all
-      select ${grouped}, 'refunds', '', count(*), coalesce(sum(amount_cents), 0), 0
-      from read_models.refunds where status = 'succeeded' and ${between} group by begin, currency, provider_id
-      union all
-      select ${grouped}, 'disputes', '', count(*), coalesce(sum(amount_cents), 0), 0
-      from read_models.disputes where ${between} group by begin, currency, provider_id
-    ) as grouped
-    order by begin, currency, provider_id, what, status`
-}
+const statistics = defineQuery(
+  (given: Given<{ readonly from: Date; readonly to: Date }>, interval: StatisticsQuery['interval']) => {
+    const from = sql<string>`${given.from}::timestamptz`
+    const to = sql<string>`${given.to}::timestamptz`
+    /** The sums of a view by interval, currency and provider. */
+    const sumsOf = (what: 'payments' | 'refunds' | 'disputes') =>
+      readModels
+        .selectFrom(`read_models.${what}`)
+        .select(sql<string>`date_trunc(${sql.lit(interval)}, created_at, 'UTC')`.as('begin'))
+        .select(({ fn }) => [
+          'currency',
+          'provider_id',
+          sql.lit(what).as('what'),
+          fn.countAll<number>().as('count'),
+          sql<number>`coalesce(sum(amount_cents), 0)::bigint`.as('amount_cents'),
+        ])
+        .where('created_at', '>=', from)
+        .where('created_at', '<', to)
+        .groupBy(['begin', 'currency', 'provider_id'])
+    const none = [sql<PaymentStatus>`''`.as('status'), sql<number>`0::bigint`.as('received_cents')] as const
+    const received = sql<number>`sum(amount_received_cents)::bigint`.as('received_cents')
+    const payments = sumsOf('payments').select(['status', received]).groupBy('status')
+    const refunds = sumsOf('refunds').select(none).where('status', '=', sql.lit('succeeded'))
+    return readModels
+      .selectFrom(payments.unionAll(refunds).unionAll(sumsOf('disputes').select(none)).as('grouped'))
+      .selectAll()
+      .select([
+        sql<string>`greatest("begin", ${from})`.as('from'),
+        sql<string>`least("begin" + ${sql.lit(`1 ${interval}`)}::interval, ${to})`.as('to'),
+      ])
+      .orderBy('begin')
+      .orderBy('currency')
+      .orderBy('provider_id')
+      .orderBy('what')
+      .orderBy('status')
+  },
+  { customPlan: true },
+)
+type Row = Awaited<ReturnType<typeof statistics>>[number]
 
 /** In the order of time, currency and provider, without intervals in which nothing happened. */
-export async function getStatistics(db: Queryable, query: StatisticsQuery): Promise<readonly Statistics[]> {
+export async function getStatistics(
+  db: Queryable,
+  { from, to, interval }: StatisticsQuery,
+): Promise<readonly Statistics[]> {
   const found = new Map<string, Statistics>()
-  for (const row of await runQuery(db, statisticsSql(query), { customPlan: true })) {
+  for (const row of await statistics(db, { from, to }, interval)) {
     const key = JSON.stringify([row.from, row.currency, row.provider_id])
     found.set(key, withRow(found.get(key) ?? emptyStatistics(row), row))
   }

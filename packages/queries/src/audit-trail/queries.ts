@@ -2,23 +2,22 @@
 import { AuditTrailEntry } from '@paylog/domain/auditTrail'
 import { Instant } from '@paylog/domain/fields'
 import { sql } from 'kysely'
-import { ExactText, isCreatedAfter, isCreatedBefore } from '../lists/filters.ts'
-import { byCreation, filter, type List } from '../lists/lists.ts'
+import { byCreation, defineList } from '../lists/defineList.ts'
+import { ExactText, filter, isCreatedAfter, isCreatedBefore } from '../lists/filters.ts'
 
 const done = (bound: string) => `Only what was done ${bound} this time, with a UTC offset (encode + as %2B)`
 
-export const auditTrailList: List<typeof AuditTrailEntry> = {
-  view: 'audit_trail',
+export const auditTrailList = defineList('audit_trail', {
   item: AuditTrailEntry,
   computed: () => ({
     target: sql`case when item.target_id is not null then json_build_object('kind', item.target_kind, 'id', item.target_id) end`,
   }),
   filters: {
-    action: filter(ExactText, 'Only this action, such as refund_payment', (action) => sql`action = ${action}`),
-    actor: filter(ExactText, 'Only what this actor did, such as session:<user id>', (actor) => sql`actor = ${actor}`),
-    target: filter(ExactText, 'Only what was done to the target with this id', (id) => sql`target_id = ${id}`),
+    action: filter(ExactText, 'Only this action, such as refund_payment', 'action'),
+    actor: filter(ExactText, 'Only what this actor did, such as session:<user id>', 'actor'),
+    target: filter(ExactText, 'Only what was done to the target with this id', 'target_id'),
     created_at_from: filter(Instant, done('after'), isCreatedAfter),
     created_at_to: filter(Instant, done('before'), isCreatedBefore),
   },
   orders: byCreation,
-}
+})

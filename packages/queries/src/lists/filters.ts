@@ -1,11 +1,55 @@
-// What the filters of lists have in common: the schemas of their values, and conditions.
+// Filters: the query parameters that restrict lists. What several lists have, with the schemas of its values.
 import { foldEmail } from '@paylog/domain/actor'
 import type { DomainError } from '@paylog/domain/errors'
 import { foldCase, foldedGuestEmail } from '@paylog/projections/searchText'
 import { invalidInput } from '@paylog/runtime/http/validation'
-import { sql } from 'kysely'
-import { Type } from 'typebox'
-import type { Sql } from './runQuery.ts'
+import type { Parameter } from '@paylog/runtime/postgres/runQuery'
+import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely'
+import { type Static, type TSchema, Type } from 'typebox'
+import type { Item, View, Views } from '../readModels.ts'
+
+/** A query parameter that restricts a list. */
+export type Filter<Of extends View = never> = {
+  readonly schema: TSchema
+  /** @returns what `where` gets; undefined for a value that does not restrict */
+  read(value: unknown): unknown
+  where(value: unknown): Expression<SqlBool>
+  /** Never set. It carries the views that have the columns. */
+  readonly of?: (view: Of) => void
+}
+
+type ColumnWith<Of extends View, Value> = {
+  [Name in keyof Views[Of]]: Value extends Views[Of][Name] ? Name : never
+}[keyof Views[Of]] &
+  string
+
+/**
+ * @param where the column that has the value, or the condition
+ * @param read returns undefined for a value that does not restrict
+ */
+export const filter = <Schema extends TSchema, Of extends View>(
+  schema: Schema,
+  description: string,
+  where: ColumnWith<Of, Static<Schema>> | ((item: Item<Of>, value: Parameter<Static<Schema>>) => Expression<SqlBool>),
+  read: (value: Static<Schema>) => Static<Schema> | undefined = (value) => value,
+): Filter<Of> => ({
+  schema: Type.Optional(Type.With(schema, { description })),
+  read: (value) => read(value as Static<Schema>),
+  where: (value) =>
+    typeof where === 'string'
+      ? sql`${sql.ref(`item.${where}`)} = ${value}`
+      : where(expressionBuilder(), value as Parameter<Static<Schema>>),
+})
+
+/** Only rows for which something is true, or only the others. */
+export const flag = <Of extends View>(
+  description: string,
+  isTrue: (item: Item<Of>) => Expression<SqlBool>,
+): Filter<Of> => ({
+  schema: Type.Optional(Type.Enum(['true', 'false'], { description })),
+  read: (value) => value === 'true',
+  where: (value) => sql`(${isTrue(expressionBuilder())}) = ${sql.lit(value)}`,
+})
 
 /** A whole value. */
 export const ExactText = Type.String({
@@ -21,23 +65,36 @@ export const SearchText = Type.String({
   pattern: '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f]*$',
 })
 
-/** Whether something is required, or excluded. */
-export const Flag = Type.Enum(['true', 'false'])
-
 /** The pattern for a substring of folded text, with escaped wildcards. */
 function containsPattern(search: string): string {
   return `%${foldCase(search).replaceAll(/[\\%_]/g, '\\$&')}%`
 }
 
-export const isContained = (search: string): Sql | undefined =>
-  search === '' ? undefined : sql`search_text like ${containsPattern(search)}`
+/** Of the searched text of a row. An empty search finds everything. */
+export const searchFilter = (description: string) =>
+  filter(
+    SearchText,
+    description,
+    (item: Item<'payments' | 'products'>, search) => item('search_text', 'like', search.as(containsPattern)),
+    (search) => search || undefined,
+  )
 
 /** Of the whole e-mail, ignoring the case of ASCII letters. */
-export const hasGuestEmail = (email: string): Sql => sql`${sql.raw(foldedGuestEmail)} = ${foldEmail(email)}`
+export const hasGuestEmail = (email: Parameter<string>) =>
+  sql<SqlBool>`${sql.raw(foldedGuestEmail)} = ${email.as(foldEmail)}`
 
-/** Rows have times in whole milliseconds. Both bounds are exclusive. @throws DomainError `invalid_request` for an impossible time */
-export const isCreatedAfter = (time: string): Sql => sql`created_at > ${timeBound('created_at_from', time, Math.floor)}`
-export const isCreatedBefore = (time: string): Sql => sql`created_at < ${timeBound('created_at_to', time, Math.ceil)}`
+/** An owner's rows that are not removed. A literal, not a parameter: a prepared plan could not use the partial index. */
+export const isKeptOf = (item: Item<'payment_methods' | 'addresses'>, owner: Parameter<string>) =>
+  item.and([item('owner', '=', owner), item.not('is_removed')])
+
+type Created = Item<Exclude<View, 'defaults'>>
+
+/** Both bounds are exclusive. @throws DomainError `invalid_request` for an impossible time */
+export const isCreatedAfter = (item: Created, time: Parameter<string>) =>
+  item('created_at', '>', sql<string>`${time.as((text) => timeBound('created_at_from', text, Math.floor))}`)
+
+export const isCreatedBefore = (item: Created, time: Parameter<string>) =>
+  item('created_at', '<', sql<string>`${time.as((text) => timeBound('created_at_to', text, Math.ceil))}`)
 
 /**
  * Rows have times in whole milliseconds. Rounds a bound between two of them so that the result stays correct.

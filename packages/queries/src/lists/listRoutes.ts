@@ -9,7 +9,8 @@ import type { FastifyInstance } from 'fastify'
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { staleHeader } from '../readAfter.ts'
 import { ItemParams, itemResponse, type QueryDependencies, type readSchema } from '../routeSchemas.ts'
-import { type List, type ListQuery, readItem, readAfter as readPageAfter } from './lists.ts'
+import type { List } from './defineList.ts'
+import { type ListQuery, readItem, readAfter as readPageAfter } from './lists.ts'
 
 /** What the route of a list or of a single resource needs to know besides its dependencies. */
 export type Reading<Item extends TObject> = {

@@ -6,7 +6,6 @@ import { type KnownActor, knownActor } from '@paylog/runtime/http/callers'
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify'
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { type QueryDependencies, tokenParameter } from '../routeSchemas.ts'
-import { hasGuestEmail } from './filters.ts'
 import {
   examplePageMeta,
   filterParameters,
@@ -21,7 +20,7 @@ import {
   type Reading,
   toPageMeta,
 } from './listRoutes.ts'
-import { filter, readPage } from './lists.ts'
+import { readPage } from './lists.ts'
 
 /** The caller that a list is for, as part of the list's response (interface, section 4.2). */
 const UserContext = Type.Object(
@@ -67,12 +66,15 @@ const ownEmailOnly: onRequestAsyncHookHandler = async ({ actor, query }) => {
     throw new DomainError('forbidden', 'A guest token gives access to its own e-mail only')
 }
 
-/** The filter that every list of own resources has. */
-const guest_email = filter(
-  Type.String({ minLength: 1, maxLength: 255 }),
-  'Only resources with this e-mail; guests may name only their own',
-  hasGuestEmail,
-)
+const ownParameters = {
+  guest_email: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 255 },
+      description: 'Only resources with this e-mail; guests may name only their own',
+    }),
+  ),
+  token: tokenParameter,
+}
 
 type OwnList<Item extends TObject> = Reading<Item> & {
   /** Parameters besides the page, the filters and the order. */
@@ -94,12 +96,12 @@ export function listOwn<Item extends TObject>(
   const order = hasOrders(list) ? orderParameters(list, orderDescription) : {}
   const querystring = Type.Object({
     ...pageParameters,
-    ...{ guest_email: guest_email.schema, token: tokenParameter },
+    ...ownParameters,
     ...filterParameters(list),
     ...order,
     ...parameters,
   })
-  http.get<{ Querystring: PageQuery }>(
+  http.get<{ Querystring: PageQuery & { readonly guest_email?: string } }>(
     path,
     {
       config: { callers: 'sessionOrGuest' },
@@ -109,10 +111,8 @@ export function listOwn<Item extends TObject>(
     },
     async ({ actor, query }) => {
       const caller = knownActor(actor)
-      const { list } = chosen(query)
-      const filtered = { ...list, filters: { ...list.filters, guest_email } }
-      const ofCaller = { ...query, owner: ownerOf(caller), offset: offsetOf(query) }
-      const { items, total } = await readPage(db, filtered, ofCaller)
+      const ofCaller = { ...query, owner: ownerOf(caller), ofGuest: query.guest_email, offset: offsetOf(query) }
+      const { items, total } = await readPage(db, chosen(query).list, ofCaller)
       const [first] = items
       if (first) onRead?.(caller, first as Static<Item>)
       const { orderBy, orderDir } = query

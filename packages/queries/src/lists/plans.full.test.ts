@@ -1,8 +1,10 @@
 // Query plans of prepared queries: indexes only, for all parameters.
 import { randomUUID } from 'node:crypto'
 import { guestOwner, userOwner } from '@paylog/domain/actor'
-import { readModelDatabase, recordingPool } from '@paylog/projections/testing/projectionHarness'
+import { readModelDatabase } from '@paylog/projections/testing/projectionHarness'
 import { encodeCursor } from '@paylog/runtime/http/cursor'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
+import { recordingPool } from '@paylog/testing/recordingPool'
 import type { Pool, PoolClient } from 'pg'
 import t from 'tap'
 import { addressList } from '../addresses/queries.ts'
@@ -14,8 +16,8 @@ import { paymentMethodList } from '../payment-methods/queries.ts'
 import { paymentList, paymentListWithMethods, singlePayment } from '../payments/queries.ts'
 import { productList } from '../products/queries.ts'
 import { listRefunds } from '../refunds/queries.ts'
-import { type List, type ListQuery, listIdentity, readAfter, readItem, readPage } from './lists.ts'
-import type { Queryable } from './runQuery.ts'
+import type { List } from './defineList.ts'
+import { type ListQuery, listIdentity, readAfter, readItem, readPage } from './lists.ts'
 
 const owner = userOwner('u1')
 const all = { owner, offset: 0, limit: 50 }

@@ -3,42 +3,37 @@
 import { Instant } from '@paylog/domain/fields'
 import { PaymentStatus } from '@paylog/domain/payments/payment'
 import { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
+import type { Parameter } from '@paylog/runtime/postgres/runQuery'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
-import { hasGuestEmail, isContained, isCreatedAfter, isCreatedBefore, SearchText } from '../lists/filters.ts'
-import { filter, type List } from '../lists/lists.ts'
-import type { Sql } from '../lists/runQuery.ts'
+import { defineList } from '../lists/defineList.ts'
+import { filter, hasGuestEmail, isCreatedAfter, isCreatedBefore, searchFilter } from '../lists/filters.ts'
 import { methodSummary } from '../payment-methods/queries.ts'
+import type { Item } from '../readModels.ts'
 
-const guestPrefix = 'guest:'
+const emailOf = (guest: string) => guest.slice('guest:'.length)
 
-/**
- * Who may read a payment: its owner, and the guest whose e-mail the request named, even if a session made it.
- * @param owner see `ownerOf`
- */
-export const isReadBy = (owner: string): Sql =>
-  owner.startsWith(guestPrefix) ? hasGuestEmail(owner.slice(guestPrefix.length)) : sql`owner = ${owner}`
-
-const createdAfter = 'Only payments created after this time, with a UTC offset (encode + as %2B)'
-const createdBefore = 'Only payments created before this time, with a UTC offset'
+/** Who may read a payment: its owner, and the guest whose e-mail the request named, even if a session made it. See `ownerOf`. */
+export const isReadBy = (item: Item<'payments'>, owner: Parameter<string>, isGuest: boolean) =>
+  isGuest ? hasGuestEmail(owner.as(emailOf)) : item('item.owner', '=', owner)
 
 /** Filters of every list of payments. */
 export const commonFilters = {
-  status: filter(PaymentStatus, 'Only payments with this status', (status) => sql`status = ${status}`),
-  created_at_from: filter(Instant, createdAfter, isCreatedAfter),
-  created_at_to: filter(Instant, createdBefore, isCreatedBefore),
+  status: filter<typeof PaymentStatus, 'payments'>(PaymentStatus, 'Only payments with this status', 'status'),
+  created_at_from: filter(
+    Instant,
+    'Only payments created after this time, with a UTC offset (encode + as %2B)',
+    isCreatedAfter,
+  ),
+  created_at_to: filter(Instant, 'Only payments created before this time, with a UTC offset', isCreatedBefore),
 }
 
-export const paymentList = {
-  view: 'payments',
-  item: Type.Omit(ListedPayment, ['payment_method']),
+const ownPayments = {
   readBy: isReadBy,
   filters: {
     status: commonFilters.status,
-    search: filter(
-      SearchText,
+    search: searchFilter(
       'Text contained in the id, an e-mail, the description, the concept or the reference, case-insensitive',
-      isContained,
     ),
     created_at_from: commonFilters.created_at_from,
     created_at_to: commonFilters.created_at_to,
@@ -49,21 +44,27 @@ export const paymentList = {
     status: { column: 'status', holds: 'text' },
     updated_at: { column: 'updated_at', holds: 'time' },
   },
-} satisfies List
+} as const
+
+export const paymentList = defineList('payments', {
+  ...ownPayments,
+  item: Type.Omit(ListedPayment, ['payment_method']),
+  computed: () => ({}),
+})
 
 /** Each payment with the summary of its method. */
-export const paymentListWithMethods: List<typeof ListedPayment> = {
-  ...paymentList,
+export const paymentListWithMethods = defineList('payments', {
+  ...ownPayments,
   item: ListedPayment,
-  computed: (owner) => ({ payment_method: methodSummary(owner) }),
-}
+  computed: (item, owner) => ({ payment_method: methodSummary(item, owner) }),
+})
 
 /** A single payment, without its client secret if the guest did not make it. */
-export const singlePayment: List<typeof PaymentResource> = {
-  ...paymentList,
+export const singlePayment = defineList('payments', {
+  ...ownPayments,
   item: PaymentResource,
-  computed: (owner) => ({
-    payment_method: methodSummary(owner),
+  computed: (item, owner) => ({
+    payment_method: methodSummary(item, owner),
     client_secret: sql`case when item.owner = ${owner} then item.client_secret end`,
   }),
-}
+})

@@ -3,7 +3,8 @@ import { products } from '@paylog/projections/products/projection'
 import { addProductTo, createLogFixture } from '@paylog/projections/testing/logFixture'
 import { readModelDatabase, reapply } from '@paylog/projections/testing/projectionHarness'
 import t, { type Test } from 'tap'
-import { type ListQuery, readPage } from '../lists/lists.ts'
+import type { ListQuery } from '../lists/lists.ts'
+import { readPage } from '../lists/lists.ts'
 import { productList } from './queries.ts'
 
 const id = (number: number) => `00000000-0000-7000-8000-${String(number).padStart(12, '0')}`

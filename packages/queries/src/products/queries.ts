@@ -1,19 +1,18 @@
 // The list of products. They have no owner: the caller must be an administrator.
 import { ProductType } from '@paylog/domain/products/events'
 import { ProductResource } from '@paylog/domain/products/product'
-import { sql } from 'kysely'
-import { ExactText, Flag, isContained, SearchText } from '../lists/filters.ts'
-import { filter, type List } from '../lists/lists.ts'
+import { defineList } from '../lists/defineList.ts'
+import { ExactText, filter, flag, searchFilter } from '../lists/filters.ts'
 
-export const productList: List<typeof ProductResource> = {
-  view: 'products',
+export const productList = defineList('products', {
   item: ProductResource,
+  computed: () => ({}),
   filters: {
-    category_id: filter(ExactText, 'Only products of this category', (category) => sql`category_id = ${category}`),
-    product_type: filter(ProductType, 'Only products of this type', (type) => sql`product_type = ${type}`),
-    is_recurring: filter(Flag, 'Only products that are, or are not, recurring', (flag) => sql`is_recurring = ${flag}`),
-    is_active: filter(Flag, 'Only products that are, or are not, active', (flag) => sql`is_active = ${flag}`),
-    search: filter(SearchText, 'Text contained in the name or the description, case-insensitive', isContained),
+    category_id: filter(ExactText, 'Only products of this category', 'category_id'),
+    product_type: filter(ProductType, 'Only products of this type', 'product_type'),
+    is_recurring: flag('Only products that are, or are not, recurring', (item) => item.ref('is_recurring')),
+    is_active: flag('Only products that are, or are not, active', (item) => item.ref('is_active')),
+    search: searchFilter('Text contained in the name or the description, case-insensitive'),
   },
   orders: {
     // Without case.
@@ -22,4 +21,4 @@ export const productList: List<typeof ProductResource> = {
     created_at: { column: 'created_at', holds: 'time' },
     updated_at: { column: 'updated_at', holds: 'time' },
   },
-}
+})

@@ -1,9 +1,10 @@
 // Queries for the refunds of a payment.
+import { isGuestOwner } from '@paylog/domain/actor'
 import { RefundResource } from '@paylog/domain/payments/refunds'
-import { sql } from 'kysely'
+import { allOf, defineQuery, type Given, type Queryable } from '@paylog/runtime/postgres/runQuery'
 import type { Found } from '../lists/lists.ts'
-import { type Queryable, runQuery } from '../lists/runQuery.ts'
 import { isReadBy } from '../payments/queries.ts'
+import { readModels } from '../readModels.ts'
 
 type RefundsQuery = {
   /** Of the payment. */
@@ -12,19 +13,25 @@ type RefundsQuery = {
   readonly owner?: string | undefined
 }
 
-const fields = sql.join(Object.keys(RefundResource.properties).map((name) => sql.ref(`refunds.${name}`)))
-
 type RefundRow = RefundResource & { readonly revision: number }
 
-async function rowsOf(db: Queryable, { id, owner }: RefundsQuery): Promise<RefundRow[] | undefined> {
-  // A payment without refunds is a row without an id; a payment that the caller may not read is none.
-  const rows = await runQuery(
-    db,
-    sql<RefundRow | { readonly id: null }>`
-      select ${fields}, refunds.revision from read_models.payments left join read_models.refunds on refunds.payment_id = payments.id
-      where payments.id = ${id} and ${owner === undefined ? sql`true` : isReadBy(owner)}
-      order by refunds.created_at desc, refunds.id desc`,
-  )
+const fields = Object.keys(RefundResource.properties) as (keyof RefundResource)[]
+
+/** A payment without refunds is a row without an id; a payment that the caller may not read is none. */
+const refundsOf = defineQuery((given: Given<RefundsQuery & { readonly isGuest: boolean }>) =>
+  readModels
+    .selectFrom('read_models.payments as item')
+    .leftJoin('read_models.refunds as refunds', 'refunds.payment_id', 'item.id')
+    .select([...fields.map((name) => `refunds.${name}` as const), 'refunds.revision'])
+    .where('item.id', '=', given.id)
+    .where((item) => allOf([given.owner && isReadBy(item, given.owner, given.isGuest)]))
+    .orderBy('refunds.created_at', 'desc')
+    .orderBy('refunds.id', 'desc')
+    .$castTo<RefundRow | { readonly id: null }>(),
+)
+
+async function rowsOf(db: Queryable, query: RefundsQuery): Promise<RefundRow[] | undefined> {
+  const rows = await refundsOf(db, { ...query, isGuest: isGuestOwner(query.owner ?? '') })
   return rows.length === 0 ? undefined : rows.filter((row) => row.id !== null)
 }
 

@@ -12,7 +12,7 @@ import { queryApiHarness } from './queryApiHarness.ts'
 
 /** An attempt's result; without an error it succeeded. */
 export type AttemptFixture = Partial<
-  Pick<AttemptResult, 'at' | 'error' | 'httpStatus' | 'responseBody' | 'disablesNode'>
+  Pick<AttemptResult, 'at' | 'error' | 'httpStatus' | 'responseBody' | 'pausesEndpoint'>
 > & {
   /** Leaves the delivery pending with a retry at this time. */
   readonly next?: Date
@@ -55,7 +55,7 @@ export async function webhookLogHarness(t: Test) {
     )
     for (const [index, { next, ...facts }] of tried.entries()) {
       const isLast = index === tried.length - 1
-      const isPending = next !== undefined || !isLast || facts.disablesNode === true
+      const isPending = next !== undefined || !isLast || facts.pausesEndpoint === true
       const recorded = await deliveries.finish({
         deliveryId: id,
         attempt: before + index + 1,
@@ -65,7 +65,7 @@ export async function webhookLogHarness(t: Test) {
         httpStatus: 200,
         error: null,
         responseBody: 'ok',
-        disablesNode: false,
+        pausesEndpoint: false,
         nextAttemptAt: next ?? (isPending ? second(index + 1) : null),
         ...facts,
       })
@@ -92,7 +92,7 @@ function outboundFixture(): Outbound {
   const payment_id = randomUUID()
   return {
     id: randomUUID(),
-    node: '1',
+    endpoint: '1',
     event: 'payment.succeeded',
     mode: 'canonical',
     provider: 'sandbox',

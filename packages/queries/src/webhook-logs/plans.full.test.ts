@@ -1,8 +1,9 @@
 // Query plans of the webhook log: every filter uses an index, also for rare and old entries.
 import { randomUUID } from 'node:crypto'
-import { recordingPool } from '@paylog/projections/testing/projectionHarness'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
+import { plansOf } from '@paylog/testing/recordingPool'
+import type { Pool } from 'pg'
 import t from 'tap'
-import type { Queryable } from '../lists/runQuery.ts'
 import { webhookLogHarness } from '../testing/webhookLogHarness.ts'
 import { getWebhookLog, listWebhookLogs, type WebhookLogsQuery } from './queries.ts'
 
@@ -38,26 +39,12 @@ const fill = `
 
 const all: WebhookLogsQuery = { user_id: undefined, limit: 100, offset: 0 }
 
-type Plan = { readonly text: string; readonly planningMs: number; readonly executionMs: number }
-
-/** The plans of all statements of a call. */
-async function plansOf(
-  pool: Parameters<typeof recordingPool>[0],
-  run: (db: Queryable) => Promise<unknown>,
-): Promise<readonly Plan[]> {
-  const { db, queries } = recordingPool(pool)
-  await run(db)
-  const plans: Plan[] = []
-  for (const { text, values } of queries) {
-    const { rows } = await pool.query<{ 'QUERY PLAN': string }>({
-      text: `explain analyze ${text}`,
-      values: values ?? [],
-    })
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
-    const msOf = (what: string) => Number(new RegExp(`${what} Time: ([\\d.]+) ms`).exec(plan)?.[1])
-    plans.push({ text: plan, planningMs: msOf('Planning'), executionMs: msOf('Execution') })
-  }
-  return plans
+/** The plans of a call, with the times that they took. */
+async function timedPlans(pool: Pool, run: (db: Queryable) => Promise<unknown>) {
+  return (await plansOf(pool, run)).map((text) => {
+    const msOf = (what: string) => Number(new RegExp(`${what} Time: ([\\d.]+) ms`).exec(text)?.[1])
+    return { text, planningMs: msOf('Planning'), executionMs: msOf('Execution') }
+  })
 }
 
 const { pool } = await webhookLogHarness(t)
@@ -72,38 +59,38 @@ t.test('no log query reads the whole log, or more than one user’s entries', as
         for (const event of [undefined, 'payment.succeeded', 'old.event', 'rare.event']) {
           const query = { ...all, status, user_id, provider, event }
           const name = JSON.stringify(query)
-          for (const { text } of await plansOf(pool, (db) => listWebhookLogs(db, query))) {
+          for (const { text } of await timedPlans(pool, (db) => listWebhookLogs(db, query))) {
             // A partition of a few pages may be scanned.
             t.notMatch(text, /Seq Scan on (finished_)?deliveries.*cost=\S+\.\.\d{2,}\./, name)
             const dropped = [...text.matchAll(/Rows Removed by Filter: (\d+)/g)].map(([, count]) => Number(count))
             t.ok(Math.max(0, ...dropped) < rows / 4, `${name}: ${dropped}`)
           }
         }
-  const [last] = (await plansOf(pool, (db) => listWebhookLogs(db, { ...all, offset: rows - 10 }))).slice(-1)
+  const [last] = (await timedPlans(pool, (db) => listWebhookLogs(db, { ...all, offset: rows - 10 }))).slice(-1)
   t.match(
     last?.text,
     /Index Only Scan Backward using \S+ on finished_deliveries/,
     'skipped entries are read from the index',
   )
-  const [one] = await plansOf(pool, (db) => getWebhookLog(db, { id: randomUUID(), user_id: 'busy' }))
+  const [one] = await timedPlans(pool, (db) => getWebhookLog(db, { id: randomUUID(), user_id: 'busy' }))
   t.match(one?.text, /deliveries_pkey/)
 })
 
 t.test(
   'the first page of the log is planned for the newest of ninety partitions, and found within milliseconds',
   async (t) => {
-    await plansOf(pool, (db) => listWebhookLogs(db, all))
-    const plans = await plansOf(pool, (db) => listWebhookLogs(db, all))
+    await timedPlans(pool, (db) => listWebhookLogs(db, all))
+    const plans = await timedPlans(pool, (db) => listWebhookLogs(db, all))
     t.equal(plans.length, 1, 'one statement')
     const [{ text, planningMs, executionMs } = { text: '', planningMs: 0, executionMs: 0 }] = plans
     t.comment(`planned in ${planningMs} ms, executed in ${executionMs} ms`)
     t.ok(new Set(text.match(/ on finished_deliveries_\d+/g)).size <= 12, 'today, the days before, and those ahead')
     t.ok(planningMs + executionMs < 50)
-    const [, rare] = await plansOf(pool, (db) => listWebhookLogs(db, { ...all, event: 'old.event' }))
+    const [, rare] = await timedPlans(pool, (db) => listWebhookLogs(db, { ...all, event: 'old.event' }))
     t.comment(
       `a filter that only old entries match: planned in ${rare?.planningMs} ms, executed in ${rare?.executionMs} ms`,
     )
-    const [one] = await plansOf(pool, (db) => getWebhookLog(db, { id: randomUUID(), user_id: 'busy' }))
+    const [one] = await timedPlans(pool, (db) => getWebhookLog(db, { id: randomUUID(), user_id: 'busy' }))
     t.comment(`one entry: planned in ${one?.planningMs} ms, executed in ${one?.executionMs} ms`)
   },
 )

@@ -15,7 +15,14 @@ t.test(
     const body = '{"event":"payment.succeeded","provider":"sandbox","data":{"amount":1}}'
     const source = { source_stream: 'payment-1', source_revision: 7n, source_event_id: randomUUID() }
     const id = await send(
-      { ...source, node: 'legacy-1', body, user_id: ada.payer.id, correlation_id: 'request1', causation_id: 'cause1' },
+      {
+        ...source,
+        endpoint: 'legacy-1',
+        body,
+        user_id: ada.payer.id,
+        correlation_id: 'request1',
+        causation_id: 'cause1',
+      },
       [
         { ...failed, at: new Date('2026-03-01T10:00:00.120Z') },
         { error: 'timeout', httpStatus: null, responseBody: null, at: new Date('2026-03-01T10:00:05.000Z') },
@@ -77,7 +84,7 @@ t.test('a log entry appears with the first attempt, with the status of the last 
   const next = new Date('2026-03-01T10:00:05.000Z')
   await attempt(id, [{ ...failed, next }])
   t.same(await shown(), [200, 'failed', 'http_status', 1, next.toISOString()], 'failed, with a retry')
-  await attempt(id, [{ error: 'gone', httpStatus: 410, disablesNode: true }], 1)
+  await attempt(id, [{ error: 'gone', httpStatus: 410, pausesEndpoint: true }], 1)
   t.same(await shown(), [200, 'failed', 'gone', 2, null], 'held by a paused endpoint')
   await pool.query('update webhooks.deliveries set next_attempt_at = $1', [next])
   t.same((await shown())[4], null, 'a held delivery has no next attempt')

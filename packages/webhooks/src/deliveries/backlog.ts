@@ -5,7 +5,7 @@ import type { WebhookEndpoint } from '../endpoints/endpoints.ts'
 import { concurrencyPerEndpoint } from './send/lanes.ts'
 
 export type EndpointBacklog = {
-  readonly node: string
+  readonly endpoint: string
   /** An endpoint that responded 410 Gone is paused until an operator enables it. */
   readonly is_disabled: boolean
   /** Counted up to 10 000. */
@@ -18,13 +18,13 @@ export type EndpointBacklog = {
 }
 
 /** Reads the backlog of these endpoints. It costs a few index look-ups per endpoint, for any number of deliveries. */
-export async function readBacklog(pool: Pool, nodes: readonly string[]): Promise<EndpointBacklog[]> {
-  const { rows } = await pool.query<EndpointBacklog>({ name: 'backlog', text: backlogSql, values: [nodes] })
+export async function readBacklog(pool: Pool, endpoints: readonly string[]): Promise<EndpointBacklog[]> {
+  const { rows } = await pool.query<EndpointBacklog>({ name: 'backlog', text: backlogSql, values: [endpoints] })
   return rows
 }
 
 const backlogSql = `
-select node, disabled_at is not null as is_disabled, pending, due,
+select node as endpoint, disabled_at is not null as is_disabled, pending, due,
   extract(epoch from now() - oldest_created_at)::float8 as oldest_undelivered_seconds,
   coalesce(greatest(extract(epoch from now() - oldest_due_at)::float8, 0), 0) as overdue_seconds
 from webhooks.backlog where node = any($1::text[]) order by node`
@@ -41,16 +41,16 @@ const maxOverdueMs = 60_000
 export function createBacklogCheck(options: {
   readonly pool: Pool
   readonly endpoints: readonly WebhookEndpoint[]
-  readonly endedAt: (node: string) => Date | undefined
+  readonly endedAt: (endpoint: string) => Date | undefined
   readonly now: () => Date
 }): () => Promise<CheckDetails> {
   const { pool, endpoints, endedAt, now } = options
   const names = endpoints.map(({ name }) => name)
 
-  function isLate({ node, due, overdue_seconds }: EndpointBacklog): boolean {
-    const toleranceMs = maxOverdueMs + (endpoints.find(({ name }) => name === node)?.timeoutMs ?? 0)
+  function isLate({ endpoint, due, overdue_seconds }: EndpointBacklog): boolean {
+    const toleranceMs = maxOverdueMs + (endpoints.find(({ name }) => name === endpoint)?.timeoutMs ?? 0)
     if (overdue_seconds * 1_000 <= toleranceMs) return false
-    const isBusy = now().getTime() - (endedAt(node)?.getTime() ?? 0) <= toleranceMs
+    const isBusy = now().getTime() - (endedAt(endpoint)?.getTime() ?? 0) <= toleranceMs
     return due < concurrencyPerEndpoint || !isBusy
   }
 
@@ -64,8 +64,8 @@ export function createBacklogCheck(options: {
       overdue_seconds: Math.round(Math.max(0, ...enabled.map(({ overdue_seconds }) => overdue_seconds))),
       pending: sumOfPending(enabled),
       held: sumOfPending(paused),
-      disabled_nodes: paused.map(({ node }) => node),
-      late_nodes: late.map(({ node }) => node),
+      disabled_nodes: paused.map(({ endpoint }) => endpoint),
+      late_nodes: late.map(({ endpoint }) => endpoint),
     }
     return late.length > 0 ? { ok: false, ...details } : details
   }

@@ -5,7 +5,7 @@ const changed = { ...unchangedSubscription, status_changed: true }
 /** The canonical bodies of a foreign notification. */
 const translated = (data: Parameters<typeof unmatchedMessagesByMode>[0]) =>
   unmatchedMessagesByMode(data)
-    .filter(({ node }) => node === '1')
+    .filter(({ endpoint }) => endpoint === '1')
     .map(({ body }) => JSON.parse(body))
 function onlyMessage(data: Parameters<typeof unmatchedMessagesByMode>[0]) {
   const [message, ...others] = translated(data)

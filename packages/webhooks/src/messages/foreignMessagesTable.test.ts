@@ -118,7 +118,7 @@ for (const [provider_id, text] of Object.entries(table))
         })
         const expected = orNull(canonical)?.split(' ') ?? []
         t.strictSame(
-          messages.map(({ node, mode, event }) => `${node} ${mode} ${event}`),
+          messages.map(({ endpoint, mode, event }) => `${endpoint} ${mode} ${event}`),
           expected.flatMap((name) => [`1 canonical ${name}`, `3 canonical ${name}`]),
           `${provider_type}, ${status}, ${subscribed}, ${fact} → ${canonical}`,
         )

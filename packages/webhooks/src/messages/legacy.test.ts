@@ -31,7 +31,7 @@ t.test('a legacy body about our payment is exactly the payload of the interface 
       '"customer_email":"ann@example.com","status":"succeeded"}}',
   )
   t.match(message, {
-    node: 'legacy-1',
+    endpoint: 'legacy-1',
     event: 'payment_intent.succeeded',
     mode: 'legacy',
     provider: 'stripe',

@@ -109,9 +109,9 @@ const kinds: readonly (readonly [string, RecordedDomainEvent, readonly string[]]
 for (const [kind, event, expected] of kinds)
   t.test(`endpoints of every mode and format get ${kind} once, as their mode requires [6.2-modes]`, async (t) => {
     const messages = messagesTo(event, ...allEndpoints)
-    t.strictSame(messages.map(({ node, event: name }) => `${node} ${name}`).sort(), [...expected].sort())
-    for (const { node, mode, event: name } of messages)
-      t.equal(mode, node.startsWith('legacy') ? 'legacy' : name.includes(':') ? 'raw' : 'canonical')
+    t.strictSame(messages.map(({ endpoint, event: name }) => `${endpoint} ${name}`).sort(), [...expected].sort())
+    for (const { endpoint, mode, event: name } of messages)
+      t.equal(mode, endpoint.startsWith('legacy') ? 'legacy' : name.includes(':') ? 'raw' : 'canonical')
   })
 
 t.test("patterns select messages in every mode by that mode's names [6.2-patterns-modes]", async (t) => {
@@ -149,7 +149,7 @@ t.test('numbered endpoints and the legacy list use their own patterns and bodies
     { EXTERNAL_WEBHOOK_URLS: 'https://example.com/old', EXTERNAL_WEBHOOK_EVENTS: 'subscription.created' },
   )
   t.strictSame(
-    messages.map(({ node, event, body }) => [node, event, Object.keys(JSON.parse(body).data).slice(0, 4)]),
+    messages.map(({ endpoint, event, body }) => [endpoint, event, Object.keys(JSON.parse(body).data).slice(0, 4)]),
     [
       ['2', 'subscription.created', ['payment_id', 'amount', 'currency', 'status']],
       ['1', 'membership.activated', ['payment_id', 'amount', 'currency', 'status']],

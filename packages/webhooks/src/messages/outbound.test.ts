@@ -26,7 +26,7 @@ t.test('a webhook has its endpoint, its source event and its user', async (t) =>
   )
   t.strictSame(more, [])
   t.match(message, {
-    node: '1',
+    endpoint: '1',
     event: 'payment.succeeded',
     mode: 'canonical',
     provider: 'stripe',
@@ -85,7 +85,9 @@ t.test(
     const legacy = { EXTERNAL_WEBHOOK_URLS: 'https://example.com/legacy' }
     const endpoints = endpointsFrom(endpointSettings(2, 'raw'), canonical, legacy, slack)
     const idsOf = (...events: readonly SourceEvent[]) =>
-      events.flatMap((event) => outboundMessages(event, endpoints, options).map(({ node, id }) => `${node} ${id}`))
+      events.flatMap((event) =>
+        outboundMessages(event, endpoints, options).map(({ endpoint, id }) => `${endpoint} ${id}`),
+      )
     t.equal(idsOf(inPayment).length, 3)
     t.strictSame(idsOf(inPayment).sort(), idsOf(...own).sort())
   },

@@ -26,7 +26,7 @@ export type Outbound = Pick<WebhookMessage, 'mode'> & {
   /** The `webhook-id`: always the same for the same event, name and endpoint. */
   readonly id: string
   /** The endpoint's name. */
-  readonly node: string
+  readonly endpoint: string
   readonly event: string
   readonly provider: string
   /** The payment in the webhook log; `null` for a test. */
@@ -130,7 +130,7 @@ function toOutbound(source: SourceEvent, message: WebhookMessage, endpoint: Webh
   const { correlationId, causationId, traceparent } = source.metadata
   return {
     id: uuidv5(JSON.stringify([...idSource(source, message, endpoint), event, endpoint.name]), namespace),
-    node: endpoint.name,
+    endpoint: endpoint.name,
     event,
     mode: message.mode,
     provider,

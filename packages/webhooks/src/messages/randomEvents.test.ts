@@ -171,7 +171,7 @@ t.test('plannedDeliveries matches outboundMessages for random events and endpoin
   check(500, (source, endpoints, sent) =>
     assert.deepEqual(
       plannedDeliveries(source, endpoints),
-      sent.map(({ node, event, mode }) => ({ node, event, mode })),
+      sent.map(({ endpoint, event, mode }) => ({ node: endpoint, event, mode })),
     ),
   )
 })
@@ -188,7 +188,7 @@ t.test('the webhooks for an endpoint do not depend on other endpoints', async ()
     for (const each of endpoints)
       assert.deepEqual(
         outboundMessages(recorded(source), [each], options),
-        sent.filter(({ node }) => node === each.name),
+        sent.filter(({ endpoint }) => endpoint === each.name),
       )
   })
 })
@@ -198,11 +198,11 @@ t.test(
   async () => {
     check(300, (source, endpoints, sent) => {
       const isTest = source.type === 'WebhookTestRequested' || source.type === 'WebhookSimulationRequested'
-      for (const { node, body, event: sentAs, mode, is_test } of sent) {
+      for (const { endpoint, body, event: sentAs, mode, is_test } of sent) {
         assert.ok(body.isWellFormed() && !body.includes('\0'))
         const parsed = JSON.parse(body)
         assert.equal(is_test, isTest)
-        if (endpoints.find(({ name }) => name === node)?.format !== 'json') continue
+        if (endpoints.find(({ name }) => name === endpoint)?.format !== 'json') continue
         assert.equal(parsed.event, sentAs)
         assert.deepEqual(messageErrors(mode, parsed), [])
         assert.equal(parsed.test, isTest ? true : undefined)

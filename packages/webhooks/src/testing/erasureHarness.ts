@@ -131,11 +131,11 @@ type Row = {
 
 function rowsOf(pool: Pool) {
   /** The deliveries to an endpoint, by age. */
-  async function rows(node: string): Promise<readonly Row[]> {
+  async function rows(endpoint: string): Promise<readonly Row[]> {
     const found = await pool.query<Row>(
       `select id, status, body, last_error, attempts_made from webhooks.all_deliveries where node = $1
       order by created_at, source_stream, source_revision`,
-      [node],
+      [endpoint],
     )
     return found.rows
   }
@@ -153,8 +153,8 @@ function rowsOf(pool: Pool) {
     },
 
     /** Waits until this holds of the deliveries to an endpoint. */
-    async until(node: string, check: (rows: readonly Row[]) => boolean): Promise<void> {
-      await waitFor(async () => check(await rows(node)), { what: `the deliveries to endpoint ${node}` })
+    async until(endpoint: string, check: (rows: readonly Row[]) => boolean): Promise<void> {
+      await waitFor(async () => check(await rows(endpoint)), { what: `the deliveries to endpoint ${endpoint}` })
     },
   }
 }

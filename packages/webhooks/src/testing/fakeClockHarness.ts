@@ -39,9 +39,11 @@ export async function createFakeClockHarness(
 
   /** Makes an attempt. @returns the pause before the next one */
   async function send(delivery: ClaimedDelivery): Promise<number | undefined> {
-    const [node] = harness.endpoints
-    if (node === undefined) throw new Error('no endpoint is configured')
-    const next = await harness.sender.record(await harness.sender.post(node, delivery, new AbortController().signal))
+    const [endpoint] = harness.endpoints
+    if (endpoint === undefined) throw new Error('no endpoint is configured')
+    const next = await harness.sender.record(
+      await harness.sender.post(endpoint, delivery, new AbortController().signal),
+    )
     return next && next.getTime() - settings.time
   }
 

@@ -86,7 +86,8 @@ export async function providerNotificationHarness(t: Test) {
     async canonicalOf(provider: Provider, notifications: readonly Notified['signed'][]): Promise<readonly string[]> {
       const names: string[] = []
       for (const signed of notifications)
-        for (const { node, event } of await messagesOf(provider, { signed })) if (node === '1') names.push(event)
+        for (const { endpoint, event } of await messagesOf(provider, { signed }))
+          if (endpoint === '1') names.push(event)
       return names
     },
     /** A Paylog payment of 22.00 USD. */
@@ -114,7 +115,8 @@ export async function providerNotificationHarness(t: Test) {
       const legacy = (expected.legacy ?? []).map(([event, data]) => JSON.stringify({ event, ...head, data }))
       const name = JSON.stringify({ event: `${provider.id}:${provider_type}`, ...head })
       const raw = `${name.slice(0, -1)},"data":${signed.body}}`
-      const to = (node: string) => messages.filter((message) => message.node === node).map(({ body }) => body)
+      const to = (endpoint: string) =>
+        messages.filter((message) => message.endpoint === endpoint).map(({ body }) => body)
       t.strictSame(to('1'), canonical, `${provider_type} for a canonical endpoint`)
       t.strictSame(to('2'), [raw], `${provider_type} for a raw endpoint`)
       t.strictSame(to('3').sort(), [...canonical, raw].sort(), `${provider_type} for an endpoint with mode both`)
@@ -124,9 +126,9 @@ export async function providerNotificationHarness(t: Test) {
     /** Compares the webhooks of a notification about a refund or dispute, which the legacy list does not get. */
     async checkFact(t: Test, provider: Provider, payment: Payment, notified: Notified, fact: object): Promise<void> {
       const messages = await messagesOf(provider, notified)
-      const receivers = messages.map(({ node, mode }) => `${node} ${mode}`).sort()
+      const receivers = messages.map(({ endpoint, mode }) => `${endpoint} ${mode}`).sort()
       t.strictSame(receivers, ['1 canonical', '2 raw', '3 canonical', '3 raw'], notified.provider_type)
-      const canonical = messages.find(({ node }) => node === '1')
+      const canonical = messages.find(({ endpoint }) => endpoint === '1')
       assert(canonical)
       t.match(JSON.parse(canonical.body), { data: { ...ourData(payment, 'succeeded'), ...fact } })
     },

@@ -120,8 +120,8 @@ export async function createWorkerHarness(
       }
     },
     /** Claims the due deliveries of an endpoint. */
-    claim: (node: string, limit = 100, at = now()) =>
-      deliveries.claim([{ node, limit, leaseMs: 15_000, since: beginning }], at),
+    claim: (endpoint: string, limit = 100, at = now()) =>
+      deliveries.claim([{ endpoint, limit, leaseMs: 15_000, since: beginning }], at),
     row: (id: string) => deliveryRow(pool, id),
     attempts: (id: string) => attemptRows(pool, id),
   }

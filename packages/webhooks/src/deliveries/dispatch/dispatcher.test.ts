@@ -28,7 +28,7 @@ function recordingDispatcher(
       },
     },
     deliverer: { reserve: () => ({ leaseOf: () => undefined, take: () => undefined }) },
-    wakeUps: { wake: (node) => void woken.push(node) },
+    wakeUps: { wake: (endpoint) => void woken.push(endpoint) },
     endpoints,
     projects: { projectId: 'default', projectIds: [] },
     erasures: noErasures,

@@ -59,7 +59,7 @@ export function createDispatcher(deps: {
     position = to
     onDispatched?.(events)
     const queued = recorded.filter(({ isClaimed }) => !isClaimed)
-    for (const node of new Set(queued.map(({ message }) => message.node))) wakeUps.wake(node)
+    for (const endpoint of new Set(queued.map(({ message }) => message.endpoint))) wakeUps.wake(endpoint)
   }
 
   async function recordAll(batch: EventBatch): Promise<void> {

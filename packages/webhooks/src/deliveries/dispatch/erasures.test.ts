@@ -37,9 +37,9 @@ t.test('an erasure empties finished and held deliveries, and what is sent later 
   await harness.pay('bob', bob)
   await harness.notify('ann', JSON.stringify({ email: ann }))
   await harness.dispatch()
-  for (const node of ['1', '2']) await harness.until(node, isOver)
-  for (const node of ['3', '4'])
-    await harness.until(node, (rows) => rows.some(({ last_error }) => last_error === 'gone'))
+  for (const endpoint of ['1', '2']) await harness.until(endpoint, isOver)
+  for (const endpoint of ['3', '4'])
+    await harness.until(endpoint, (rows) => rows.some(({ last_error }) => last_error === 'gone'))
   t.match(await harness.tables(), /ann@example\.com/)
 
   const keyIds = await harness.recordErasure('ann')
@@ -56,8 +56,8 @@ t.test('an erasure empties finished and held deliveries, and what is sent later 
   isGone = false
   const before = gone.received.length
   const heldIds = (await harness.rows('3')).map(({ id }) => id)
-  for (const node of ['3', '4']) await enableEndpoint(pool, node, new Date())
-  for (const node of ['3', '4']) await harness.until(node, isOver)
+  for (const endpoint of ['3', '4']) await enableEndpoint(pool, endpoint, new Date())
+  for (const endpoint of ['3', '4']) await harness.until(endpoint, isOver)
   const later = gone.received.slice(before)
   t.strictSame(new Set(later.map(({ id }) => id)), new Set(heldIds), 'with the same ids')
   t.strictSame(later.map(({ body }) => emailIn(body)).toSorted(), [bob, null])

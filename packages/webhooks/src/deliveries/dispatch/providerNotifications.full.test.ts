@@ -81,8 +81,8 @@ for (const provider of [stripe, paypal, gateway, sandbox])
     const head = { event: 'payment.created', provider: provider.id, timestamp: now.toISOString() }
     const body = JSON.stringify({ ...head, data: ourData(payment, 'pending') })
     t.strictSame(
-      messages.map((message) => [message.node, message.user_id, message.payment_id, message.body]),
-      ['1', '3'].map((node) => [node, 'u1', payment.payment_id, body]),
+      messages.map((message) => [message.endpoint, message.user_id, message.payment_id, message.body]),
+      ['1', '3'].map((endpoint) => [endpoint, 'u1', payment.payment_id, body]),
     )
   })
 

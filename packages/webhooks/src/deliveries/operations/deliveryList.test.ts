@@ -1,8 +1,9 @@
+import { plansOf } from '@paylog/testing/recordingPool'
 import t from 'tap'
 import { endpointSettings } from '../../testing/eventFixtures.ts'
 import { batchOf } from '../../testing/paymentFixture.ts'
 import { createWorkerHarness } from '../../testing/workerHarness.ts'
-import { deliveriesOfStreams, ofStreamsSql } from './deliveryList.ts'
+import { deliveriesOfStreams } from './deliveryList.ts'
 
 const twoEndpoints = { ...endpointSettings(1, 'canonical'), ...endpointSettings(2, 'canonical') }
 
@@ -16,8 +17,8 @@ t.test('the deliveries of a stream have their event, and are held while their en
   const found = await deliveriesOfStreams(pool, [event?.stream ?? '', 'payment-unknown'])
   const common = { event_id: event?.id, stream: event?.stream, revision: 2, event: 'payment.succeeded' }
   t.match(found, [
-    { ...common, node: '1', mode: 'canonical', status: 'held', attempts: 0, last_attempt_at: null },
-    { ...common, node: '2', mode: 'canonical', status: 'pending', attempts: 0, next_attempt_at: Date },
+    { ...common, endpoint: '1', mode: 'canonical', status: 'held', attempts: 0, last_attempt_at: null },
+    { ...common, endpoint: '2', mode: 'canonical', status: 'pending', attempts: 0, next_attempt_at: String },
   ])
   t.equal(found.length, 2)
 })
@@ -38,8 +39,7 @@ t.test('the query for the deliveries of a stream uses the index', async (t) => {
   )
   await pool.query('analyze webhooks.deliveries, webhooks.finished_deliveries')
   for (const streams of [['payment-7'], Array.from({ length: 50 }, (_, n) => `payment-${n}`)]) {
-    const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain ${ofStreamsSql}`, [streams])
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n')
+    const [plan] = await plansOf(pool, (db) => deliveriesOfStreams(db, streams))
     t.match(plan, /Index.* deliveries_of_stream/)
     t.match(plan, /Index.* finished_deliveries_\d+_source_stream_idx/)
     t.notMatch(plan, /Seq Scan on (finished_)?deliveries/)

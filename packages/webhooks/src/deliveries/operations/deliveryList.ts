@@ -1,5 +1,7 @@
-// Lists deliveries, newest first or by the events they came from, for operators.
-import type { Pool } from 'pg'
+// The list of deliveries, newest first or by the events they came from: for operators, and as the webhook log.
+import { allOf, defineQuery, type Given, type Queryable } from '@paylog/runtime/postgres/runQuery'
+import { type AliasedExpression, expressionBuilder, type InferResult, type SqlBool, sql } from 'kysely'
+import { type AttemptMade, type WebhookViews, webhookViews } from '../tables/views.ts'
 
 /**
  * Settings of sessions that read the lists. Compiling a plan over ninety partitions takes seconds. The rows that an index finds are
@@ -8,213 +10,233 @@ import type { Pool } from 'pg'
 export const listSettings = '-c jit=off -c random_page_cost=1.1'
 
 export const listedStatuses = ['pending', 'held', 'succeeded', 'failed'] as const
-/**
- * `held` is no status of a row: it is pending, and not sent before its endpoint is enabled again.
- */
-export type ListedStatus = (typeof listedStatuses)[number]
 
-export type DeliveryMode = 'raw' | 'canonical' | 'legacy'
+/** A delivery with the event that it came from. Columns are listed one by one, so that new ones are not shown by accident. */
+const logged = [
+  ...(['d.id', 'd.node as endpoint', 'd.event', 'd.provider', 'd.user_id', 'd.is_test', 'd.attempts'] as const),
+  ...(['d.http_status as last_http_status', 'd.error as last_error', 'd.next_attempt_at', 'd.created_at'] as const),
+  ...(['d.source_stream as stream', 'd.source_revision as revision', 'd.source_event_id as event_id'] as const),
+  ...(['d.causation_id', 'd.correlation_id'] as const),
+] as const
+const listed = [
+  ...logged,
+  ...(['d.mode', 'd.status', 'd.last_attempt_at'] as const),
+  sql<string | null>`nullif(d.ended_at, 'infinity')`.as('ended_at'),
+] as const
+const deliveries = webhookViews.selectFrom('webhooks.log as d').select(listed)
 
-/** A delivery with the event that it came from. */
-export type ListedDelivery = {
-  readonly id: string
-  readonly node: string
-  readonly event: string
-  readonly mode: DeliveryMode
-  readonly provider: string
-  readonly status: ListedStatus
-  readonly is_test: boolean
-  readonly attempts: number
-  readonly last_http_status: number | null
-  readonly last_error: string | null
-  readonly last_attempt_at: Date | null
-  /** Null when none is planned: it is finished, or its endpoint is paused or not configured. */
-  readonly next_attempt_at: Date | null
-  readonly created_at: Date
-  readonly ended_at: Date | null
-  readonly stream: string
-  readonly revision: number
-  readonly event_id: string
-  readonly causation_id: string
-  readonly correlation_id: string
-}
-
-/** An attempt: start in ms since 1970, duration in ms, HTTP status, error and the beginning of the response. */
-export type AttemptMade = readonly [number, number, number | null, string | null, string | null]
+export type ListedDelivery = InferResult<typeof deliveries>[number]
 
 export type DeliveryDetails = ListedDelivery & {
-  /** The exact body of the request; null once personal data in it was erased. */
+  /** The exact body of the request; null once personal data in it was erased, or when it is longer than the limit. */
   readonly body: string | null
+  /** The last ones, up to the limit. With limits, only the last of all has its response. */
   readonly attempts_made: readonly AttemptMade[]
 }
 
+/** What is read of a delivery in a page of them, at most. */
+export type DetailLimits = {
+  /** A longer body is left out. */
+  readonly bodyBytes: number
+  /** Characters of the last response. */
+  readonly responseLength: number
+  readonly lastAttempts: number
+}
+
 /** All conditions that are set must hold. */
-export type DeliveryFilter = {
-  readonly node?: string | undefined
-  readonly status?: ListedStatus | undefined
+export type DeliveryListQuery = {
+  readonly endpoint?: string | undefined
+  readonly status?: ListedDelivery['status'] | undefined
+  /** Only those that were attempted. Their status is that of the last attempt, whether another one is planned or not. */
+  readonly isAttempted?: true | undefined
   /** The name of the webhook. */
   readonly event?: string | undefined
+  readonly provider?: string | undefined
+  /** Who made the payment, or requested the test. */
+  readonly user_id?: string | undefined
   readonly isTest?: boolean | undefined
   /** Of the events that they came from. */
   readonly streams?: readonly string[] | undefined
-}
-
-export type DeliveryListQuery = DeliveryFilter & {
   readonly limit: number
+  readonly offset?: number | undefined
   /** The last delivery of the previous page. */
   readonly after?: { readonly createdAt: Date; readonly id: string } | undefined
 }
 
-const source = `d.source_stream as stream, d.source_revision::int as revision, d.source_event_id as event_id, d.causation_id,
-  d.correlation_id`
-const result = 'd.attempts, d.last_http_status, d.last_error, d.last_attempt_at'
-const pendingColumns = `d.id, d.node, d.event, d.mode, d.provider, case when n.is_paused then 'held' else 'pending' end as status,
-  d.is_test, ${result}, case when n.is_configured and not n.is_paused then d.next_attempt_at end as next_attempt_at,
-  d.created_at, null::timestamptz as ended_at, ${source}`
-const finishedColumns = `d.id, d.node, d.event, d.mode, d.provider,
-  case when d.last_error is null then 'succeeded' else 'failed' end as status, d.is_test, ${result},
-  null::timestamptz as next_attempt_at, d.created_at, d.ended_at, ${source}`
-
-const endpointState = `coalesce(e.disabled_at is not null, false) as is_paused, coalesce(e.is_configured, false) as is_configured`
-
-/** The names of the endpoints with pending deliveries, one index lookup each. */
-const endpointNames = `
-  (select node from webhooks.deliveries order by node limit 1)
-  union all
-  select (select d.node from webhooks.deliveries d where d.node > names.name order by d.node limit 1)
-  from names where names.name is not null`
-
-const newestFirst = 'order by d.created_at desc, d.id desc'
-
-/** Collects the values of a statement. @returns their places in it */
-function createParameters() {
-  const values: unknown[] = []
-  return { values, add: (value: unknown) => `$${values.push(value)}` }
+type PageValues = Omit<DeliveryListQuery, 'status' | 'after'> & {
+  readonly offset: number
+  /** A page may come from one part alone. */
+  readonly max: number
+  readonly afterTime: Date | undefined
+  readonly afterId: string | undefined
+  /** Leaves out deliveries that ended before, and their partitions. */
+  readonly since: Date
 }
 
-/** @param since leaves out deliveries that ended before, and their partitions */
-export function deliveryListSql(query: DeliveryListQuery, since: Date): { text: string; values: unknown[] } {
-  const { node, status, event, isTest, streams, limit, after } = query
-  const { values, add } = createParameters()
-  const max = add(limit)
-  const ofEndpoint = node === undefined ? undefined : add(node)
-  const conditions = [
-    ...(event === undefined ? [] : [`d.event = ${add(event)}`]),
-    // Not a parameter: the index of tests is partial.
-    ...(isTest === undefined ? [] : [isTest ? 'd.is_test' : 'not d.is_test']),
-    ...(after === undefined
-      ? []
-      : [`(d.created_at, d.id) < (${add(after.createdAt)}::timestamptz, ${add(after.id)}::uuid)`]),
-  ]
+/** What is searched separately, because each has its own indexes. */
+type Part = 'all pending' | ListedDelivery['status']
+const hasEnded = (part: Part) => part === 'succeeded' || part === 'failed'
+
+/** The names of the endpoints with pending deliveries, one index lookup each. Of the table: the view would be planned as a whole. */
+const pendingEndpoints = sql`with recursive names (name) as (
+    (select node from webhooks.deliveries order by node limit 1)
+    union all
+    select (select d.node from webhooks.deliveries d where d.node > names.name order by d.node limit 1)
+    from names where names.name is not null
+  ) select name from names where name is not null`
+
+const isPaused = sql`exists (select from webhooks.nodes e where e.name = names.name and e.disabled_at is not null)`
+
+/** Makes expressions of a delivery. */
+const d = expressionBuilder<{ readonly d: WebhookViews['webhooks.log'] }, 'd'>()
+
+/** Whether it has ended. No partition is planned for pending ones, and no table of pending ones for the others. */
+const endsAs = (isEnded: boolean) =>
+  isEnded ? d('d.is_pending', '=', sql.lit(false)) : d('d.ended_at', '=', sql.lit('infinity'))
+
+/** The newest deliveries of a part. An index has all that is compared, so no row that is skipped is read. */
+function newestOf(part: Part, given: Given<PageValues>) {
+  const { endpoint, event, provider, user_id, isTest, isAttempted, streams, afterTime, afterId, since, max } = given
   // Few rows: sorted after they were found, instead of looked for in the order of the list.
-  const inStreams = streams === undefined ? undefined : `source_stream = any(${add(streams)}::text[])`
-  const rowsOf = (table: string) =>
-    inStreams === undefined ? `webhooks.${table}` : `(select * from webhooks.${table} where ${inStreams} offset 0)`
-
-  const pending = () => `
-    select ${pendingColumns}
-    from (select names.name, ${endpointState} from names left join webhooks.nodes e using (name) where names.name is not null) as n,
-      lateral (
-        select * from ${rowsOf('deliveries')} as d where ${['d.node = n.name', ...conditions].join(' and ')}
-        ${newestFirst} limit ${max}
-      ) as d
-    where ${status === undefined ? 'true' : status === 'held' ? 'n.is_paused' : 'not n.is_paused'}
-    ${newestFirst} limit ${max}`
-
-  // Finds the ids first, from an index alone, without reading the rows that a filter skips. Then each row by itself: a join could
-  // read all partitions.
-  const finished = (hasError: boolean) => {
-    const ended = `d.ended_at >= ${add(since)}::timestamptz`
-    return `
-    select ${finishedColumns}
-    from (
-      select d.id, d.created_at, d.ended_at from ${rowsOf('finished_deliveries')} as d
-      where ${[
-        `d.last_error is ${hasError ? 'not ' : ''}null`,
-        ended,
-        ...(ofEndpoint === undefined ? [] : [`d.node = ${ofEndpoint}`]),
-        ...conditions,
-      ].join(' and ')}
-      ${newestFirst} limit ${max}
-    ) as found, lateral (
-      select d.* from webhooks.finished_deliveries d where d.id = found.id and d.ended_at = found.ended_at and ${ended} offset 0
-    ) as d`
-  }
-
-  const parts = {
-    pending: [pending],
-    held: [pending],
-    succeeded: [() => finished(false)],
-    failed: [() => finished(true)],
-    any: [pending, () => finished(false), () => finished(true)],
-  }[status ?? 'any'].map((part) => `(${part()})`)
-  const names = ofEndpoint === undefined ? endpointNames : `select ${ofEndpoint}::text`
-  const text = `with recursive names (name) as (${names})
-    select d.* from (${parts.join(' union all ')}) as d ${newestFirst} limit ${max}`
-  return { text, values }
+  const ofStreams = streams === undefined ? sql`` : sql`where source_stream = any(${streams}::text[]) offset 0`
+  const rows: AliasedExpression<WebhookViews['webhooks.log'], 'd'> = sql<
+    WebhookViews['webhooks.log']
+  >`(select * from webhooks.log ${ofStreams})`.as('d')
+  const isEnded = hasEnded(part)
+  const newest = webhookViews
+    .selectFrom(rows)
+    .select(['d.id', 'd.created_at', 'd.ended_at'])
+    .where(
+      allOf([
+        isEnded
+          ? d('d.error', part === 'failed' ? 'is not' : 'is', null)
+          : d('d.node', '=', sql.ref<string>('names.name')),
+        isEnded && isAttempted ? d.ref('d.is_attempted') : endsAs(isEnded),
+        isEnded && endpoint ? d('d.node', '=', endpoint) : undefined,
+        event && d('d.event', '=', event),
+        provider && d('d.provider', '=', provider),
+        user_id && d('d.user_id', '=', user_id),
+        // Not a parameter: the index of tests is partial.
+        isTest === undefined ? undefined : d('d.is_test', '=', sql.lit(isTest)),
+        afterTime && sql<SqlBool>`(d.created_at, d.id) < (${afterTime}::timestamptz, ${afterId}::uuid)`,
+        d('d.ended_at', '>=', sql<string>`${since}::timestamptz`),
+      ]),
+    )
+    .orderBy('d.created_at', 'desc')
+    .orderBy('d.id', 'desc')
+    .limit(max)
+    .as('newest')
+  if (part === 'succeeded' || part === 'failed') return webhookViews.selectFrom(newest).selectAll('newest')
+  const names = endpoint ? sql`select ${endpoint}::text as name` : pendingEndpoints
+  const chosen = { 'all pending': sql`true`, pending: sql`not ${isPaused}`, held: isPaused }[part]
+  return webhookViews
+    .selectFrom(sql<{ name: string }>`(select name from (${names}) as names where ${chosen})`.as('names'))
+    .innerJoinLateral(newest, (join) => join.onTrue())
+    .selectAll('newest')
 }
+
+function pageOf(given: Given<PageValues>, parts: readonly Part[]) {
+  const found = parts.map((part) => newestOf(part, given)).reduce((all, part) => all.unionAll(part))
+  const page = webhookViews
+    .selectFrom(found.as('found'))
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(given.limit)
+    .offset(given.offset)
+  // Of which kind all are, where it is known: the other one is then not planned.
+  const kinds = new Set(given.isAttempted ? [true, false] : parts.map(hasEnded))
+  // Separate for each delivery: a join could read all partitions.
+  const whole = webhookViews
+    .selectFrom('webhooks.log as d')
+    .selectAll()
+    .where('d.id', '=', sql.ref<string>('page.id'))
+    .where('d.ended_at', '=', sql.ref<string>('page.ended_at'))
+    .where('d.ended_at', '>=', sql<string>`${given.since}::timestamptz`)
+    .$if(kinds.size === 1, (some) => some.where(endsAs(kinds.has(true))))
+    .offset(sql.lit(0))
+  return webhookViews
+    .selectFrom(page.as('page'))
+    .innerJoinLateral(whole.as('d'), (join) => join.onTrue())
+    .orderBy('page.created_at', 'desc')
+    .orderBy('page.id', 'desc')
+}
+
+// No named statements: nearly all deliveries may have an event, or hardly any, and only the partitions since a time are planned.
+const custom = { customPlan: true }
+const page = defineQuery(
+  (given: Given<PageValues>, parts: readonly Part[]) => pageOf(given, parts).select(listed),
+  custom,
+)
+const pageWithDetails = defineQuery(
+  (given: Given<PageValues & DetailLimits>, parts: readonly Part[]) =>
+    pageOf(given, parts).select([
+      ...logged,
+      // `octet_length` does not read the text itself.
+      sql<string | null>`case when octet_length(d.body) <= ${given.bodyBytes} then d.body end`.as('body'),
+      sql<number | null>`octet_length(d.body)`.as('body_bytes'),
+      sql<readonly AttemptMade[]>`(
+        select coalesce(jsonb_agg(jsonb_build_array(made -> 0, made -> 1, made -> 2, made -> 3,
+          case when attempt = d.attempts then left(made ->> 4, ${given.responseLength}::integer) end) order by attempt), '[]')
+        from (
+          select * from jsonb_array_elements(d.attempts_made) with ordinality as m (made, attempt)
+          order by attempt desc limit ${given.lastAttempts}
+        ) as latest
+      )`.as('attempts_made'),
+    ]),
+  custom,
+)
 
 const dayMs = 86_400_000
 /** A page mostly comes from the partitions of these days. Planning for all of them takes longer than the query itself. */
 const recentMs = 2 * dayMs
 const clockMarginMs = 3_600_000
 
-/** The newest deliveries first. */
-export async function listDeliveries(pool: Pool, query: DeliveryListQuery): Promise<ListedDelivery[]> {
-  const page = async (since: Date) => (await pool.query<ListedDelivery>(deliveryListSql(query, since))).rows
-  // A payment may be of any age.
-  if (query.streams !== undefined) return await page(new Date(0))
-  const start = Math.min(query.after?.createdAt.getTime() ?? Number.POSITIVE_INFINITY, Date.now())
-  const since = new Date(start - recentMs)
-  const recent = await page(since)
+async function readPage<Row extends { readonly created_at: string }>(
+  { status, limit, offset = 0, after, ...filter }: DeliveryListQuery,
+  read: (values: PageValues, parts: readonly Part[]) => Promise<Row[]>,
+): Promise<Row[]> {
+  const ended = ['succeeded', 'failed'] as const
+  const parts = status !== undefined ? [status] : filter.isAttempted ? ended : (['all pending', ...ended] as const)
+  const values = { ...filter, limit, offset, max: limit + offset, afterTime: after?.createdAt, afterId: after?.id }
+  const everything = () => read({ ...values, since: new Date(0) }, parts)
+  // A payment may be of any age, and pending deliveries have no partitions.
+  if (filter.streams !== undefined || !parts.some(hasEnded)) return await everything()
+  const since = new Date(Math.min(after?.createdAt.getTime() ?? Number.POSITIVE_INFINITY, Date.now()) - recentMs)
+  const recent = await read({ ...values, since }, parts)
   // What ended before was also created before, so it is not on a page whose last delivery is newer.
-  const oldest = recent.length < query.limit ? undefined : recent.at(-1)
-  const isWhole = oldest !== undefined && oldest.created_at.getTime() > since.getTime() + clockMarginMs
-  return isWhole ? recent : await page(new Date(0))
+  const oldest = recent.length < limit ? undefined : recent.at(-1)
+  const isWhole = oldest !== undefined && Date.parse(oldest.created_at) > since.getTime() + clockMarginMs
+  return isWhole ? recent : await everything()
 }
+
+/** The newest deliveries first. */
+export const listDeliveries = (db: Queryable, query: DeliveryListQuery) =>
+  readPage(query, (values, parts) => page(db, values, parts))
+
+/** The newest deliveries first, as the log has them. `body_bytes` is null once the body was erased. */
+export const listLogged = (db: Queryable, query: DeliveryListQuery, limits: DetailLimits) =>
+  readPage(query, (values, parts) => pageWithDetails(db, { ...values, ...limits }, parts))
+
+const one = defineQuery(({ id }: Given<{ readonly id: string }>) =>
+  deliveries.select(['d.body', 'd.attempts_made']).where('d.id', '=', id),
+)
 
 /** @returns undefined for an unknown id */
-export async function getDelivery(pool: Pool, id: string): Promise<DeliveryDetails | undefined> {
-  const { rows } = await pool.query<DeliveryDetails>(detailsSql, [id])
-  return rows[0]
-}
+export const getDelivery = async (db: Queryable, id: string): Promise<DeliveryDetails | undefined> =>
+  (await one(db, { id }))[0]
 
-const detailsSql = `
-select ${pendingColumns}, d.body, d.attempts_made
-from webhooks.deliveries d
-left join lateral (select ${endpointState} from (select) as one left join webhooks.nodes e on e.name = d.node) as n on true
-where d.id = $1
-union all
-select ${finishedColumns}, d.body, d.attempts_made from webhooks.finished_deliveries d where d.id = $1`
-
-/** A delivery as it is shown with the event that it came from. */
-export type StreamDelivery = Pick<
-  ListedDelivery,
-  | 'id'
-  | 'node'
-  | 'event'
-  | 'mode'
-  | 'status'
-  | 'attempts'
-  | 'last_attempt_at'
-  | 'next_attempt_at'
-  | 'event_id'
-  | 'stream'
-  | 'revision'
->
+const ofStreams = defineQuery(
+  ({ streams }: Given<{ readonly streams: readonly string[] }>) =>
+    deliveries
+      .where(sql<SqlBool>`d.source_stream = any(${streams}::text[])`)
+      .orderBy('stream')
+      .orderBy('revision')
+      .orderBy('endpoint')
+      .orderBy('event')
+      .orderBy('id'),
+  custom,
+)
 
 /** All deliveries of the events of some streams, in the order of each stream's events. */
-export async function deliveriesOfStreams(pool: Pool, streams: readonly string[]): Promise<StreamDelivery[]> {
-  const { rows } = await pool.query<StreamDelivery>(ofStreamsSql, [streams])
-  return rows
-}
-
-/** Exported so that a test can check its plan. */
-export const ofStreamsSql = `
-select source_event_id as event_id, source_stream as stream, source_revision::int as revision, id, node, event, mode,
-  case when status = 'pending' and exists (
-    select from webhooks.nodes n where n.name = node and n.disabled_at is not null
-  ) then 'held' else status end as status, attempts, last_attempt_at, next_attempt_at
-from webhooks.all_deliveries
-where source_stream = any($1)
-order by source_stream, source_revision, node, event, id`
+export const deliveriesOfStreams = (db: Queryable, streams: readonly string[]) => ofStreams(db, { streams })

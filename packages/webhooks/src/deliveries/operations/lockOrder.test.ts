@@ -30,7 +30,7 @@ for (const [name, [response, command]] of Object.entries(cases))
         'select id, attempts, series_start from webhooks.deliveries order by random()',
       )
       const at = new Date()
-      const disablesNode = response === gone
+      const pausesEndpoint = response === gone
       const results = rows.map(
         ({ id, attempts, series_start }): AttemptResult => ({
           ...response,
@@ -39,7 +39,7 @@ for (const [name, [response, command]] of Object.entries(cases))
           seriesStart: series_start,
           at,
           nextAttemptAt: at,
-          disablesNode,
+          pausesEndpoint,
         }),
       )
       const ids = rows.map(({ id }) => id)

@@ -10,7 +10,7 @@ import { findFailed, redeliver, redeliverAllFailed } from './redelivery.ts'
 
 const endpoint = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'http://127.0.0.1:9' }
 
-const end = { seriesStart: 0, ms: 1, responseBody: null, nextAttemptAt: null, disablesNode: false }
+const end = { seriesStart: 0, ms: 1, responseBody: null, nextAttemptAt: null, pausesEndpoint: false }
 
 async function fail({ pool, deliveries }: WorkerHarness, id: string, at: string, attempt = 1): Promise<void> {
   const failure = {
@@ -43,7 +43,7 @@ async function startWith(t: Parameters<typeof createWorkerHarness>[0], failedAt:
 t.test('redeliverAllFailed sends each failed delivery up to the found end again, once', async (t) => {
   const times = ['2026-01-02T03:04:05Z', '2999-01-02T03:04:05.000600Z']
   const { harness, ids } = await startWith(t, times)
-  const query = { node: '1', since: undefined }
+  const query = { endpoint: '1', since: undefined }
   const found = await findFailed(harness.pool, query)
   t.match(found, { count: 2, is_held: false, until: Date }, "by the worker's clock")
   const again = async () => {
@@ -62,12 +62,12 @@ t.test('redeliverAllFailed sends each failed delivery up to the found end again,
 
 t.test('findFailed returns no failures for a new endpoint, and undefined for an unknown one', async (t) => {
   const { harness } = await startWith(t, [])
-  t.strictSame(await findFailed(harness.pool, { node: '1', since: undefined }), {
+  t.strictSame(await findFailed(harness.pool, { endpoint: '1', since: undefined }), {
     count: 0,
     until: null,
     is_held: false,
   })
-  t.equal(await findFailed(harness.pool, { node: '2', since: undefined }), undefined)
+  t.equal(await findFailed(harness.pool, { endpoint: '2', since: undefined }), undefined)
 })
 
 /** What moves a delivery from one table to the other while it is redelivered. */
@@ -97,7 +97,7 @@ for (const [name, { isFinished, move }] of Object.entries(moves))
     await waitFor(async () => (await pool.query(lock)).rowCount === 1, { what: 'the wait for the delivery' })
     await other.query('commit')
     other.release()
-    t.match(await redelivering, [{ id, node: '1' }])
+    t.match(await redelivering, [{ id, endpoint: '1' }])
     t.equal((await pool.query('select from webhooks.deliveries where id = $1', [id])).rowCount, 1, 'it is pending')
   })
 
@@ -107,7 +107,7 @@ t.test('redeliverAllFailed goes on with the others while another operator redeli
   const other = await harness.pool.connect()
   await other.query('begin')
   await redeliver(other, [first], new Date())
-  const range = { node: '1', since: undefined, until: new Date() }
+  const range = { endpoint: '1', since: undefined, until: new Date() }
   const redelivered: string[] = []
   for await (const batch of redeliverAllFailed(harness.pool, range, () => new Date()))
     redelivered.push(...batch.map(({ id }) => id))

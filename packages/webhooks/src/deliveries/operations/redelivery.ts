@@ -15,8 +15,8 @@ export type EnabledEndpoint = {
  * Enables an endpoint, makes its held deliveries due now and restarts their retry schedule.
  * @returns `undefined` when no endpoint of this name was ever configured
  */
-export async function enableEndpoint(db: Db, node: string, at: Date): Promise<EnabledEndpoint | undefined> {
-  const { rows } = await db.query<EnabledEndpoint>(enableSql, [node, at])
+export async function enableEndpoint(db: Db, endpoint: string, at: Date): Promise<EnabledEndpoint | undefined> {
+  const { rows } = await db.query<EnabledEndpoint>(enableSql, [endpoint, at])
   return rows[0]
 }
 
@@ -48,7 +48,7 @@ from found`
 /** A delivery that is pending again. */
 export type Redelivered = {
   readonly id: string
-  readonly node: string
+  readonly endpoint: string
   /** Whether it waits because its endpoint is paused. */
   readonly is_held: boolean
 }
@@ -94,7 +94,7 @@ with wanted as (
   from wanted where d.id = wanted.id
   returning d.id, d.node
 ), ${movedSql('id = any($1::uuid[])')}
-select id, node, ${isHeld} from (select * from again union all select * from moved) as d`
+select id, node as endpoint, ${isHeld} from (select * from again union all select * from moved) as d`
 
 /** Finds the existing ones of these deliveries without changing them. Same result as `redeliver`. */
 export async function findDeliveries(db: Db, ids: readonly string[]): Promise<Redelivered[]> {
@@ -103,11 +103,11 @@ export async function findDeliveries(db: Db, ids: readonly string[]): Promise<Re
 }
 
 const findSql = `
-select id, node, ${isHeld} from webhooks.all_deliveries d where id = any($1::uuid[])`
+select id, node as endpoint, ${isHeld} from webhooks.all_deliveries d where id = any($1::uuid[])`
 
 /** Failed deliveries of an endpoint, by the time of their last attempt. */
 export type FailedRange = {
-  readonly node: string
+  readonly endpoint: string
   readonly since: Date | undefined
   /** Excludes later failures, which may come from the redelivery itself. */
   readonly until: Date
@@ -122,9 +122,9 @@ export type FoundFailed = { readonly count: number; readonly until: Date | null;
  */
 export async function findFailed(
   pool: Pool,
-  { node, since }: Omit<FailedRange, 'until'>,
+  { endpoint, since }: Omit<FailedRange, 'until'>,
 ): Promise<FoundFailed | undefined> {
-  const { rows } = await pool.query<FoundFailed>(findFailedSql, [node, since ?? null])
+  const { rows } = await pool.query<FoundFailed>(findFailedSql, [endpoint, since ?? null])
   return rows[0]
 }
 
@@ -151,7 +151,7 @@ with ${movedSql(`last_error is not null and id = any (array(
     limit ${redeliveryBatch}
     for update skip locked
   ))`)}
-select id, node, ${isHeld} from moved as d`
+select id, node as endpoint, ${isHeld} from moved as d`
 
 /**
  * Sends all failed deliveries of an endpoint again, batch by batch: it may be stopped after each, and repeated.
@@ -160,12 +160,12 @@ select id, node, ${isHeld} from moved as d`
  */
 export async function* redeliverAllFailed(
   pool: Pool,
-  { node, since, until }: FailedRange,
+  { endpoint, since, until }: FailedRange,
   now: () => Date,
 ): AsyncGenerator<readonly Redelivered[], void> {
   for (;;) {
     // Redelivered ones no longer count as failed, so that the next batch is always the first.
-    const { rows } = await pool.query<Redelivered>(redeliverFailedSql, [node, now(), since ?? null, until])
+    const { rows } = await pool.query<Redelivered>(redeliverFailedSql, [endpoint, now(), since ?? null, until])
     if (rows.length === 0) return
     yield rows
   }

@@ -13,9 +13,9 @@ const sentinel = 'last'
 for (const kind of queueKinds) {
   t.test(`wake-ups on ${kind}`, onQueue(kind), async (t) => {
     const { store, wakeUps } = await createWorkerHarness(t, kind, {})
-    const woken: { readonly node: string; readonly at: number }[] = []
-    const times = (node: string) => woken.filter((wakeUp) => wakeUp.node === node).map(({ at }) => at)
-    const taking = takeWakeUps({ store, wake: (node) => void woken.push({ node, at: Date.now() }), log })
+    const woken: { readonly endpoint: string; readonly at: number }[] = []
+    const times = (endpoint: string) => woken.filter((wakeUp) => wakeUp.endpoint === endpoint).map(({ at }) => at)
+    const taking = takeWakeUps({ store, wake: (endpoint) => void woken.push({ endpoint, at: Date.now() }), log })
     t.teardown(() => taking.close())
 
     await t.test(`a wake-up arrives, and those of an endpoint at one time share a job, on ${kind}`, async (t) => {
@@ -56,7 +56,7 @@ t.test('a worker whose first connection to the Postgres queue timed out takes wa
   await proxy.accept()
   proxy.dropResponses()
   const woken: string[] = []
-  const taking = takeWakeUps({ store, wake: (node) => void woken.push(node), log })
+  const taking = takeWakeUps({ store, wake: (endpoint) => void woken.push(endpoint), log })
   t.teardown(() => taking.close())
   await waitFor(() => warnings.some((line) => line.includes('queue worker error')), { what: 'the time-out' })
   proxy.heal()

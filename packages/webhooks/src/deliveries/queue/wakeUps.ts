@@ -3,6 +3,7 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import { Queue, Worker } from 'bullmq'
 import { producerBackend, type QueueStore, workerBackend } from './queueStore.ts'
 
+/** As the queues of 1.0.0 have it: the name of an endpoint. */
 type WakeUp = { readonly node: string }
 
 export type WakeUps = ReturnType<typeof openWakeUps>
@@ -30,7 +31,7 @@ const sharedOptions = (store: QueueStore) => ({
  */
 export function takeWakeUps(options: {
   readonly store: QueueStore
-  readonly wake: (node: string) => void
+  readonly wake: (endpoint: string) => void
   readonly log: Logger
 }): { close(): Promise<void> } {
   const { store, wake, log } = options
@@ -50,27 +51,29 @@ export function openWakeUps({ store, log }: { readonly store: QueueStore; readon
   /** Per endpoint, the time of the last wake-up that was added here. */
   const last = new Map<string, number>()
 
-  function add(node: string, time: number): void {
-    if (last.get(node) === time) return
-    last.set(node, time)
+  function add(endpoint: string, time: number): void {
+    if (last.get(endpoint) === time) return
+    last.set(endpoint, time)
     // BullMQ ignores a second job with the same id.
-    const jobId = `${node}-${time}`
+    const jobId = `${endpoint}-${time}`
     if (pending.has(jobId) || pending.size >= maxPending) return
     pending.add(jobId)
     const delay = Math.max(0, time - Date.now())
     queue
-      .add('wake-up', { node }, { jobId, delay, removeOnComplete: true, removeOnFail: true })
-      .catch((error: unknown) => log.warn({ err: error, node }, 'could not queue a wake-up, the workers will poll'))
+      .add('wake-up', { node: endpoint }, { jobId, delay, removeOnComplete: true, removeOnFail: true })
+      .catch((error: unknown) =>
+        log.warn({ err: error, node: endpoint }, 'could not queue a wake-up, the workers will poll'),
+      )
       .finally(() => pending.delete(jobId))
   }
 
   return {
     /** Wakes a worker now. */
-    wake: (node: string): void => add(node, Math.floor(Date.now() / wakeEveryMs) * wakeEveryMs),
+    wake: (endpoint: string): void => add(endpoint, Math.floor(Date.now() / wakeEveryMs) * wakeEveryMs),
 
     /** Wakes a worker at the time of a retry. */
-    schedule(node: string, at: Date): void {
-      if (at.getTime() - Date.now() < horizonMs) add(node, Math.ceil(at.getTime() / roundMs) * roundMs)
+    schedule(endpoint: string, at: Date): void {
+      if (at.getTime() - Date.now() < horizonMs) add(endpoint, Math.ceil(at.getTime() / roundMs) * roundMs)
     },
 
     /** How many wake-ups wait. Does not return while the queue hangs. */

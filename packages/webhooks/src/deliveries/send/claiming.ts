@@ -60,7 +60,7 @@ async function claimFor(options: ClaimingOptions, woken: readonly Lane[]): Promi
   let found: ReadonlyMap<string, readonly ClaimedDelivery[]> = new Map()
   try {
     const requests = claims.map(({ lane, limit }) => claimRequest(lane, limit))
-    found = Map.groupBy(await deliveries.claim(requests, now()), ({ node }) => node)
+    found = Map.groupBy(await deliveries.claim(requests, now()), ({ endpoint }) => endpoint)
   } finally {
     for (const { lane, limit } of claims) lane.claimed -= limit
   }
@@ -84,6 +84,6 @@ async function claimTestsFor({ deliveries, start, now }: ClaimingOptions, lanes:
   if (free.length === 0) return
   for (const lane of free) lane.mayHaveTests = false
   const requests = free.map((lane) => claimRequest(lane, Math.min(maxConcurrentTests - lane.tests, capacityOf(lane))))
-  const found = Map.groupBy(await deliveries.claimTests(requests, now()), ({ node }) => node)
+  const found = Map.groupBy(await deliveries.claimTests(requests, now()), ({ endpoint }) => endpoint)
   for (const lane of free) start(lane, found.get(lane.endpoint.name) ?? [])
 }

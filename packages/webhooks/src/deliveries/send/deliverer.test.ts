@@ -144,21 +144,21 @@ t.test(
 
 t.test('two hundred endpoints need no Redis and a few connections', async (t) => {
   const endpoint = await startFakeEndpoint(t)
-  const nodes = 100
+  const endpoints = 100
   const variables = Object.fromEntries(
-    Array.from({ length: nodes }, (_, index) => index + 1).flatMap((n) => [
+    Array.from({ length: endpoints }, (_, index) => index + 1).flatMap((n) => [
       [`WEBHOOK_${n}_ENABLED`, 'true'],
       [`WEBHOOK_${n}_URL`, endpoint.url],
     ]),
   )
-  const urls = Array.from({ length: nodes }, (_, index) => `${endpoint.url}/${index}`).join()
-  const env = { ...variables, WEBHOOK_SCAN_MAX: `${nodes}`, EXTERNAL_WEBHOOK_URLS: urls }
+  const urls = Array.from({ length: endpoints }, (_, index) => `${endpoint.url}/${index}`).join()
+  const env = { ...variables, WEBHOOK_SCAN_MAX: `${endpoints}`, EXTERNAL_WEBHOOK_URLS: urls }
   const harness = await createWorkerHarness(t, 'postgres', env)
-  t.equal(harness.endpoints.length, 2 * nodes)
+  t.equal(harness.endpoints.length, 2 * endpoints)
   const { dispatcher } = await harness.work()
   await dispatcher.start()
   await dispatcher.handle(batchOf(5))
-  await waitFor(() => endpoint.received.length === 5 * nodes, { what: 'all deliveries' })
+  await waitFor(() => endpoint.received.length === 5 * endpoints, { what: 'all deliveries' })
   const { rowCount } = await harness.pool.query(
     'select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   )

@@ -25,7 +25,7 @@ export function createDeliverer(deps: {
   readonly deliveries: Deliveries
   readonly endpoints: readonly WebhookEndpoint[]
   readonly sender: Sender
-  readonly scheduleWakeUp: (node: string, at: Date) => void
+  readonly scheduleWakeUp: (endpoint: string, at: Date) => void
   readonly givingUp?: AbortSignal
   readonly now: () => Date
   readonly log: Logger
@@ -40,8 +40,8 @@ export function createDeliverer(deps: {
   let polling: NodeJS.Timeout | undefined
   let isOver: Promise<void> | undefined
 
-  function wake(node: string, mayHaveTests = true): void {
-    const lane = lanes.get(node)
+  function wake(endpoint: string, mayHaveTests = true): void {
+    const lane = lanes.get(endpoint)
     if (lane === undefined || closed.aborted) return
     lane.isWoken = true
     lane.mayHaveTests ||= mayHaveTests
@@ -50,7 +50,7 @@ export function createDeliverer(deps: {
 
   /** It has made room, and may have been the reason why others of its stream waited. */
   function onEnd(lane: Lane, delivery: ClaimedDelivery): void {
-    if (delivery.is_test || performance.now() < lane.checkUntilMs) wake(delivery.node, delivery.is_test)
+    if (delivery.is_test || performance.now() < lane.checkUntilMs) wake(delivery.endpoint, delivery.is_test)
     else if (lane.isWoken) claiming.claim()
     if (attempts.isIdle()) onIdle()
   }
@@ -85,9 +85,9 @@ export function createDeliverer(deps: {
     /** Looks for due deliveries every second, also when wake-ups are lost, until the signal aborts. */
     start(signal: AbortSignal): void {
       const poll = () => {
-        for (const [node, lane] of lanes) {
+        for (const [endpoint, lane] of lanes) {
           lane.since = beginning
-          wake(node)
+          wake(endpoint)
         }
       }
       poll()
@@ -97,7 +97,7 @@ export function createDeliverer(deps: {
     },
 
     /** When an attempt for an endpoint last ended in this process, with any result. */
-    endedAt: (node: string): Date | undefined => lanes.get(node)?.endedAt,
+    endedAt: (endpoint: string): Date | undefined => lanes.get(endpoint)?.endedAt,
 
     close,
     underWay: attempts.underWay,
@@ -133,7 +133,7 @@ type Attempts = ReturnType<typeof createAttempts>
 type AttemptsOptions = {
   readonly deliveries: Pick<Deliveries, 'release'>
   readonly sender: Sender
-  readonly scheduleWakeUp: (node: string, at: Date) => void
+  readonly scheduleWakeUp: (endpoint: string, at: Date) => void
   /** Called when a delivery has left its lane. */
   readonly onEnd: (lane: Lane, delivery: ClaimedDelivery) => void
   /** Nothing is sent any more: claimed deliveries are released. */
@@ -188,7 +188,7 @@ function createAttempts(options: AttemptsOptions) {
       lane.endedAt = now()
       if (next !== undefined) scheduleWakeUp(lane.endpoint.name, next)
     } catch (error) {
-      log.warn({ err: error, node: delivery.node }, 'an attempt ended unrecorded, it will be repeated')
+      log.warn({ err: error, node: delivery.endpoint }, 'an attempt ended unrecorded, it will be repeated')
       if (cutOff.aborted) releasing.add(delivery.id)
       fill(lane)
     }

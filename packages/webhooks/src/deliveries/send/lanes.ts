@@ -59,7 +59,7 @@ export function capacityOf({ lastMs, claimed }: Lane): number {
 }
 
 export function claimRequest({ endpoint, leaseMs, since }: Lane, limit: number): ClaimRequest {
-  return { node: endpoint.name, limit, leaseMs, since }
+  return { endpoint: endpoint.name, limit, leaseMs, since }
 }
 
 const checkMs = 1_000
@@ -86,14 +86,14 @@ export function reserve(options: {
   readonly lanes: Lanes
   readonly at: Date
   readonly start: (lane: Lane, claimed: readonly ClaimedDelivery[]) => void
-  readonly wake: (node: string, mayHaveTests: boolean) => void
+  readonly wake: (endpoint: string, mayHaveTests: boolean) => void
 }): Reservation {
   const { messages, lanes, at, start, wake } = options
   const reserved = new Map<string, { readonly lane: Lane; readonly until: Date }>()
   const streams = new Map<string, bigint>()
-  for (const { id, node, source_stream, source_revision, is_test } of messages) {
-    const lane = lanes.get(node)
-    const stream = `${node} ${source_stream}`
+  for (const { id, endpoint, source_stream, source_revision, is_test } of messages) {
+    const lane = lanes.get(endpoint)
+    const stream = `${endpoint} ${source_stream}`
     const first = streams.get(stream) ?? source_revision
     streams.set(stream, first)
     if (lane === undefined || is_test || first !== source_revision || reserved.has(id)) continue
@@ -110,12 +110,12 @@ export function reserve(options: {
         const claim = isClaimed ? reserved.get(message.id) : undefined
         if (claim !== undefined) start(claim.lane, [claimedFrom(message, claim.until)])
         else {
-          const lane = lanes.get(message.node)
+          const lane = lanes.get(message.endpoint)
           if (lane !== undefined && !message.is_test) {
             expectMore(lane)
             lane.hasBacklog ||= capacityOf(lane) <= 0
           }
-          wake(message.node, message.is_test)
+          wake(message.endpoint, message.is_test)
         }
       }
     },

@@ -14,14 +14,14 @@ const nextSecret = `whsec_${Buffer.alloc(32, 2).toString('base64')}`
 const { signal } = new AbortController()
 
 async function storedDelivery(harness: WorkerHarness) {
-  const [node] = harness.endpoints
+  const [configured] = harness.endpoints
   const [delivery] = await harness.claim('1')
-  if (node === undefined || delivery === undefined) throw new Error('no delivery is due')
-  return { node, delivery }
+  if (configured === undefined || delivery === undefined) throw new Error('no delivery is due')
+  return { configured, delivery }
 }
 
-const send = async ({ sender }: WorkerHarness, node: WebhookEndpoint, delivery: ClaimedDelivery) =>
-  await sender.record(await sender.post(node, delivery, signal))
+const send = async ({ sender }: WorkerHarness, configured: WebhookEndpoint, delivery: ClaimedDelivery) =>
+  await sender.record(await sender.post(configured, delivery, signal))
 
 /** An endpoint that records every byte, request by request. */
 async function recordingEndpoint(t: Test, status = 200) {
@@ -61,8 +61,8 @@ t.test('the stored body, the sent body and the signed body are the same bytes [6
   await harness.dispatcher.start()
   const odd = '{ "id":"evt_1", "name":"J\u00f6rg \u20ac \ud83d\ude00 \\u00e9 <&>", "amount":1.50,"amount":2e2 }'
   await harness.dispatcher.handle({ events: [notificationReceived(1n, odd)], position: positionAt(1n, 0n) })
-  const { node, delivery } = await storedDelivery(harness)
-  t.equal(await send(harness, node, delivery), undefined)
+  const { configured, delivery } = await storedDelivery(harness)
+  t.equal(await send(harness, configured, delivery), undefined)
   const { line, headers, body } = parsed(endpoint.requests[0])
   t.equal(line, 'POST /hook HTTP/1.1')
   t.match(headers, {
@@ -90,10 +90,10 @@ t.test('each attempt has a new time and signature, and the same id and body', as
   const harness = await createWorkerHarness(t, 'postgres', env, { now: () => new Date(time) })
   await harness.dispatcher.start()
   await harness.dispatcher.handle(batchOf(1))
-  const { node, delivery } = await storedDelivery(harness)
-  t.ok(await send(harness, node, delivery), 'a retry is scheduled')
+  const { configured, delivery } = await storedDelivery(harness)
+  t.ok(await send(harness, configured, delivery), 'a retry is scheduled')
   time += 20_000
-  await send(harness, node, (await storedDelivery(harness)).delivery)
+  await send(harness, configured, (await storedDelivery(harness)).delivery)
   const [first, second] = endpoint.requests.map(parsed)
   t.equal(first?.headers['webhook-id'], second?.headers['webhook-id'])
   t.same(first?.body, second?.body)
@@ -119,8 +119,8 @@ t.test(
     const harness = await createWorkerHarness(t, 'postgres', env, { log })
     await harness.dispatcher.start()
     await harness.dispatcher.handle(batchOf(1))
-    const { node, delivery } = await storedDelivery(harness)
-    await send(harness, node, delivery)
+    const { configured, delivery } = await storedDelivery(harness)
+    await send(harness, configured, delivery)
     const signature = String(echo.received[0]?.headers['webhook-signature']).slice(3)
     const [recorded] = await harness.attempts(delivery.id)
     t.match(recorded, { http_status: 500, response_body: /content-type.*application\/json/ })

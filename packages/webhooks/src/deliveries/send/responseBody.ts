@@ -26,15 +26,15 @@ export function redactedBody({ text, isCut }: ReadBody, secrets: readonly string
  * The texts to redact, because they allow posting to the endpoint or signing as Paylog: the endpoint's URL, its parts
  * that may be keys, and its secrets, each also in JSON and form encoding.
  */
-export function endpointSecrets(node: {
+export function endpointSecrets(endpoint: {
   readonly url: string
   readonly secrets: readonly string[]
 }): readonly string[] {
-  const url = new URL(node.url)
+  const url = new URL(endpoint.url)
   const target = `${url.pathname}${url.search}`
   const names = [...url.hostname.split('.'), ...url.pathname.split('/')].filter(looksLikeKey)
   const values = [...url.search.slice(1).split('&').map(parameterValue), ...url.searchParams.values()]
-  const keys = node.secrets.flatMap((secret) => [secret, secret.replace(/^whsec_/, '')])
+  const keys = endpoint.secrets.flatMap((secret) => [secret, secret.replace(/^whsec_/, '')])
   const wholes = [url.href, `${url.host}${target}`].filter(() => target !== '/')
   return allSpellings([...wholes, ...(target.length >= minKeyLength ? [target] : []), ...names, ...values, ...keys])
 }

@@ -75,7 +75,7 @@ export function createSender(deps: {
     if (recorded === undefined) return undefined
     onRecorded?.({ ...result, ...recorded })
     logAttempt(log, made, recorded)
-    return outcome.disablesNode ? undefined : (recorded.nextAttemptAt ?? undefined)
+    return outcome.pausesEndpoint ? undefined : (recorded.nextAttemptAt ?? undefined)
   }
 
   return {
@@ -93,13 +93,13 @@ const nothingLeft: PostResult = {
   retryAfterMs: undefined,
 }
 
-type Outcome = { readonly nextAttemptAt: Date | null; readonly disablesNode: boolean }
+type Outcome = { readonly nextAttemptAt: Date | null; readonly pausesEndpoint: boolean }
 
 function outcomeOf({ error }: PostResult, pauseMs: number | undefined, finishedAt: Date): Outcome {
   // Kept, even after its last attempt: it is sent when an operator enables the endpoint.
-  if (error === 'gone') return { nextAttemptAt: finishedAt, disablesNode: true }
+  if (error === 'gone') return { nextAttemptAt: finishedAt, pausesEndpoint: true }
   const isRetried = error !== null && pauseMs !== undefined
-  return { nextAttemptAt: isRetried ? new Date(finishedAt.getTime() + pauseMs) : null, disablesNode: false }
+  return { nextAttemptAt: isRetried ? new Date(finishedAt.getTime() + pauseMs) : null, pausesEndpoint: false }
 }
 
 /**
@@ -107,21 +107,21 @@ function outcomeOf({ error }: PostResult, pauseMs: number | undefined, finishedA
  * the URL, which may hold a secret. Untraced deliveries have no span.
  */
 async function inAttemptSpan(
-  node: string,
+  endpoint: string,
   { id, attempts, traceparent, event, correlation_id }: ClaimedDelivery,
   attempt: () => Promise<MadeAttempt>,
 ): Promise<MadeAttempt> {
   if (traceparent === null) return await attempt()
   const attributes = {
     'http.request.method': 'POST',
-    'paylog.webhook.node': node,
+    'paylog.webhook.node': endpoint,
     'paylog.webhook.event': event,
     'paylog.delivery.id': id,
     'paylog.delivery.attempt': attempts + 1,
     'paylog.correlation_id': correlation_id,
   }
   return await inSpan(
-    { name: `deliver to ${node}`, kind: SpanKind.CLIENT, attributes, parent: contextOf(traceparent) },
+    { name: `deliver to ${endpoint}`, kind: SpanKind.CLIENT, attributes, parent: contextOf(traceparent) },
     async (span) => {
       const made = await attempt()
       recordResult(span, made.post)
@@ -139,7 +139,7 @@ function recordResult(span: Span, { httpStatus, error }: PostResult): void {
 function logAttempt(
   log: Logger,
   { endpoint, delivery, ms, post }: MadeAttempt,
-  { nextAttemptAt, disabledNode }: { readonly nextAttemptAt: Date | null; readonly disabledNode: boolean },
+  { nextAttemptAt, pausedEndpoint }: { readonly nextAttemptAt: Date | null; readonly pausedEndpoint: boolean },
 ): void {
   const { httpStatus, error, code } = post
   if (error === null && !log.isLevelEnabled('debug')) return
@@ -153,18 +153,18 @@ function logAttempt(
       'webhook attempt failed',
     )
   // Logged once per endpoint, not for each of its deliveries.
-  if (disabledNode) {
+  if (pausedEndpoint) {
     const action = `run "ops webhooks enable ${endpoint.name}" to send its held deliveries`
     log.error({ node: endpoint.name, action }, 'webhook endpoint paused: it responded 410 Gone')
   }
 }
 
 /** Caches the texts to redact for each endpoint. */
-function createSecretsCache(): (node: WebhookEndpoint) => readonly string[] {
+function createSecretsCache(): (endpoint: WebhookEndpoint) => readonly string[] {
   const cache = new WeakMap<WebhookEndpoint, readonly string[]>()
-  return (node) => {
-    const secrets = cache.get(node) ?? endpointSecrets(node)
-    cache.set(node, secrets)
+  return (endpoint) => {
+    const secrets = cache.get(endpoint) ?? endpointSecrets(endpoint)
+    cache.set(endpoint, secrets)
     return secrets
   }
 }

@@ -59,7 +59,7 @@ t.test('claimTests takes the tests of all users in turn, a few at a time for all
   await harness.dispatcher.handle(webhookTestBatch(40, { userId: 'ada' }))
   await harness.dispatcher.handle(webhookTestBatch(1, { userId: 'grace', firstCommit: 41n }))
   const claim = () =>
-    harness.deliveries.claimTests([{ node: '1', limit: 100, leaseMs: 15_000, since: beginning }], new Date())
+    harness.deliveries.claimTests([{ endpoint: '1', limit: 100, leaseMs: 15_000, since: beginning }], new Date())
   const ids = (await claim()).map(({ id }) => id)
   const { rows } = await harness.pool.query('select distinct user_id from webhooks.deliveries where id = any($1)', [
     ids,

@@ -17,8 +17,8 @@ const harness = await createWorkerHarness(t, 'postgres', endpoints)
 const workers = [createDeliveries(harness.pool, randomUUID()), createDeliveries(harness.pool, randomUUID())] as const
 const ids = (claimed: readonly ClaimedDelivery[]) => claimed.map(({ id }) => id)
 const later = (ms: number) => new Date(Date.now() + ms)
-const claim = (worker: 0 | 1, limit: number, at = new Date(), node = '1') =>
-  workers[worker].claim([{ node, limit, leaseMs, since: beginning }], at)
+const claim = (worker: 0 | 1, limit: number, at = new Date(), endpoint = '1') =>
+  workers[worker].claim([{ endpoint, limit, leaseMs, since: beginning }], at)
 
 const failed: Omit<AttemptResult, 'deliveryId'> = {
   attempt: 1,
@@ -29,7 +29,7 @@ const failed: Omit<AttemptResult, 'deliveryId'> = {
   error: 'unexpected_status',
   responseBody: null,
   nextAttemptAt: later(60_000),
-  disablesNode: false,
+  pausesEndpoint: false,
 }
 const succeeded = { ...failed, httpStatus: 200, error: null, nextAttemptAt: null }
 
@@ -52,12 +52,12 @@ t.test(
     await harness.dispatcher.handle(batchOf(3, 4n))
     const claimed = await workers[0].claim(
       [
-        { node: '1', limit: 4, leaseMs, since: beginning },
-        { node: '2', limit: 10, leaseMs, since: beginning },
+        { endpoint: '1', limit: 4, leaseMs, since: beginning },
+        { endpoint: '2', limit: 10, leaseMs, since: beginning },
       ],
       new Date(),
     )
-    const own = (node: string) => claimed.filter((delivery) => delivery.node === node)
+    const own = (endpoint: string) => claimed.filter((delivery) => delivery.endpoint === endpoint)
     t.strictSame([own('1').length, own('2').length], [4, 6])
     const { rows } = await harness.pool.query<{ id: string }>(
       `select id from webhooks.deliveries where node = '1' order by created_at limit 3`,
@@ -116,7 +116,7 @@ t.test('what a worker without a heartbeat for five seconds has claimed is free',
       [dead, seconds],
     )
   await harness.dispatcher.handle(batchOf(1))
-  await createDeliveries(harness.pool, dead).claim([{ node: '1', limit: 1, leaseMs, since: beginning }], new Date())
+  await createDeliveries(harness.pool, dead).claim([{ endpoint: '1', limit: 1, leaseMs, since: beginning }], new Date())
   await beat(3)
   t.strictSame(await claim(0, 1), [])
   await beat(6)

@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 /** A delivery that this worker has claimed, for one attempt. */
 export type ClaimedDelivery = {
   readonly id: string
-  readonly node: string
+  readonly endpoint: string
   readonly event: string
   /** Null when it was erased, and has to be built again. */
   readonly body: string | null
@@ -28,7 +28,7 @@ export type ClaimedDelivery = {
 }
 
 export type ClaimRequest = {
-  readonly node: string
+  readonly endpoint: string
   /** How many deliveries of the endpoint to claim, and for how long. */
   readonly limit: number
   readonly leaseMs: number
@@ -54,7 +54,7 @@ export async function claim(
   const { rows } = await pool.query<ClaimedDelivery>({
     ...statement,
     values: [
-      requests.map(({ node }) => node),
+      requests.map(({ endpoint }) => endpoint),
       requests.map(({ limit }) => limit),
       requests.map(({ leaseMs }) => leaseMs),
       at,
@@ -85,7 +85,7 @@ update webhooks.deliveries d
 set claimed_by = $5, claimed_until = $4::timestamptz + make_interval(secs => picked.lease_ms::float8 / 1000)
 from picked
 where d.id = any (array[picked.id])
-returning d.id, d.node, d.event, d.body, d.key_ids, d.is_test, d.source_stream, d.source_revision, d.correlation_id, d.causation_id, d.traceparent,
+returning d.id, d.node as endpoint, d.event, d.body, d.key_ids, d.is_test, d.source_stream, d.source_revision, d.correlation_id, d.causation_id, d.traceparent,
   d.attempts, d.series_start, d.next_attempt_at, d.claimed_until`
 
 const enabledEndpoints = `

@@ -80,7 +80,7 @@ const delivered: Omit<AttemptResult, 'deliveryId'> = {
   error: null,
   responseBody: 'ok',
   nextAttemptAt: null,
-  disablesNode: false,
+  pausesEndpoint: false,
 }
 const failed = { ...delivered, httpStatus: 500, error: 'unexpected_status', nextAttemptAt: new Date() }
 
@@ -134,10 +134,10 @@ t.test('concurrent results are recorded together, each with its own values', asy
 
 t.test('simultaneous 410 responses report each paused endpoint once', async (t) => {
   const ids = await newDeliveries(3)
-  const gone = { ...failed, httpStatus: 410, error: 'gone', disablesNode: true }
+  const gone = { ...failed, httpStatus: 410, error: 'gone', pausesEndpoint: true }
   const ends = await Promise.all(ids.map((deliveryId) => harness.deliveries.finish({ deliveryId, ...gone })))
   t.strictSame(
-    ends.map((end) => end?.disabledNode),
+    ends.map((end) => end?.pausedEndpoint),
     [true, false, false, true, false, false],
   )
   const { rows } = await harness.pool.query('select name from webhooks.nodes where disabled_at is not null order by 1')

@@ -122,10 +122,11 @@ export const newRows = (messages: readonly Outbound[], leaseOf: NewClaims['lease
   JSON.stringify(messages.map((message) => newRow(message, leaseOf(message))))
 
 /** Cleans everything but the body: JSON contains no NUL and no unpaired surrogate. */
-function newRow(message: Outbound, claimed_until: Date | undefined) {
+function newRow({ endpoint: node, ...message }: Outbound, claimed_until: Date | undefined) {
   const { event, source_revision, correlation_id, causation_id, payment_id, user_id } = message
   return {
     ...message,
+    node,
     event: toPostgresText(event),
     source_revision: source_revision.toString(),
     correlation_id: toPostgresText(correlation_id),

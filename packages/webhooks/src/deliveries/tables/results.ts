@@ -17,12 +17,12 @@ export type AttemptResult = {
   /** When to try again; `null` finishes the delivery: it succeeded, or failed for good. */
   readonly nextAttemptAt: Date | null
   /** The endpoint is gone and gets nothing until an operator enables it. */
-  readonly disablesNode: boolean
+  readonly pausesEndpoint: boolean
 }
 
 export type RecordedResult = {
   /** Whether this result paused the endpoint. */
-  readonly disabledNode: boolean
+  readonly pausedEndpoint: boolean
   /** As recorded: a redelivery that came meanwhile is not delayed by a failed attempt. */
   readonly nextAttemptAt: Date | null
 }
@@ -39,19 +39,19 @@ export async function recordResults(
   worker: string,
   results: readonly AttemptResult[],
 ): Promise<readonly (RecordedResult | undefined)[]> {
-  const { rows } = await pool.query<{ place: number; disabled_node: boolean; next_attempt_at: Date | null }>({
+  const { rows } = await pool.query<{ place: number; paused_endpoint: boolean; next_attempt_at: Date | null }>({
     name: 'record-results',
     text: resultsSql,
     values: [JSON.stringify(results.map(resultRow).toSorted(byId)), worker],
   })
   const recorded: (RecordedResult | undefined)[] = results.map(() => undefined)
-  for (const { place, disabled_node: disabledNode, next_attempt_at: nextAttemptAt } of rows)
-    recorded[place] = { disabledNode, nextAttemptAt }
+  for (const { place, paused_endpoint: pausedEndpoint, next_attempt_at: nextAttemptAt } of rows)
+    recorded[place] = { pausedEndpoint, nextAttemptAt }
   return recorded
 }
 
 function resultRow(result: AttemptResult, place: number) {
-  const { deliveryId, attempt, nextAttemptAt, at, ms, httpStatus, error, responseBody, disablesNode } = result
+  const { deliveryId, attempt, nextAttemptAt, at, ms, httpStatus, error, responseBody, pausesEndpoint } = result
   return {
     place,
     id: deliveryId,
@@ -61,7 +61,7 @@ function resultRow(result: AttemptResult, place: number) {
     http_status: httpStatus ?? undefined,
     error: error ?? undefined,
     made: [at.getTime(), ms, httpStatus, error, responseBody === null ? null : toPostgresText(responseBody)],
-    disables: disablesNode,
+    disables: pausesEndpoint,
     series_start: result.seriesStart,
   }
 }
@@ -110,6 +110,6 @@ with given as materialized (
   on conflict (name) do update set disabled_at = excluded.disabled_at where n.disabled_at is null
   returning name
 )
-select place, false as disabled_node, null as next_attempt_at from finished
+select place, false as paused_endpoint, null as next_attempt_at from finished
 union all
 select place, place in (select place from disabling join disabled on name = node), next_attempt_at from retried`
