@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { Projection } from '../projection.ts'
 import type { RowDifference } from '../tables/comparison.ts'
 import { rowJson } from '../tables/rowText.ts'
-import { listTables, tableName } from '../tables/tables.ts'
+import { tableName } from '../tables/tables.ts'
 import { type RebuildResult, rebuild } from './rebuild.ts'
 import { ProjectionBusyError, type ReplayOptions } from './replay.ts'
 
@@ -25,24 +25,15 @@ export async function rebuildOne(options: ReplayOptions): Promise<CompletedRebui
   const rebuilt = await rebuild({
     ...options,
     onWaiting() {
-      throw new ProjectionBusyError()
+      throw new ProjectionBusyError('another process is rebuilding it: a job, or a projector')
     },
     onDifference(row) {
       signal.throwIfAborted()
       if (shown.length < maxShown) shown.push(row)
     },
-  }).catch(async (error: unknown) => {
-    throw error instanceof ProjectionBusyError ? new ProjectionBusyError(await busyReason(pool, projection)) : error
   })
   const seconds = (performance.now() - startedAt) / 1_000
   return { ...rebuilt, projection, seconds, shown, rows: await countRows(pool, projection, rebuilt.version) }
-}
-
-async function busyReason(pool: Pool, projection: Projection): Promise<string> {
-  const building = (await listTables(pool, projection.name)).findLast(({ state }) => state === 'building')
-  const which =
-    building === undefined ? '' : ` (${tableName(projection, building.version)}, since ${building.since.toISOString()})`
-  return `another process is rebuilding it${which}: another \`projections rebuild\`, or a projector`
 }
 
 /** The current number of rows, also while it is being filled. */

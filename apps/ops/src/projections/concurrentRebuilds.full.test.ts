@@ -11,19 +11,17 @@ await harness.recordAll(5)
 await harness.caughtUp()
 
 t.test('a second rebuild of the same projection fails, one of another projection runs', async (t) => {
-  const { command, building, release } = await rebuildUpToIndexes(harness)
+  const { command, release } = await rebuildUpToIndexes(harness)
   const second = await harness.run(['rebuild', 'addresses', 'products', '--json'])
   t.equal(second.code, 1)
   t.match(
     second.stderr,
-    new RegExp(
-      `addresses was not rebuilt: another process is rebuilding it \\(${building}, since 20\\S+Z\\): another .projections rebuild., or a projector\\. Queries read addresses_v1, as before\\.\n$`,
-    ),
+    /addresses was not rebuilt: Another process is rebuilding addresses; try again when it has ended\. Queries/,
   )
   const { complete, projections } = JSON.parse(second.stdout)
   t.equal(complete, false)
   t.match(projections, [
-    { projection: 'addresses', outcome: 'failed', reason: /^another process is rebuilding it/ },
+    { projection: 'addresses', outcome: 'failed', reason: /^Another process is rebuilding addresses;/ },
     { projection: 'products', outcome: 'rebuilt', comparison: { equal: true } },
   ])
   const listed = JSON.parse((await harness.run(['list', '--json'])).stdout).projections
