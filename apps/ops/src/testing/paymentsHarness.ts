@@ -1,10 +1,10 @@
 // A log with payments in the states that a test needs.
 import { randomUUID } from 'node:crypto'
-import { openPayment } from '@paylog/commands/payments/openPayment'
+import { initiatePayment } from '@paylog/commands/payments/initiatePayment'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
+import { type InitiatePayment, priceOf, recordInitiation, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
@@ -17,8 +17,7 @@ const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 
 
 const paymentDefaults = {
   ...paymentFields,
-  total_cents: 2200,
-  currency: 'EUR',
+  ...priceOf({ total_cents: 2200, currency: 'EUR' }),
   payer: { id: null, type: 'guest', email: null },
 }
 
@@ -52,14 +51,9 @@ export async function paymentsHarness(
     async open(provider: Provider, wanted: Partial<InitiatePayment> = {}): Promise<string> {
       const payment_id = randomUUID()
       const occurred_at = new Date().toISOString()
-      await openPayment(
-        { store, providers: new Map([[provider.id, provider]]), now: () => new Date() },
-        {
-          earlier: null,
-          command: async () => ({ ...paymentDefaults, occurred_at, payment_id, provider_id: provider.id, ...wanted }),
-          metadata,
-        },
-      )
+      const workflow = { store, providers: new Map([[provider.id, provider]]), now: () => new Date() }
+      const command = { ...paymentDefaults, occurred_at, payment_id, provider_id: provider.id, ...wanted }
+      await initiatePayment(workflow, command, { metadata })
       return payment_id
     },
 
@@ -68,7 +62,7 @@ export async function paymentsHarness(
       const payment_id = randomUUID()
       const occurred_at = new Date(Date.now() - 60_000).toISOString()
       await decide(payment_id, (state) =>
-        initiatePayment({ ...paymentDefaults, occurred_at, payment_id, provider_id }, state),
+        recordInitiation({ ...paymentDefaults, occurred_at, payment_id, provider_id }, state),
       )
       return payment_id
     },
@@ -78,7 +72,7 @@ export async function paymentsHarness(
       const payment_id = wanted.payment_id ?? randomUUID()
       const occurred_at = new Date().toISOString()
       await decide(payment_id, (state) => {
-        const opened = initiatePayment({ ...paymentDefaults, occurred_at, payment_id, provider_id, ...wanted }, state)
+        const opened = recordInitiation({ ...paymentDefaults, occurred_at, payment_id, provider_id, ...wanted }, state)
         const response = { occurred_at, attempt: 1, provider_intent_id, client_secret: null }
         return [...opened, ...recordIntentCreated(response, opened.reduce(paymentFold.evolve, state))]
       })

@@ -1,15 +1,13 @@
-// The body that opens a payment (interface, section 4.1), and the command built from it.
+// The body that initiates a payment (interface, section 4.1), and the command built from it.
 
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { ClientObject, Email, mapFields, maxTextLength, RequiredText, Text } from '@paylog/domain/fields'
-import { AmountCents, type Amounts, CurrencyCode, maxAmountCents } from '@paylog/domain/money'
+import { AmountCents, CurrencyCode, maxAmountCents } from '@paylog/domain/money'
 import { clientTexts, clientTextsOf } from '@paylog/domain/payments/clientTexts'
-import type { CaptureMethod } from '@paylog/domain/payments/events'
 import { type InitiatePayment, priceOf } from '@paylog/domain/payments/initiate'
 import { type Static, Type } from 'typebox'
 import { requireOwnEmail } from '../guest-tokens/guestTokens.ts'
-import type { RequestIdentity } from '../request/idempotency.ts'
 import { checkoutFields, checkoutOf, type PaymentOptions } from './checkout.ts'
 
 const maxMetadataKeys = 50
@@ -74,17 +72,16 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 /**
- * The command without its provider.
+ * The fields of the command that follow from the caller and the body.
  * @throws DomainError `invalid_request` for metadata that is too large or has a key that is too long, and the errors
  *   of `priceOf` and `checkoutOf`
  */
 export function initiatePaymentCommand(
   actor: Actor,
   body: IntentBody,
-  identity: RequestIdentity,
   occurred_at: string,
   options: PaymentOptions,
-): Omit<InitiatePayment, 'provider_id' | 'provider_method'> & Amounts & { readonly capture_method: CaptureMethod } {
+): Omit<InitiatePayment, 'payment_id' | 'request_fingerprint' | 'occurred_at' | 'provider_id' | 'provider_method'> {
   const metadata = body.metadata ?? {}
   if (Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes)
     throw invalidMetadata(`must be at most ${maxMetadataBytes} bytes`)
@@ -92,9 +89,6 @@ export function initiatePaymentCommand(
     throw invalidMetadata(`must have keys of at most ${maxTextLength} characters`)
   const { guest_data } = body
   return {
-    payment_id: identity.id,
-    request_fingerprint: identity.fingerprint,
-    occurred_at,
     ...priceOf(body),
     ...clientTextsOf(body),
     payment_method_id: body.payment_method_id ?? null,

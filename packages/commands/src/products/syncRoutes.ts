@@ -10,12 +10,14 @@ import { ReasonHeaders } from '@paylog/runtime/http/reason'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { auditRequest } from '../auditTrail.ts'
+import { enabledProvider } from '../context.ts'
 import { IdempotencyHeaders } from '../request/idempotency.ts'
+import { earlierRequest } from '../request/idempotentRequests.ts'
 import { chosenProviderId, createCardNumberCheck } from '../request/requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../request/requestContext.ts'
 import { idempotencyErrors, responseHeaders, setWriteHeaders, writeErrors } from '../request/responses.ts'
 import { syncTimeoutMs } from './syncProduct.ts'
-import { requestSync } from './syncProducts.ts'
+import { replayedSync, requestSync, syncInFlightMs } from './syncProducts.ts'
 
 const maxProducts = 500
 
@@ -127,19 +129,20 @@ export const productSyncRoutes =
           const details = { products: product_ids.length, provider_id: body.provider_id ?? null, force, updatePrices }
           await auditRequest(workflow, request, { action: 'sync_products', target: null, details }, identity)
         }
-        const { report, position, replayed } = await requestSync(workflow, {
-          ...identity,
-          owner: ownerOf(knownActor(actor)),
-          product_ids,
-          providerId() {
-            const provider_id = chosenProviderId(body, workflow.providers)
-            rejectCardNumbers(request)
-            return provider_id
-          },
-          force,
-          dryRun,
-          updatePrices,
-        })
+        const owned = { ...identity, owner: ownerOf(knownActor(actor)), inFlightMs: syncInFlightMs(product_ids.length) }
+        const earlier = await earlierRequest(workflow, owned)
+        let synced = earlier.recorded && replayedSync(earlier.recorded)
+        if (!synced) {
+          const provider_id = chosenProviderId(body, workflow.providers)
+          rejectCardNumbers(request)
+          const provider = enabledProvider(workflow, provider_id)
+          synced = await requestSync(
+            workflow,
+            { ...owned, provider, product_ids, force, dryRun, updatePrices },
+            earlier,
+          )
+        }
+        const { report, position, replayed } = synced
         // Without recorded events there is no position.
         if (position) setWriteHeaders(reply, { position, replayed })
         if (!replayed) logProviderFailures(request, report)

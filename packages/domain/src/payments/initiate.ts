@@ -1,4 +1,4 @@
-// Commands that open a payment, start the calls that create its intent at the provider, and record the intent.
+// Commands that initiate a payment, start the calls that create its intent at the provider, and record the intent.
 import { DomainError } from '../errors.ts'
 import { type AmountParts, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
 import type { PaymentEvent, PaymentInitiated } from './events.ts'
@@ -12,11 +12,8 @@ import {
   type PaymentState,
 } from './payment.ts'
 
-export type InitiatePayment = Omit<
-  PaymentInitiated['data'],
-  'amount_cents' | 'total_cents' | 'subtotal_cents' | 'tax_cents' | 'discount_cents' | 'project_id'
-> &
-  AmountParts
+/** With its price, which `priceOf` computes. */
+export type InitiatePayment = Omit<PaymentInitiated['data'], 'amount_cents' | 'project_id'>
 
 /**
  * The price of a payment: the currency in upper case, and all parts of the amount.
@@ -30,22 +27,12 @@ export function priceOf(parts: AmountParts & { readonly currency: string }): Amo
   return { ...amounts, currency }
 }
 
-/** Opens a payment. @throws the errors of `priceOf` */
-export function initiatePayment(command: InitiatePayment, state: PaymentState): PaymentEvent[] {
+/** Initiates a payment, unless there is one with this id. */
+export function recordInitiation(command: InitiatePayment, state: PaymentState): PaymentEvent[] {
   if (state.status !== 'none') return []
-  const price = priceOf(command)
   const project = command.metadata?.project_id
-  return [
-    {
-      type: 'PaymentInitiated',
-      data: {
-        ...command,
-        ...price,
-        amount_cents: price.total_cents,
-        project_id: typeof project === 'string' && project !== '' ? project : null,
-      },
-    },
-  ]
+  const project_id = typeof project === 'string' && project !== '' ? project : null
+  return [{ type: 'PaymentInitiated', data: { ...command, amount_cents: command.total_cents, project_id } }]
 }
 
 function invalidField(field: string, message: string): DomainError {

@@ -1,13 +1,13 @@
 // Sample events of payments and notifications, and payments recorded in a real log.
 
 import { randomUUID } from 'node:crypto'
-import { openPayment } from '@paylog/commands/payments/openPayment'
+import { initiatePayment } from '@paylog/commands/payments/initiatePayment'
 import type { LogCheckpoint } from '@paylog/domain/events'
 import type { NonStatusEvent } from '@paylog/domain/payments/duplicates'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { type Evidence, type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import { type InitiatePayment, initiatePayment } from '@paylog/domain/payments/initiate'
+import { type InitiatePayment, recordInitiation } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
 import type { ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import type { Recorded } from '@paylog/event-store/codec/codec'
@@ -246,16 +246,15 @@ export function recordPayments(store: EventStore, now: () => Date) {
     /** Records the payment of a request that died before it called the provider. */
     async initiate(provider: Pick<Provider, 'id'>, order: PaymentOptions = {}): Promise<string> {
       const id = randomUUID()
-      await decide(id, (state) => initiatePayment(initiateCommand(id, provider.id, order), state))
+      await decide(id, (state) => recordInitiation(initiateCommand(id, provider.id, order), state))
       return id
     },
 
     /** Records the payment of a request that completed. */
     async open(provider: Provider, order: PaymentOptions = {}): Promise<string> {
       const payment_id = randomUUID()
-      const command = async () => initiateCommand(payment_id, provider.id, order)
       const workflow = { store, providers: new Map([[provider.id, provider]]), now }
-      await openPayment(workflow, { earlier: { payment_id, request_fingerprint }, command, metadata })
+      await initiatePayment(workflow, initiateCommand(payment_id, provider.id, order), { metadata })
       return payment_id
     },
 

@@ -4,7 +4,7 @@ import { type CallFailure, recordCallFailed } from '../calls.ts'
 import type { PaymentEvent } from '../events.ts'
 import { type RecordEvidence, recordEvidence } from '../evidence.ts'
 import { paymentFold } from '../fold.ts'
-import { initiatePayment, recordIntentCreated } from '../initiate.ts'
+import { priceOf, recordInitiation, recordIntentCreated } from '../initiate.ts'
 import { existingPayment, noPayment, type Payment, type PaymentState, type PaymentStatus } from '../payment.ts'
 
 const paymentId = '018f0000-0000-7000-8000-000000000001'
@@ -15,13 +15,12 @@ export const paymentFixture = {
   payment_id: paymentId,
   occurred_at: at(0),
   provider_id: 'sandbox',
-  total_cents: 2599,
-  currency: 'eur',
+  ...priceOf({ total_cents: 2599, currency: 'eur' }),
   payer: { id: null, type: 'guest', email: 'guest@example.com' },
   guest_email: 'guest@example.com',
 }
 
-export const initiated = initiatePayment(paymentFixture, noPayment)
+export const initiated = recordInitiation(paymentFixture, noPayment)
 export const fold = (events: readonly PaymentEvent[]) => events.reduce(paymentFold.evolve, paymentFold.initialState)
 export const created = recordIntentCreated(
   { occurred_at: at(1), attempt: 1, provider_intent_id: 'pi_1', client_secret: 'secret' },

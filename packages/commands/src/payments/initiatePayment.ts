@@ -1,75 +1,73 @@
-// Opens a payment: record it, create its intent at the provider, record the outcome. After a crash at any point, the record
-// is enough to finish.
+// Initiates a payment: record it, create its intent at the provider, record the outcome. After a crash at any point, the
+// record is enough to finish.
 import type { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata, LogPosition } from '@paylog/domain/events'
 import { keyInFlight, requireSameRequest } from '@paylog/domain/idempotentRequest'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import { type InitiatePayment, initiatePayment, startAttempt } from '@paylog/domain/payments/initiate'
+import { type InitiatePayment, recordInitiation, startAttempt } from '@paylog/domain/payments/initiate'
 import { existingPayment, openCreateOf, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
 import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
-import { paymentStream } from '@paylog/event-store/streamName'
 import type { Workflow } from '../context.ts'
 import { beginOperation, finishOperation } from '../provider-calls/providerOperation.ts'
 import { createError, createIntent, providerOf } from './createIntent.ts'
 
-export type OpenedPayment = {
+export type InitiatedPayment = {
   readonly payment: Payment
   readonly revision: bigint
   /** Position of the payment's last event. */
   readonly position: LogPosition
-  /** True when an earlier request with the same key opened it. */
+  /** True when an earlier request with the same key initiated it. */
   readonly replayed: boolean
   /** Why the provider did not create the intent. The payment is recorded in any case. */
   readonly error: DomainError | undefined
 }
 
-export type OpenPayment = {
-  /** The payment that an earlier request with the same Idempotency-Key may have opened; null without a key. */
-  readonly earlier: { readonly payment_id: string; readonly request_fingerprint: string } | null
-  /** Validates the request and builds the command. Not called for a repeated request. */
-  readonly command: () => Promise<InitiatePayment>
+type Context = {
   readonly metadata: EventMetadata
+  /** What an earlier request with the same Idempotency-Key may have recorded. */
+  readonly assumed: LoadedState<PaymentState>
 }
 
 /**
- * Opens a payment, or finds the one that the same Idempotency-Key opened.
- * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `idempotency_key_in_flight`,
- *   `event_store_unavailable`, and the errors of `command`
+ * Initiates a payment, or finds the one that another request with the same Idempotency-Key initiated meanwhile.
+ * @throws DomainError `event_store_unavailable`, and the errors of `replayPayment`
  */
-export async function openPayment(workflow: Workflow, request: OpenPayment): Promise<OpenedPayment> {
-  const { earlier, metadata } = request
-  const assumed = earlier && (await workflow.store.load(paymentStream(earlier.payment_id), paymentFold))
-  if (assumed && assumed.state.status !== 'none') return replayPayment(workflow, request, assumed)
-  const command = await request.command()
-  const opened = await beginOperation(
-    workflow,
-    createIntent(workflow, command.payment_id),
-    (state) => initiatePayment(command, state),
-    { assumed: assumed ?? newStream(paymentFold), metadata },
-  )
-  return opened.hasStarted ? toOpenedPayment(opened) : replayPayment(workflow, request, opened)
+export async function initiatePayment(
+  workflow: Workflow,
+  command: InitiatePayment,
+  { metadata, assumed = newStream(paymentFold) }: Pick<Context, 'metadata'> & Partial<Context>,
+): Promise<InitiatedPayment> {
+  const operation = createIntent(workflow, command.payment_id)
+  const begin = (state: PaymentState) => recordInitiation(command, state)
+  const started = await beginOperation(workflow, operation, begin, { assumed, metadata })
+  return started.hasStarted
+    ? toInitiatedPayment(started)
+    : replayPayment(workflow, command, { metadata, assumed: started })
 }
 
-/** The result for a repeated request, depending on the outcome of the latest provider call. */
-async function replayPayment(
+/**
+ * The result for a repeated request, depending on the outcome of the latest provider call.
+ * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_flight`, `provider_not_enabled`, `event_store_unavailable`
+ */
+export async function replayPayment(
   workflow: Workflow,
-  { earlier, metadata }: OpenPayment,
-  assumed: LoadedState<PaymentState>,
-): Promise<OpenedPayment> {
+  { request_fingerprint }: Pick<InitiatePayment, 'request_fingerprint'>,
+  { metadata, assumed }: Context,
+): Promise<InitiatedPayment> {
   const payment = existingPayment(assumed.state)
   const { payment_id, create, was_unknown } = payment
-  requireSameRequest(payment, earlier?.request_fingerprint ?? null)
+  requireSameRequest(payment, request_fingerprint)
   const operation = createIntent(workflow, payment_id)
   const replayed = true
   switch (create.outcome) {
     case 'unknown':
-      return { ...toOpenedPayment(assumed, { replayed }), error: undefined }
+      return { ...toInitiatedPayment(assumed, { replayed }), error: undefined }
     case 'done': {
       // The payment as it was in the first response.
       const then = was_unknown
         ? assumed
         : await workflow.store.load(operation.stream, paymentFold, 'ProviderIntentCreated')
-      return toOpenedPayment(then, { replayed })
+      return toInitiatedPayment(then, { replayed })
     }
     case 'rejected': {
       // Checked before an attempt is recorded, because the call to a disabled provider cannot be made.
@@ -78,23 +76,23 @@ async function replayPayment(
       const started = await beginOperation(workflow, operation, begin, { assumed, metadata })
       if (!started.hasStarted && existingPayment(started.state).create.outcome === 'open')
         throw keyInFlight({ payment_id })
-      return toOpenedPayment(started, { replayed: !started.hasStarted })
+      return toInitiatedPayment(started, { replayed: !started.hasStarted })
     }
     case 'throttled':
     case 'open': {
       // Canceled meanwhile, and never created.
-      if (openCreateOf(payment) === null) return { ...toOpenedPayment(assumed, { replayed }), error: undefined }
+      if (openCreateOf(payment) === null) return { ...toInitiatedPayment(assumed, { replayed }), error: undefined }
       const finished = await finishOperation(workflow, operation, { assumed, metadata })
       if (!finished) throw keyInFlight({ payment_id })
-      return toOpenedPayment(finished)
+      return toInitiatedPayment(finished)
     }
   }
 }
 
-function toOpenedPayment(
+function toInitiatedPayment(
   { state, revision, position }: LoadedState<PaymentState>,
   { replayed } = { replayed: false },
-): OpenedPayment {
+): InitiatedPayment {
   if (revision === 'no_stream' || !position) throw new Error('the payment has no events')
   const payment = existingPayment(state)
   return { payment, revision, position, replayed, error: createError(payment) }
