@@ -2733,7 +2733,7 @@ export interface components {
         };
         SyncError: {
             /** @enum {string} */
-            code: "not_found" | "product_inactive" | "currency_not_supported" | "provider_rejected" | "provider_unavailable" | "provider_outcome_unknown" | "concurrent_modification";
+            code: "not_found" | "product_inactive" | "sync_in_progress" | "currency_not_supported" | "provider_rejected" | "provider_unavailable" | "provider_outcome_unknown" | "concurrent_modification";
             message: string;
         };
         SyncReport: {
@@ -3097,7 +3097,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The payment was opened; the client pays it at the provider with the client_secret */
+            /** @description The payment was initiated; the client pays it at the provider with the client_secret */
             201: {
                 headers: {
                     [name: string]: unknown;

@@ -37,7 +37,7 @@ function gateFirstPut() {
 
 const inProgress = { status: 'failed', error: { code: 'sync_in_progress' } }
 
-t.test('of sixteen syncs at the same moment one creates the product, and the others find it in progress', async (t) => {
+t.test('of sixteen syncs at the same moment one creates the product, and the others find it in progress [10.3-sync-lease]', async (t) => {
   const id = await add()
   const gate = gateFirstPut()
   const syncing = Array.from({ length: 16 }, () => syncOne(id))

@@ -80,6 +80,7 @@ const example = {
 const description = [
   'For administrators. Syncs products to a provider: each is created, updated, or skipped if unchanged since the last sync. Products fail individually, and the response is 200 all the same.',
   'A changed price is kept and reported as price_differs, unless updatePrices is set.',
+  'A product that another request is syncing to the same provider fails with sync_in_progress, and can be sent again.',
   'The request can be repeated at any time and creates no duplicates. With an Idempotency-Key the same request returns the same report.',
   'A long list may take minutes, and continues if the client disconnects. A product that was not attempted, because the provider does not respond or the list takes too long, fails with provider_unavailable and can be sent again.',
 ].join('\n\n')
