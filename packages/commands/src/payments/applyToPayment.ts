@@ -9,7 +9,7 @@ import { recordRefund, recordRefundedTotal } from '@paylog/domain/payments/refun
 import { recordStatus } from '@paylog/domain/payments/reversals'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import type { Provider, ProviderNotification, ProviderReport } from '@paylog/providers/provider'
+import type { Provider, ProviderNotification } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 
 export type OwnPayment = LoadedState<PaymentState> & { readonly state: Payment }
@@ -56,7 +56,7 @@ export async function recordInPayment(
       reported_amount_cents: notification.amount_cents,
       reported_currency: notification.currency,
       reported_status: notification.status,
-      is_foreign_intent: isAboutForeignIntent(report, payment),
+      is_foreign_intent: report !== null && isForeignIntent(report, payment),
       body,
     }
     return [{ type: 'ProviderNotificationReceived', data }, ...consequences(received, payment, occurred_at)]
@@ -71,11 +71,6 @@ export async function recordInPayment(
  */
 export function applyToPayment(workflow: Workflow, notified: Notified, assumed: OwnPayment): Promise<Payment> {
   return handle(workflow, notified, assumed, (payment, at) => consequences(notified, payment, at))
-}
-
-/** Whether a notification that names our payment is about another intent. */
-export function isAboutForeignIntent(report: ProviderReport | null, payment: Payment): boolean {
-  return report !== null && isForeignIntent(report, payment)
 }
 
 async function handle(

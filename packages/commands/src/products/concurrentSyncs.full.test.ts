@@ -37,20 +37,23 @@ function gateFirstPut() {
 
 const inProgress = { status: 'failed', error: { code: 'sync_in_progress' } }
 
-t.test('of sixteen syncs at the same moment one creates the product, and the others find it in progress [10.3-sync-lease]', async (t) => {
-  const id = await add()
-  const gate = gateFirstPut()
-  const syncing = Array.from({ length: 16 }, () => syncOne(id))
-  await gate.reached
-  const others = await Promise.all(Array.from({ length: 4 }, () => syncOne(id)))
-  gate.open()
-  const results = [...(await Promise.all(syncing)), ...others]
-  t.equal(results.filter(({ status }) => status === 'created').length, 1)
-  for (const result of results) if (result.status !== 'created') t.match(result, inProgress)
-  t.same(await historyOf(id), ['ProductSyncStarted', 'ProductSynced'])
-  t.equal(fake.prices.filter(({ product_id }) => product_id === id).length, 1)
-  t.match(await syncOne(id), { status: 'skipped' })
-})
+t.test(
+  'of sixteen syncs at the same moment one creates the product, and the others find it in progress [10.3-sync-lease]',
+  async (t) => {
+    const id = await add()
+    const gate = gateFirstPut()
+    const syncing = Array.from({ length: 16 }, () => syncOne(id))
+    await gate.reached
+    const others = await Promise.all(Array.from({ length: 4 }, () => syncOne(id)))
+    gate.open()
+    const results = [...(await Promise.all(syncing)), ...others]
+    t.equal(results.filter(({ status }) => status === 'created').length, 1)
+    for (const result of results) if (result.status !== 'created') t.match(result, inProgress)
+    t.same(await historyOf(id), ['ProductSyncStarted', 'ProductSynced'])
+    t.equal(fake.prices.filter(({ product_id }) => product_id === id).length, 1)
+    t.match(await syncOne(id), { status: 'skipped' })
+  },
+)
 
 t.test('a second sync of a product that changed meanwhile does not overtake the first', async (t) => {
   const id = await add()
