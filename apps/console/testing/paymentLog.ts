@@ -2,11 +2,11 @@
 import type { Fold } from '@paylog/domain/events'
 import { recordDispute } from '@paylog/domain/payments/disputes'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { priceOf, recordInitiation, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { noPayment, type PaymentState, type PaymentStatus } from '@paylog/domain/payments/payment'
 import { recordRefund } from '@paylog/domain/payments/refunds'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { createEventStore, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { paymentFields } from '@paylog/testing/paymentFields'
@@ -69,7 +69,7 @@ function paymentEvents(id: string, number: number, occurred_at: string): Payment
   ]
   if (status !== 'pending')
     decisions.push((state) =>
-      recordEvidence(
+      recordStatus(
         {
           ...report,
           provider_event_id: `evt_${id}`,

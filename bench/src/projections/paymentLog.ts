@@ -1,16 +1,16 @@
 // Generates a repeatable log like that of a busy payment service, with interleaved payments.
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { type Evidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { recordInitiation, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { noPayment, type PaymentState } from '@paylog/domain/payments/payment'
 import { recordRefund } from '@paylog/domain/payments/refunds'
+import { recordStatus, type StatusReport } from '@paylog/domain/payments/statusReports'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { paymentFields } from '@paylog/testing/paymentFields'
 import { type Appending, notification } from './otherStreams.ts'
 import { createRandom, type Random } from './random.ts'
 
-type Step = 'initiate' | 'intent' | Evidence['status'] | 'refund'
+type Step = 'initiate' | 'intent' | StatusReport['status'] | 'refund'
 type Payment = { readonly id: string; state: PaymentState; revision: bigint; readonly steps: Step[] }
 
 /** Concurrent payments. */
@@ -102,7 +102,7 @@ function decide(step: Step, { id, state }: Payment, occurred_at: string, random:
         state,
       )
     default:
-      return recordEvidence(
+      return recordStatus(
         { ...reported, status: step, source: 'notification', amount_cents: null, currency: null },
         state,
       )

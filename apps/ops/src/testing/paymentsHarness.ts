@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { initiatePayment } from '@paylog/commands/payments/initiatePayment'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { type Evidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { type InitiatePayment, priceOf, recordInitiation, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
+import { recordStatus, type StatusReport } from '@paylog/domain/payments/statusReports'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import type { Provider } from '@paylog/providers/provider'
@@ -80,12 +80,12 @@ export async function paymentsHarness(
     },
 
     /** Records a report of the provider about a payment. */
-    async notify(id: string, status: Evidence['status'], provider_payment_id: string | null = null): Promise<void> {
+    async notify(id: string, status: StatusReport['status'], provider_payment_id: string | null = null): Promise<void> {
       const { total_cents: amount_cents, currency, provider_intent_id } = await payment(id)
       const time = new Date().toISOString()
       const report = { status, amount_cents, currency, provider_intent_id, provider_payment_id }
       const source = { occurred_at: time, provider_time: time, provider_event_id: randomUUID() }
-      await decide(id, (state) => recordEvidence({ ...report, ...source, source: 'queryable_notification' }, state))
+      await decide(id, (state) => recordStatus({ ...report, ...source, source: 'queryable_notification' }, state))
     },
   }
 }

@@ -2,7 +2,7 @@
 // from it. Any other one has a separate stream; the provider is asked what it is about.
 import { DomainError, type ErrorCode } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
-import { isForeignIntent } from '@paylog/domain/payments/evidence'
+import { isForeignIntent } from '@paylog/domain/payments/statusReports'
 import { type NotificationState, notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
 import { providerEventStream, type StreamName } from '@paylog/event-store/streamName'

@@ -2,11 +2,11 @@
 import type { EventMetadata } from '@paylog/domain/events'
 import { recordDispute } from '@paylog/domain/payments/disputes'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { isAppliedBefore, isForeignIntent, isIntentUndecided } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { existingPayment, factsOf, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
 import { recordRefund, recordRefundedTotal } from '@paylog/domain/payments/refunds'
-import { recordStatus } from '@paylog/domain/payments/reversals'
+import { recordStatusAndReversals } from '@paylog/domain/payments/reversals'
+import { isAppliedBefore, isForeignIntent, isIntentUndecided } from '@paylog/domain/payments/statusReports'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Provider, ProviderNotification } from '@paylog/providers/provider'
@@ -95,7 +95,7 @@ function consequences({ provider, notification }: Notified, payment: Payment, oc
   switch (report.about) {
     case 'status': {
       const source = provider.retrieveIntent ? 'queryable_notification' : 'notification'
-      return recordStatus({ ...report, source }, payment)
+      return recordStatusAndReversals({ ...report, source }, payment)
     }
     case 'object':
       return []

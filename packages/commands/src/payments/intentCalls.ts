@@ -10,10 +10,10 @@ import {
   requestExpiry,
 } from '@paylog/domain/payments/calls'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { existingPayment, openRequestOf, type PaymentState, type RequestedCall } from '@paylog/domain/payments/payment'
 import { callError, mayHaveEffect } from '@paylog/domain/payments/providerCall'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import type { Revision } from '@paylog/event-store/append/append'
 import type { HandledCommand, LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
@@ -145,7 +145,7 @@ function intentCall(workflow: Workflow, payment_id: string): IntentCall {
       const events = eventsOf(snapshot, state, occurred_at)
       // The provider's state was another one: the call ends without an effect.
       const isEnded = openRequestOf(existingPayment(events.reduce(paymentFold.evolve, state))) === null
-      return isEnded ? events : [...events, ...failed(end, `intent_${snapshot.evidence.status}`)]
+      return isEnded ? events : [...events, ...failed(end, `intent_${snapshot.report.status}`)]
     },
     failed(failure, { stateAtCall, state, occurred_at }) {
       const { call } = requestedIn(stateAtCall)
@@ -167,8 +167,8 @@ function canceled({ state, stateAtCall, occurred_at }: End): PaymentEvent[] {
   const payment = existingPayment(state)
   const { provider_intent_id } = existingPayment(stateAtCall)
   const source = { provider_time: occurred_at, provider_event_id: null, provider_intent_id, provider_payment_id: null }
-  const evidence = { ...source, status: 'canceled' as const, amount_cents: null, currency: null }
-  return recordEvidence({ ...evidence, occurred_at, source: 'snapshot' }, payment)
+  const report = { ...source, status: 'canceled' as const, amount_cents: null, currency: null }
+  return recordStatus({ ...report, occurred_at, source: 'snapshot' }, payment)
 }
 
 function failed({ stateAtCall, state, occurred_at }: End, failure_code: string): PaymentEvent[] {

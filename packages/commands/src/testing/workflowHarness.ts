@@ -1,10 +1,10 @@
 // Runs workflows on a real event store, with a given provider and a clock that a test can move.
 import { randomUUIDv7 } from 'node:crypto'
 import type { CaptureMethod, Payer } from '@paylog/domain/payments/events'
-import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { priceOf } from '@paylog/domain/payments/initiate'
 import type { PaymentState, PaymentStatus } from '@paylog/domain/payments/payment'
+import { type RecordStatus, recordStatus } from '@paylog/domain/payments/statusReports'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream, type StreamName } from '@paylog/event-store/streamName'
 import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
@@ -83,11 +83,7 @@ async function open(
   return initiated.payment
 }
 
-function notify(
-  store: EventStore,
-  intent: FakeIntent,
-  report: Pick<RecordEvidence, 'status'> & Partial<RecordEvidence>,
-) {
+function notify(store: EventStore, intent: FakeIntent, report: Pick<RecordStatus, 'status'> & Partial<RecordStatus>) {
   const at = new Date().toISOString()
   const command = {
     occurred_at: at,
@@ -103,7 +99,7 @@ function notify(
   return store.handle({
     stream: paymentStream(intent.payment_id),
     fold: paymentFold,
-    decide: (state: PaymentState) => recordEvidence(command, state),
+    decide: (state: PaymentState) => recordStatus(command, state),
     metadata,
   })
 }

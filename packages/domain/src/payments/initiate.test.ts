@@ -100,7 +100,7 @@ t.test('a rejected create call fails the payment [3-create-rejected]', async (t)
     .when(createFails(declined))
     .then([{ type: 'ProviderCallFailed', data: { call: 'create', attempt: 1, ...declined } }])
   const rejection = { code: 'payment_declined', message: 'no' }
-  t.match(state, { status: 'failed', completed_at: null, evidence_time: null, create: { rejection } })
+  t.match(state, { status: 'failed', completed_at: null, report_time: null, create: { rejection } })
 })
 
 t.test('a rejection is not recorded once the status is final', async (t) => {

@@ -37,7 +37,7 @@ export const plantedFaults: readonly Planted[] = [
   },
   {
     what: 'money after a cancellation is ignored',
-    file: 'domain/src/payments/evidence.ts',
+    file: 'domain/src/payments/statusReports.ts',
     text: "if (payment.status === 'canceled') return true",
     replacement: "if (payment.status === 'canceled') return false",
     seed: 207,
