@@ -4,15 +4,15 @@
 import { DomainError } from '@paylog/domain/errors'
 import type { LogPosition } from '@paylog/domain/events'
 import { requireSameRequest } from '@paylog/domain/idempotentRequest'
-import { providerCustomerFold } from '@paylog/domain/providerCustomer'
 import { type SetupIntent, type SetupIntentEvent, setupIntentFold } from '@paylog/domain/setupIntent'
 import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
-import { providerCustomerStream, setupIntentStream } from '@paylog/event-store/streamName'
+import { setupIntentStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError, type ProviderSetupIntent } from '@paylog/providers/provider'
 import { providerFor, type Workflow } from '../context.ts'
 import { toDomainError } from '../provider-calls/providerErrors.ts'
 import { callProvider, type ProviderOperation } from '../provider-calls/providerOperation.ts'
 import type { RepeatableRequest } from '../request/idempotentRequests.ts'
+import { loadCustomer } from './savedMethod.ts'
 
 export type CreatedSetupIntent = {
   readonly setup_intent: SetupIntent & { readonly client_secret: string }
@@ -88,10 +88,9 @@ export function toCreatedSetupIntent(
  * The user's customer at the provider. It is optional, so that an unreadable event does not fail the request.
  * @throws DomainError `event_store_unavailable`: the same request would find the customer later
  */
-async function customerOf({ store }: Workflow, providerId: string, userId: string): Promise<string | null> {
+async function customerOf(workflow: Workflow, providerId: string, userId: string): Promise<string | null> {
   try {
-    const { state } = await store.load(providerCustomerStream(providerId, userId), providerCustomerFold)
-    return state.provider_customer_id
+    return (await loadCustomer(workflow, providerId, userId)).state.provider_customer_id
   } catch (error) {
     if (error instanceof DomainError) throw error
     return null

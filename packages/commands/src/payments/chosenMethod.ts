@@ -25,8 +25,3 @@ export async function chosenMethod(
   }
   throw new DomainError('reference_not_found', 'There is no such payment method', { field: 'payment_method_id' })
 }
-
-/** The method fields that the payment records, so that every create call sends the same ones. */
-export function recordedMethodFields({ payment_method_id, provider_method_id, provider_customer_id }: PaymentMethod) {
-  return { payment_method_id, provider_method: { provider_method_id, provider_customer_id } }
-}

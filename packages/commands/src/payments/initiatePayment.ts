@@ -8,7 +8,7 @@ import { type InitiatePayment, recordInitiation, startAttempt } from '@paylog/do
 import { existingPayment, openCreateOf, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
 import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import type { Workflow } from '../context.ts'
-import { beginOperation, finishOperation } from '../provider-calls/providerOperation.ts'
+import { beginOperation, beginOrFinish } from '../provider-calls/providerOperation.ts'
 import { createError, createIntent, providerOf } from './createIntent.ts'
 
 export type InitiatedPayment = {
@@ -59,34 +59,22 @@ export async function replayPayment(
   requireSameRequest(payment, request_fingerprint)
   const operation = createIntent(workflow, payment_id)
   const replayed = true
-  switch (create.outcome) {
-    case 'unknown':
-      return { ...toInitiatedPayment(assumed, { replayed }), error: undefined }
-    case 'done': {
-      // The payment as it was in the first response.
-      const then = was_unknown
-        ? assumed
-        : await workflow.store.load(operation.stream, paymentFold, 'ProviderIntentCreated')
-      return toInitiatedPayment(then, { replayed })
-    }
-    case 'rejected': {
-      // Checked before an attempt is recorded, because the call to a disabled provider cannot be made.
-      if (create.rejection?.code === 'provider_unavailable') providerOf(workflow, payment)
-      const begin = (state: PaymentState, occurred_at: string) => startAttempt({ occurred_at }, state)
-      const started = await beginOperation(workflow, operation, begin, { assumed, metadata })
-      if (!started.hasStarted && existingPayment(started.state).create.outcome === 'open')
-        throw keyInFlight({ payment_id })
-      return toInitiatedPayment(started, { replayed: !started.hasStarted })
-    }
-    case 'throttled':
-    case 'open': {
-      // Canceled meanwhile, and never created.
-      if (openCreateOf(payment) === null) return { ...toInitiatedPayment(assumed, { replayed }), error: undefined }
-      const finished = await finishOperation(workflow, operation, { assumed, metadata })
-      if (!finished) throw keyInFlight({ payment_id })
-      return toInitiatedPayment(finished)
-    }
+  // The second: canceled meanwhile, and never created.
+  if (create.outcome === 'unknown' || (create.outcome === 'throttled' && !openCreateOf(payment)))
+    return { ...toInitiatedPayment(assumed, { replayed }), error: undefined }
+  if (create.outcome === 'done') {
+    // The payment as it was in the first response.
+    const then = was_unknown
+      ? assumed
+      : await workflow.store.load(operation.stream, paymentFold, 'ProviderIntentCreated')
+    return toInitiatedPayment(then, { replayed })
   }
+  // Checked before an attempt is recorded, because the call to a disabled provider cannot be made.
+  if (create.rejection?.code === 'provider_unavailable') providerOf(workflow, payment)
+  const begin = (state: PaymentState, occurred_at: string) => startAttempt({ occurred_at }, state)
+  const { madeCall, ...ended } = await beginOrFinish(workflow, operation, begin, { assumed, metadata })
+  if (!madeCall && existingPayment(ended.state).create.outcome === 'open') throw keyInFlight({ payment_id })
+  return toInitiatedPayment(ended, { replayed: !madeCall })
 }
 
 function toInitiatedPayment(

@@ -1,7 +1,7 @@
 // The body that initiates a payment (interface, section 4.1), and the command built from it.
 
 import type { Actor } from '@paylog/domain/actor'
-import { DomainError } from '@paylog/domain/errors'
+import { DomainError, invalidFields } from '@paylog/domain/errors'
 import { ClientObject, Email, mapFields, maxTextLength, RequiredText, Text } from '@paylog/domain/fields'
 import { AmountCents, CurrencyCode, maxAmountCents } from '@paylog/domain/money'
 import { clientTexts, clientTextsOf } from '@paylog/domain/payments/clientTexts'
@@ -105,6 +105,4 @@ export function initiatePaymentCommand(
   }
 }
 
-function invalidMetadata(message: string): DomainError {
-  return new DomainError('invalid_request', `metadata ${message}`, { fields: [{ field: 'metadata', message }] })
-}
+const invalidMetadata = (message: string) => invalidFields([{ field: 'metadata', message }])

@@ -19,12 +19,7 @@ import type { HandledCommand, LoadedState } from '@paylog/event-store/eventStore
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { IntentSnapshot } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import {
-  beginOrFinish,
-  finishOperations,
-  type OperationEnd,
-  type ProviderOperation,
-} from '../provider-calls/providerOperation.ts'
+import { beginOrFinish, type OperationEnd, type ProviderOperation } from '../provider-calls/providerOperation.ts'
 import { eventsOf, refOf } from './applySnapshot.ts'
 import { providerOf, requireCallable } from './createIntent.ts'
 
@@ -90,16 +85,6 @@ export function expirePayment(workflow: Workflow, request: CallOnPayment): Promi
   return makeCall(workflow, request, (state, occurred_at) => requestExpiry({ occurred_at }, state))
 }
 
-/** Finishes the cancel or capture call of a payment, if one is open and nobody else is making it. */
-export function finishIntentCall(
-  workflow: Workflow,
-  assumed: LoadedState<PaymentState>,
-  metadata: EventMetadata,
-): Promise<LoadedState<PaymentState>> {
-  const operation = intentCall(workflow, existingPayment(assumed.state).payment_id)
-  return finishOperations(workflow, [operation], { assumed, metadata })
-}
-
 /** Begins a call, or finishes the one that has started. */
 async function makeCall(
   workflow: Workflow,
@@ -121,7 +106,7 @@ async function makeCall(
 }
 
 /** The cancel or capture call that the payment has started. */
-function intentCall(workflow: Workflow, payment_id: string): IntentCall {
+export function intentCall(workflow: Workflow, payment_id: string): IntentCall {
   return {
     stream: paymentStream(payment_id),
     fold: paymentFold,

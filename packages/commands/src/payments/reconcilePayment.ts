@@ -19,8 +19,8 @@ import type { Workflow } from '../context.ts'
 import { finishOperation, isInFlight } from '../provider-calls/providerOperation.ts'
 import { applySnapshot, isDeclinedApproval, type ProviderContext, refOf } from './applySnapshot.ts'
 import { createIntent } from './createIntent.ts'
-import { finishIntentCall } from './intentCalls.ts'
-import { finishRefunds } from './refundPayment.ts'
+import { intentCall } from './intentCalls.ts'
+import { refundCall } from './refundPayment.ts'
 
 export type Finding =
   /** The provider agrees with the record, or cannot be queried. */
@@ -81,7 +81,7 @@ export async function reconcilePayment(
   try {
     const context = { workflow, provider, metadata }
     const created = await finishCall(context, before)
-    const called = await finishRefunds(workflow, await finishIntentCall(workflow, created, metadata), metadata)
+    const called = await finishCalls(context, created)
     const isLate = called.revision !== before.revision
     const now = existingPayment(called.state)
     const { outcome } = now.create
@@ -121,6 +121,21 @@ async function finishCall(
   const called = await finishOperation(workflow, operation, { assumed: adopted, metadata })
   if (!called) return adopted
   return existingPayment(called.state).create.outcome === 'unknown' ? adoptFoundIntent(context, called) : called
+}
+
+/** Finishes the cancel or capture call and the refunds that are open and that nobody else may be making. */
+async function finishCalls(
+  { workflow, metadata }: ProviderContext,
+  created: LoadedState<PaymentState>,
+): Promise<LoadedState<PaymentState>> {
+  const { payment_id, refunds } = existingPayment(created.state)
+  const operation = intentCall(workflow, payment_id)
+  let assumed = (await finishOperation(workflow, operation, { assumed: created, metadata })) ?? created
+  for (const { refund_id } of refunds) {
+    const operation = refundCall(workflow, payment_id, refund_id)
+    assumed = (await finishOperation(workflow, operation, { assumed, metadata })) ?? assumed
+  }
+  return assumed
 }
 
 async function adoptFoundIntent(

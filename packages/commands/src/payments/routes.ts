@@ -25,7 +25,7 @@ import {
   writeErrors,
 } from '../request/responses.ts'
 import { type PaymentOptions, requireCaptureMethod } from './checkout.ts'
-import { chosenMethod, recordedMethodFields } from './chosenMethod.ts'
+import { chosenMethod } from './chosenMethod.ts'
 import { initiatePayment, replayPayment } from './initiatePayment.ts'
 import { checkCaller, IntentBody, initiatePaymentCommand } from './intentBody.ts'
 import { shownPayment } from './readPayment.ts'
@@ -126,9 +126,14 @@ async function draftPayment(
   const { payment_method_id } = body
   const method = await chosenMethod(workflow, { actor, provider, payment_method_id })
   if (actor.kind === 'guest') await rememberGuestToken(workflow.store, actor, occurred_at, metadata)
-  const fields = method === null ? { provider_method: null } : recordedMethodFields(method)
+  // Recorded, so that every create call sends the same method.
+  const provider_method = method && {
+    provider_method_id: method.provider_method_id,
+    provider_customer_id: method.provider_customer_id,
+  }
   // A provider that finds payments by the end of their id makes the ids, where no key does.
   const newId = request_fingerprint === null ? provider.newPaymentId?.() : undefined
-  const command = { ...draft, payment_id: newId ?? payment_id, provider_id, ...fields }
+  const saved = method ? { payment_method_id: method.payment_method_id, provider_method } : { provider_method }
+  const command = { ...draft, payment_id: newId ?? payment_id, provider_id, ...saved }
   return { command, summary: method && paymentMethodSummary(method) }
 }

@@ -1,5 +1,5 @@
 // Commands that initiate a payment, start the calls that create its intent at the provider, and record the intent.
-import { DomainError } from '../errors.ts'
+import { invalidFields } from '../errors.ts'
 import { type AmountParts, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
 import type { PaymentEvent, PaymentInitiated } from './events.ts'
 import {
@@ -21,9 +21,9 @@ export type InitiatePayment = Omit<PaymentInitiated['data'], 'amount_cents' | 'p
  */
 export function priceOf(parts: AmountParts & { readonly currency: string }): Amounts & { readonly currency: string } {
   const currency = parts.currency.toUpperCase()
-  if (!isCurrency(currency)) throw invalidField('currency', 'is not an ISO 4217 currency code')
+  if (!isCurrency(currency)) throw invalidFields([{ field: 'currency', message: 'is not an ISO 4217 currency code' }])
   const amounts = resolveAmounts(parts)
-  if (amounts.total_cents < 1) throw invalidField('total_cents', 'must be at least 1')
+  if (amounts.total_cents < 1) throw invalidFields([{ field: 'total_cents', message: 'must be at least 1' }])
   return { ...amounts, currency }
 }
 
@@ -33,10 +33,6 @@ export function recordInitiation(command: InitiatePayment, state: PaymentState):
   const project = command.metadata?.project_id
   const project_id = typeof project === 'string' && project !== '' ? project : null
   return [{ type: 'PaymentInitiated', data: { ...command, amount_cents: command.total_cents, project_id } }]
-}
-
-function invalidField(field: string, message: string): DomainError {
-  return new DomainError('invalid_request', `${field} ${message}`, { fields: [{ field, message }] })
 }
 
 /** Starts another create call, allowed when the last one had no effect. The process that records it makes the call. */
