@@ -411,6 +411,8 @@ export interface paths {
          *
          *     A changed price is kept and reported as price_differs, unless updatePrices is set.
          *
+         *     A product that another request is syncing to the same provider fails with sync_in_progress, and can be sent again.
+         *
          *     The request can be repeated at any time and creates no duplicates. With an Idempotency-Key the same request returns the same report.
          *
          *     A long list may take minutes, and continues if the client disconnects. A product that was not attempted, because the provider does not respond or the list takes too long, fails with provider_unavailable and can be sent again.
