@@ -1,21 +1,15 @@
 // Receives provider notifications. One that names our payment is one append to its stream: the notification and what follows
 // from it. Any other one has a separate stream; the provider is asked what it is about.
 import { DomainError, type ErrorCode } from '@paylog/domain/errors'
-import type { EventMetadata } from '@paylog/domain/events'
 import { isForeignIntent } from '@paylog/domain/payments/statusReports'
 import { type NotificationState, notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
 import { providerEventStream, type StreamName } from '@paylog/event-store/streamName'
-import {
-  type Provider,
-  ProviderError,
-  type ProviderNotification,
-  type SignedNotification,
-} from '@paylog/providers/provider'
+import { type Provider, ProviderError, type SignedNotification } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { applyToMethod } from '../payment-methods/applyToMethod.ts'
 import { applyCustomerDeletion } from '../payment-methods/deletedCustomer.ts'
-import { applyToPayment, recordInPayment } from '../payments/applyToPayment.ts'
+import { applyToPayment, type Notified, recordInPayment } from '../payments/applyToPayment.ts'
 import {
   eraseBodyOfErased,
   type NotificationOwner,
@@ -37,12 +31,7 @@ export type ReceivedNotification = {
 }
 
 /** A verified notification. */
-type Received = {
-  readonly provider: Provider
-  readonly notification: ProviderNotification
-  readonly body: Buffer
-  readonly metadata: EventMetadata
-}
+type Received = Notified & { readonly body: Buffer }
 
 /** A notification in a separate stream. */
 type Stored = LoadedState<NotificationState>

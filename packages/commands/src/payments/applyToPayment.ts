@@ -25,7 +25,8 @@ export async function ownPayment(
   return state.status !== 'none' && state.provider_id === provider.id ? { ...loaded, state } : undefined
 }
 
-type Notified = {
+/** A notification that is recorded, or about to be. */
+export type Notified = {
   readonly provider: Provider
   readonly notification: ProviderNotification
   readonly metadata: EventMetadata

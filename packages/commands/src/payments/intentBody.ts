@@ -6,6 +6,7 @@ import { ClientObject, Email, mapFields, maxTextLength, RequiredText, Text } fro
 import { AmountCents, CurrencyCode, maxAmountCents } from '@paylog/domain/money'
 import { clientTexts, clientTextsOf } from '@paylog/domain/payments/clientTexts'
 import { type InitiatePayment, priceOf } from '@paylog/domain/payments/initiate'
+import { valueAt } from '@paylog/providers/lenient'
 import { type Static, Type } from 'typebox'
 import { requireOwnEmail } from '../guest-tokens/guestTokens.ts'
 import { checkoutFields, checkoutOf, type PaymentOptions } from './checkout.ts'
@@ -60,15 +61,9 @@ export type IntentBody = Static<typeof IntentBody>
  */
 export function checkCaller(actor: Actor, body: unknown): void {
   if (actor.kind !== 'guest') return
-  const guest = memberOf(body, 'guest_data')
+  const guest = valueAt(body, 'guest_data')
   if (guest === undefined) throw new DomainError('forbidden', 'A guest token cannot create a payment; send guest_data')
-  requireOwnEmail(actor, memberOf(guest, 'email'), 'guest_data')
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? new Map<string, unknown>(Object.entries(value)).get(name)
-    : undefined
+  requireOwnEmail(actor, valueAt(guest, 'email'), 'guest_data')
 }
 
 /**

@@ -17,13 +17,12 @@ import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { unchangeable } from '@paylog/runtime/http/unknownFields'
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { IdempotencyHeaders } from '../request/idempotency.ts'
 import { IfMatchHeaders, requireMatch } from '../request/ifMatch.ts'
 import { createCardNumberCheck } from '../request/requestBody.ts'
 import { type CommandDependencies, metadataOf, repeatableRequest } from '../request/requestContext.ts'
-import { responseHeaders, setWriteHeaders, writeErrors } from '../request/responses.ts'
+import { replyWith, responseHeaders, writeErrors } from '../request/responses.ts'
 
 const subscription = {
   name: 'Sample plan',
@@ -79,14 +78,7 @@ const changeSchema = {
   response: { 200: productResponse('The updated product', responseHeaders.changed) },
 }
 
-/** Builds the response from the product's state. */
-function replyWithProduct(
-  reply: FastifyReply,
-  { state, ...write }: LoadedState<ProductState> & { readonly replayed?: boolean },
-) {
-  setWriteHeaders(reply, write)
-  return { success: true as const, data: productResource(existingProduct(state)) }
-}
+const resourceOf = ({ state }: LoadedState<ProductState>) => productResource(existingProduct(state))
 
 export const productRoutes =
   ({ workflow, callers }: CommandDependencies): FastifyPluginAsyncTypebox =>
@@ -119,7 +111,7 @@ export const productRoutes =
       const shown = replayed ? await store.load(stream, productFold, 'ProductAdded') : added
       requireSameRequest(existingProduct(shown.state), request_fingerprint)
       reply.code(201)
-      return replyWithProduct(reply, { ...shown, replayed })
+      return replyWith(reply, { ...shown, replayed }, resourceOf(shown))
     })
 
     app.put(
@@ -141,7 +133,7 @@ export const productRoutes =
           },
           metadata: metadataOf(request),
         })
-        return replyWithProduct(reply, changed)
+        return replyWith(reply, changed, resourceOf(changed))
       },
     )
   }
