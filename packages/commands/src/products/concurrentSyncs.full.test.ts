@@ -42,11 +42,13 @@ t.test(
   async (t) => {
     const id = await add()
     const gate = gateFirstPut()
-    const syncing = Array.from({ length: 16 }, () => syncOne(id))
-    await gate.reached
-    const others = await Promise.all(Array.from({ length: 4 }, () => syncOne(id)))
-    gate.open()
-    const results = [...(await Promise.all(syncing)), ...others]
+    let ended = 0
+    const syncing = Array.from({ length: 16 }, async () => {
+      const result = await syncOne(id)
+      if (++ended === 15) gate.open()
+      return result
+    })
+    const results = await Promise.all(syncing)
     t.equal(results.filter(({ status }) => status === 'created').length, 1)
     for (const result of results) if (result.status !== 'created') t.match(result, inProgress)
     t.same(await historyOf(id), ['ProductSyncStarted', 'ProductSynced'])
