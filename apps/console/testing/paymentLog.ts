@@ -2,11 +2,11 @@
 import type { Fold } from '@paylog/domain/events'
 import { recordDispute } from '@paylog/domain/payments/disputes'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import { initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
+import { priceOf, recordInitiation, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { noPayment, type PaymentState, type PaymentStatus } from '@paylog/domain/payments/payment'
 import { recordRefund } from '@paylog/domain/payments/refunds'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { createEventStore, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { paymentFields } from '@paylog/testing/paymentFields'
@@ -63,13 +63,13 @@ function paymentEvents(id: string, number: number, occurred_at: string): Payment
   const status = statuses[number % statuses.length] ?? 'succeeded'
   const isDisputed = number % 97 === 0
   const decisions: Decision[] = [
-    (state) => initiatePayment(order(id, number, occurred_at), state),
+    (state) => recordInitiation(order(id, number, occurred_at), state),
     (state) =>
       recordIntentCreated({ occurred_at, attempt: 1, provider_intent_id: intent, client_secret: `${intent}_x` }, state),
   ]
   if (status !== 'pending')
     decisions.push((state) =>
-      recordEvidence(
+      recordStatus(
         {
           ...report,
           provider_event_id: `evt_${id}`,
@@ -121,7 +121,7 @@ function paymentEvents(id: string, number: number, occurred_at: string): Payment
   })
 }
 
-function order(payment_id: string, number: number, occurred_at: string): Parameters<typeof initiatePayment>[0] {
+function order(payment_id: string, number: number, occurred_at: string): Parameters<typeof recordInitiation>[0] {
   const email = `customer${number % 1_000}@example.com`
   const isGuest = number % 2 === 0
   return {
@@ -129,8 +129,10 @@ function order(payment_id: string, number: number, occurred_at: string): Paramet
     payment_id,
     occurred_at,
     provider_id: 'sandbox',
-    total_cents: 1_000 + (number % 50_000),
-    currency: currencies[number % currencies.length] ?? 'EUR',
+    ...priceOf({
+      total_cents: 1_000 + (number % 50_000),
+      currency: currencies[number % currencies.length] ?? 'EUR',
+    }),
     payer: isGuest ? { id: null, type: 'guest', email } : { id: `user-${number % 100}`, type: 'user', email },
     description: `Order ${number}: winter shoes`,
     reference_code: `R-${number}`,

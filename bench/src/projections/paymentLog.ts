@@ -1,16 +1,16 @@
 // Generates a repeatable log like that of a busy payment service, with interleaved payments.
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { type Evidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import { initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
+import { recordInitiation, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { noPayment, type PaymentState } from '@paylog/domain/payments/payment'
 import { recordRefund } from '@paylog/domain/payments/refunds'
+import { recordStatus, type StatusReport } from '@paylog/domain/payments/statusReports'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { paymentFields } from '@paylog/testing/paymentFields'
 import { type Appending, notification } from './otherStreams.ts'
 import { createRandom, type Random } from './random.ts'
 
-type Step = 'initiate' | 'intent' | Evidence['status'] | 'refund'
+type Step = 'initiate' | 'intent' | StatusReport['status'] | 'refund'
 type Payment = { readonly id: string; state: PaymentState; revision: bigint; readonly steps: Step[] }
 
 /** Concurrent payments. */
@@ -84,7 +84,7 @@ function decide(step: Step, { id, state }: Payment, occurred_at: string, random:
   }
   switch (step) {
     case 'initiate':
-      return initiatePayment(order(id, occurred_at, random), state)
+      return recordInitiation(order(id, occurred_at, random), state)
     case 'intent': {
       const client_secret = `${provider_intent_id}_secret_${random.hex(24)}`
       return recordIntentCreated({ occurred_at, attempt: 1, provider_intent_id, client_secret }, state)
@@ -102,14 +102,14 @@ function decide(step: Step, { id, state }: Payment, occurred_at: string, random:
         state,
       )
     default:
-      return recordEvidence(
+      return recordStatus(
         { ...reported, status: step, source: 'notification', amount_cents: null, currency: null },
         state,
       )
   }
 }
 
-function order(payment_id: string, occurred_at: string, random: Random): Parameters<typeof initiatePayment>[0] {
+function order(payment_id: string, occurred_at: string, random: Random): Parameters<typeof recordInitiation>[0] {
   const number = random.below(100_000)
   const isGuest = random.oneIn(4)
   const email = `customer${number}@example.com`

@@ -411,6 +411,8 @@ export interface paths {
          *
          *     A changed price is kept and reported as price_differs, unless updatePrices is set.
          *
+         *     A product that another request is syncing to the same provider fails with sync_in_progress, and can be sent again.
+         *
          *     The request can be repeated at any time and creates no duplicates. With an Idempotency-Key the same request returns the same report.
          *
          *     A long list may take minutes, and continues if the client disconnects. A product that was not attempted, because the provider does not respond or the list takes too long, fails with provider_unavailable and can be sent again.
@@ -2733,7 +2735,7 @@ export interface components {
         };
         SyncError: {
             /** @enum {string} */
-            code: "not_found" | "product_inactive" | "currency_not_supported" | "provider_rejected" | "provider_unavailable" | "provider_outcome_unknown" | "concurrent_modification";
+            code: "not_found" | "product_inactive" | "sync_in_progress" | "currency_not_supported" | "provider_rejected" | "provider_unavailable" | "provider_outcome_unknown" | "concurrent_modification";
             message: string;
         };
         SyncReport: {
@@ -3097,7 +3099,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The payment was opened; the client pays it at the provider with the client_secret */
+            /** @description The payment was initiated; the client pays it at the provider with the client_secret */
             201: {
                 headers: {
                     [name: string]: unknown;

@@ -14,7 +14,7 @@ import { customerDeletionStream, providerCustomerStream } from '@paylog/event-st
 import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from './context.ts'
 import { removeSavedMethod } from './payment-methods/changeSavedMethod.ts'
-import { loadMethod, savingProvider } from './payment-methods/savedMethod.ts'
+import { loadCustomer, loadMethod, savingProvider } from './payment-methods/savedMethod.ts'
 import { toDomainError } from './provider-calls/providerErrors.ts'
 import { callProvider } from './provider-calls/providerOperation.ts'
 
@@ -99,9 +99,6 @@ async function customersOf(
   }
   return customers
 }
-
-const loadCustomer = ({ store }: Workflow, provider_id: string, user_id: string) =>
-  store.load(providerCustomerStream(provider_id, user_id), providerCustomerFold)
 
 /**
  * Records that the customer is about to be deleted, deletes it, and records that. An unknown outcome is not recorded: a

@@ -57,3 +57,9 @@ export class DomainError extends Error {
     return errorStatus[this.code]
   }
 }
+
+/** A request with invalid fields. Each message continues the field's name to a sentence. */
+export function invalidFields(fields: readonly { readonly field: string; readonly message: string }[]): DomainError {
+  const message = fields.map(({ field, message }) => `${field} ${message}`).join('; ')
+  return new DomainError('invalid_request', message, { fields })
+}

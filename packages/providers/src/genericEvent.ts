@@ -1,6 +1,7 @@
 // Generic events: the provider-independent types and shape of interface section 6.1, which every receiver also accepts.
-import type { Evidence } from '@paylog/domain/payments/evidence'
+
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import type { StatusReport } from '@paylog/domain/payments/statusReports'
 import { paymentIdFrom, subscriptionFacts } from './fields.ts'
 import { codeAt, objectAt, requiredCodeAt, timeOfReading, unitsAt, unixTimeAt, valueAt } from './lenient.ts'
 import type { ProviderNotification, ProviderReport } from './provider.ts'
@@ -72,7 +73,7 @@ export function isGenericEvent(json: unknown): boolean {
 export type GenericEventOptions = {
   /** The charge id, where it follows from the intent id. */
   readonly chargeOf: (intentId: string) => string | null
-  readonly failure: Required<Pick<Evidence, 'failure_code' | 'failure_message'>>
+  readonly failure: Required<Pick<StatusReport, 'failure_code' | 'failure_message'>>
 }
 
 /**

@@ -1,10 +1,10 @@
 // The interface that every payment provider implements. Only a provider's own folder depends on its API.
 import type { RecordDispute } from '@paylog/domain/payments/disputes'
 import type { CaptureMethod, RefundReason } from '@paylog/domain/payments/events'
-import type { Evidence, ReceivedReport, ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import type { RecordRefund } from '@paylog/domain/payments/refunds'
 import type { ReportedMoney } from '@paylog/domain/payments/reportedMoney'
+import type { ReceivedReport, ReportSource, StatusReport } from '@paylog/domain/payments/statusReports'
 import type { SharedFactKind, SubscriptionFacts } from '@paylog/domain/providerEvents'
 import type { ProductCatalog } from './productCatalog.ts'
 import type { ProviderMethods } from './providerMethods.ts'
@@ -178,8 +178,8 @@ export type FurtherCharge = ReportedMoney & { readonly provider_payment_id: stri
 
 export type IntentSnapshot = {
   /** `provider_event_id` is null, and `provider_time` is the provider's clock when it responded. */
-  readonly evidence: Evidence
-  /** Successful charges besides the one in `evidence`: the payer was charged more than once. */
+  readonly report: StatusReport
+  /** Successful charges besides the one in `report`: the payer was charged more than once. */
   readonly further_charges: readonly FurtherCharge[]
   /** The payer has approved, and we have to capture the money. */
   readonly awaits_capture: boolean
@@ -246,7 +246,7 @@ type Reported<Command> = Omit<Command, 'occurred_at' | 'source'>
 export type ProviderReport =
   /** Identifies the payment but records nothing: another notification reports the change. */
   | ({ readonly about: 'object' } & ReportSource)
-  | ({ readonly about: 'status' } & Reported<Evidence>)
+  | ({ readonly about: 'status' } & Reported<StatusReport>)
   | ({ readonly about: 'refund' } & ReportedRefund)
   /** How much of a charge is refunded altogether. */
   | ({ readonly about: 'refunded_total' } & Reported<ReceivedReport & ReportedMoney>)

@@ -1,4 +1,4 @@
-import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { positionAt } from '@paylog/testing/positionAt'
 import type { Pool } from 'pg'
 import t from 'tap'
@@ -41,8 +41,8 @@ async function placesOf(pool: Pool): Promise<string[]> {
 
 function someHistory(log: LogFixture): void {
   const ids = [addPaymentTo(log, user('u1')), addPaymentTo(log, guest('g@example.com')), addPaymentTo(log)]
-  for (const id of ids.slice(1)) log.decide(id, (state) => recordEvidence(processing, state))
-  for (const id of ids.slice(1)) log.decide(id, (state) => recordEvidence(succeeded, state))
+  for (const id of ids.slice(1)) log.decide(id, (state) => recordStatus(processing, state))
+  for (const id of ids.slice(1)) log.decide(id, (state) => recordStatus(succeeded, state))
 }
 
 t.test('a batch and its checkpoint are written together', async (t) => {

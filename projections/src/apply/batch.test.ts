@@ -1,6 +1,6 @@
 import { recordCallFailed } from '@paylog/domain/payments/calls'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { recordIntentCreated } from '@paylog/domain/payments/initiate'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import t from 'tap'
 import { Type } from 'typebox'
 import { text } from '../columns.ts'
@@ -36,7 +36,7 @@ const rejected = {
 t.test('an insert and its changes in one batch become one insert', async (t) => {
   const log = createLogFixture()
   const id = addPaymentTo(log)
-  log.decide(id, (state) => recordEvidence(report('succeeded'), state))
+  log.decide(id, (state) => recordStatus(report('succeeded'), state))
   const { inserts, patches } = foldBatch(payments, log.events)
   t.same(patches, [])
   t.match(inserts, [{ id, revision: 2n, values: { status: 'succeeded', provider_payment_id: 'ch_1' } }])
@@ -45,8 +45,8 @@ t.test('an insert and its changes in one batch become one insert', async (t) => 
 t.test('changes of a row outside the batch become one patch', async (t) => {
   const log = createLogFixture()
   const id = addPaymentTo(log)
-  log.decide(id, (state) => recordEvidence(report('processing'), state))
-  log.decide(id, (state) => recordEvidence(report('succeeded'), state))
+  log.decide(id, (state) => recordStatus(report('processing'), state))
+  log.decide(id, (state) => recordStatus(report('succeeded'), state))
   const { inserts, patches } = foldBatch(payments, log.events.slice(1))
   t.same(inserts, [])
   t.match(patches, [{ id, revision: 3n, values: { status: 'succeeded', provider_intent_id: `pi_${id}` } }])
@@ -71,7 +71,7 @@ t.test('a new intent resets a failed payment to pending, in the same batch or a 
 t.test('a new intent does not change a payment that succeeded meanwhile', async (t) => {
   const log = createLogFixture()
   const id = addPaymentTo(log, { intent: false })
-  log.decide(id, (state) => recordEvidence(report('succeeded'), state))
+  log.decide(id, (state) => recordStatus(report('succeeded'), state))
   log.decide(id, (state) => recordIntentCreated(created, state))
   t.match(foldBatch(payments, log.events).inserts, [{ values: { status: 'succeeded', client_secret: null } }])
   t.match(foldBatch(payments, log.events.slice(1)).patches, [{ values: { status: 'succeeded' } }])
@@ -80,7 +80,7 @@ t.test('a new intent does not change a payment that succeeded meanwhile', async 
 t.test('an event repeated within a batch counts once', async (t) => {
   const log = createLogFixture()
   const id = addPaymentTo(log)
-  log.decide(id, (state) => recordEvidence(report('failed'), state))
+  log.decide(id, (state) => recordStatus(report('failed'), state))
   t.same(foldBatch(payments, [...log.events, ...log.events]), foldBatch(payments, log.events))
 })
 

@@ -1,8 +1,8 @@
 // Erasures in batches of events: what is emptied, when, and what stays.
 
 import { addressFold, changeAddress } from '@paylog/domain/addresses/address'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { recordRefund, requestRefund } from '@paylog/domain/payments/refunds'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import type { Pool } from 'pg'
 import t from 'tap'
 import { addresses } from '../addresses/projection.ts'
@@ -44,7 +44,7 @@ function twoPersons(log: LogFixture): void {
     ['u2', 'other'],
   ] as const) {
     const payment = addPaymentTo(log, { ...user(id, `${name}@example.com`), description: `for ${name}` })
-    log.decide(payment, (state) => recordEvidence(money, state))
+    log.decide(payment, (state) => recordStatus(money, state))
     const refund_id = addPaymentTo(createLogFixture())
     const requested = {
       occurred_at: at(11),
@@ -169,7 +169,7 @@ t.test('when client secrets are no longer kept, only payments that have not ende
   const { pool } = await readModelDatabase(t)
   const log = createLogFixture()
   const [open, ended] = [addPaymentTo(log, user('u1')), addPaymentTo(log, user('u1'))]
-  log.decide(ended, (state) => recordEvidence(money, state))
+  log.decide(ended, (state) => recordStatus(money, state))
   const before = log.events.length
   log.forgetSecrets()
   const reader = log.reader()

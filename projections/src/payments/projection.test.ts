@@ -1,5 +1,5 @@
 import { userOwner } from '@paylog/domain/actor'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { readItem } from '@paylog/queries/lists/lists'
 import { singlePayment } from '@paylog/queries/payments/queries'
 import t from 'tap'
@@ -23,7 +23,7 @@ t.test('the completion time of a payment is set once, even if it is recorded aga
   const times = ['2026-03-02T00:00:00.000Z', '2026-03-03T00:00:00.000Z']
   for (const occurred_at of times)
     log.decide(id, (state) =>
-      recordEvidence({ ...report, occurred_at, status: 'succeeded' }, { ...state, status: 'pending' } as ReturnType<
+      recordStatus({ ...report, occurred_at, status: 'succeeded' }, { ...state, status: 'pending' } as ReturnType<
         LogFixture['state']
       >),
     )

@@ -74,7 +74,7 @@ const computedColumns = {
 
 type PaymentRow = RowOf<typeof columns>
 
-type EvidenceEvent = Extract<
+type ReportEvent = Extract<
   PaymentEvent,
   {
     type:
@@ -87,9 +87,9 @@ type EvidenceEvent = Extract<
 >
 
 /** A provider's report on the status, by the same rules as the domain's fold. */
-const evidence =
+const report =
   (status: PaymentStatus) =>
-  ({ data }: EvidenceEvent): { readonly patch: Partial<PaymentRow> } => ({
+  ({ data }: ReportEvent): { readonly patch: Partial<PaymentRow> } => ({
     patch: {
       status,
       updated_at: data.occurred_at,
@@ -183,17 +183,17 @@ export const payments = defineProjection({
         updated_at: data.occurred_at,
       },
     }),
-    PaymentActionRequired: evidence('pending'),
+    PaymentActionRequired: report('pending'),
     PaymentProcessingStarted: (event) => ({
-      patch: { ...evidence('processing')(event).patch, amount_capturable_cents: event.data.capturable_cents },
+      patch: { ...report('processing')(event).patch, amount_capturable_cents: event.data.capturable_cents },
     }),
     PaymentSucceeded: (event) => {
       const { provider_payment_id, received_cents: last } = event.data
       const charge_reports = { ...chargeReport(event.revision, provider_payment_id, last), last }
-      return { patch: { ...evidence('succeeded')(event).patch, charge_reports } }
+      return { patch: { ...report('succeeded')(event).patch, charge_reports } }
     },
-    PaymentAttemptFailed: evidence('failed'),
-    PaymentCanceled: evidence('canceled'),
+    PaymentAttemptFailed: report('failed'),
+    PaymentCanceled: report('canceled'),
     PaymentAmountMismatch: unexpectedMoney,
     PaymentConflictDetected: unexpectedMoney,
     ProviderEventIgnored: (event) => ({ patch: attentionPatch(event) }),

@@ -14,7 +14,7 @@ import {
 } from '@paylog/domain/payment-methods/paymentMethod'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
+import { type InitiatePayment, priceOf, recordInitiation, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import type { PaymentState } from '@paylog/domain/payments/payment'
 import type { ProductAdded } from '@paylog/domain/products/events'
 import { addProduct, type ChangeProduct, changeProduct, productFold } from '@paylog/domain/products/product'
@@ -134,15 +134,14 @@ export function addPaymentTo(log: LogFixture, { intent = true, ...facts }: Payme
   const command: InitiatePayment = {
     occurred_at,
     provider_id: 'sandbox',
-    total_cents: 1000,
-    currency: 'EUR',
     payer: { id: null, type: 'guest', email: null },
     ...paymentFields,
     is_guest_payment: facts.payer?.id == null,
     ...facts,
+    ...priceOf({ total_cents: 1000, currency: 'EUR', ...facts }),
     payment_id,
   }
-  log.decide(payment_id, (state) => initiatePayment(command, state))
+  log.decide(payment_id, (state) => recordInitiation(command, state))
   if (intent) {
     const created = {
       occurred_at,

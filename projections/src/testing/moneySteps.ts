@@ -2,9 +2,9 @@
 import { type NamedCall, recordCallFailed, requestCancel, requestCapture } from '@paylog/domain/payments/calls'
 import { recordDispute } from '@paylog/domain/payments/disputes'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import type { PaymentState } from '@paylog/domain/payments/payment'
 import { recordRefund, requestRefund } from '@paylog/domain/payments/refunds'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import fc from 'fast-check'
 
 type Decision = (state: PaymentState) => readonly PaymentEvent[]
@@ -83,7 +83,7 @@ export function moneySteps(number: number): fc.Arbitrary<Decision> {
       received.map(
         (command): Decision =>
           (state) =>
-            recordEvidence(command, state),
+            recordStatus(command, state),
       ),
       fc.record({ occurred_at: time, refund_id: refundId, amount_cents: fc.option(cents, { nil: undefined }) }).map(
         (command): Decision =>

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { userOwner } from '@paylog/domain/actor'
 import type { DomainEvent, Fold } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { subjectNamed } from '@paylog/domain/personalData'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -92,7 +92,7 @@ async function recordOne(store: EventStore, turn: number): Promise<void> {
   const id = await openPayment(store)
   for (const status of ['processing', 'succeeded'] as const) {
     const occurred_at = new Date().toISOString()
-    const evidence = {
+    const report = {
       occurred_at,
       provider_time: occurred_at,
       status,
@@ -103,7 +103,7 @@ async function recordOne(store: EventStore, turn: number): Promise<void> {
       currency: null,
     }
     const stream = paymentStream(id)
-    await store.handle({ stream, fold: paymentFold, decide: (state) => recordEvidence(evidence, state), metadata })
+    await store.handle({ stream, fold: paymentFold, decide: (state) => recordStatus(report, state), metadata })
   }
 }
 

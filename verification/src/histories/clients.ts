@@ -2,10 +2,14 @@
 // accepted. Remembers what they were told, for the judge.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { receiveNotification } from '@paylog/commands/notifications/notifications'
+import { initiatePayment, replayPayment } from '@paylog/commands/payments/initiatePayment'
 import { cancelPayment, capturePayment } from '@paylog/commands/payments/intentCalls'
-import { openPayment } from '@paylog/commands/payments/openPayment'
 import { refundPayment } from '@paylog/commands/payments/refundPayment'
 import { DomainError } from '@paylog/domain/errors'
+import { paymentFold } from '@paylog/domain/payments/fold'
+import { priceOf } from '@paylog/domain/payments/initiate'
+import { newStream } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
 import { paymentFields } from '@paylog/testing/paymentFields'
 import type { Books } from './books.ts'
 import type { ProviderName } from './providers/providers.ts'
@@ -142,22 +146,22 @@ async function perform(api: Api, operation: Operation, target: Target): Promise<
     case 'create': {
       const { key, expiresMs } = operation
       const occurred_at = workflow.now().toISOString()
-      const { payment, error } = await openPayment(workflow, {
-        earlier: key === null ? null : { payment_id, request_fingerprint: key },
-        metadata,
-        command: async () => ({
-          ...paymentFields,
-          payment_id,
-          provider_id: provider,
-          request_fingerprint: key,
-          occurred_at,
-          total_cents: amount_cents,
-          currency: 'USD',
-          payer: { id: null, type: 'guest', email: null },
-          ...(isManual && { capture_method: 'manual' as const }),
-          ...(expiresMs !== null && { expires_at: new Date(Date.now() + expiresMs).toISOString() }),
-        }),
-      })
+      const command = {
+        ...paymentFields,
+        payment_id,
+        provider_id: provider,
+        request_fingerprint: key,
+        occurred_at,
+        ...priceOf({ total_cents: amount_cents, currency: 'USD' }),
+        payer: { id: null, type: 'guest', email: null },
+        ...(isManual && { capture_method: 'manual' as const }),
+        ...(expiresMs !== null && { expires_at: new Date(Date.now() + expiresMs).toISOString() }),
+      }
+      const stream = paymentStream(payment_id)
+      const assumed = key === null ? newStream(paymentFold) : await workflow.store.load(stream, paymentFold)
+      const { payment, error } = await (assumed.state.status === 'none'
+        ? initiatePayment(workflow, command, { metadata, assumed })
+        : replayPayment(workflow, command, { metadata, assumed }))
       if (error) throw error
       return { code: 'ok', intent: payment.provider_intent_id }
     }

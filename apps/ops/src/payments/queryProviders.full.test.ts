@@ -21,7 +21,7 @@ function pendingIntent({ provider_intent_id }: IntentRef): IntentSnapshot {
   const unset = { provider_event_id: null, provider_payment_id: null, amount_cents: null, currency: null }
   const provider_time = new Date().toISOString()
   return {
-    evidence: { status: 'pending', provider_intent_id, provider_time, ...unset },
+    report: { status: 'pending', provider_intent_id, provider_time, ...unset },
     further_charges: [],
     awaits_capture: false,
   }

@@ -12,7 +12,7 @@ const payment: Payment = {
 }
 const { payment_id } = payment
 
-type Reported = Partial<IntentSnapshot['evidence']> & { readonly further_charges?: readonly string[] }
+type Reported = Partial<IntentSnapshot['report']> & { readonly further_charges?: readonly string[] }
 
 function result(
   finding: ReconcileResult['finding'],
@@ -26,7 +26,7 @@ function result(
     amount_cents: 2200,
     currency: 'EUR',
   }))
-  const evidence: IntentSnapshot['evidence'] = {
+  const report: IntentSnapshot['report'] = {
     status: 'succeeded',
     provider_time: '2026-11-20T12:00:00.000Z',
     provider_event_id: null,
@@ -40,7 +40,7 @@ function result(
     finding: finding === 'stateless' ? 'same' : finding,
     status_before: 'pending',
     payment: { ...payment, ...here },
-    snapshot: there && { evidence, further_charges: further, awaits_capture: false },
+    snapshot: there && { report, further_charges: further, awaits_capture: false },
     problem,
   }
   return { payment_id, provider_id: 'stripe', finding, reconciliation, problem }

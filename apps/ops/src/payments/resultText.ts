@@ -36,7 +36,7 @@ function detail(finding: Finding, reconciliation: Reconciliation): string {
     case 'conflict':
       return [
         recorded,
-        ...(snapshot ? [`${snapshot.evidence.status} at the provider`] : []),
+        ...(snapshot ? [`${snapshot.report.status} at the provider`] : []),
         ...charges(reconciliation),
       ].join(', ')
     case 'unknown':
@@ -46,14 +46,14 @@ function detail(finding: Finding, reconciliation: Reconciliation): string {
 }
 
 function reportedAmount({ payment, snapshot }: Reconciliation): string {
-  const { amount_cents, currency } = snapshot?.evidence ?? {}
+  const { amount_cents, currency } = snapshot?.report ?? {}
   return amountText(amount_cents ?? payment.total_cents, (currency ?? payment.currency).toUpperCase())
 }
 
 /** What was charged at the provider, unless it is the one charge on record. */
 function charges({ payment, snapshot }: Reconciliation): readonly string[] {
   if (!snapshot) return []
-  const { status, provider_payment_id } = snapshot.evidence
+  const { status, provider_payment_id } = snapshot.report
   const first = status === 'succeeded' && provider_payment_id !== null ? [provider_payment_id] : []
   const charged = [...first, ...idsOf(snapshot)]
   const isOnRecord = charged.length === 1 && charged[0] === payment.provider_payment_id
@@ -85,10 +85,10 @@ export function resultJson({ finding, payment_id, provider_id, reconciliation, p
     currency: payment?.currency ?? null,
     reported: snapshot
       ? {
-          status: snapshot.evidence.status,
-          amount_cents: snapshot.evidence.amount_cents,
-          currency: snapshot.evidence.currency?.toUpperCase() ?? null,
-          provider_payment_id: snapshot.evidence.provider_payment_id,
+          status: snapshot.report.status,
+          amount_cents: snapshot.report.amount_cents,
+          currency: snapshot.report.currency?.toUpperCase() ?? null,
+          provider_payment_id: snapshot.report.provider_payment_id,
           further_charges: idsOf(snapshot),
         }
       : null,

@@ -15,7 +15,7 @@ const facts = {
   payer: { id: null, type: 'guest', email: null },
   project_id: null,
 }
-const evidence = { provider_time: facts.occurred_at, provider_event_id: null, provider_payment_id: null }
+const report = { provider_time: facts.occurred_at, provider_event_id: null, provider_payment_id: null }
 const amounts = { subtotal_cents: 2200, tax_cents: 0, discount_cents: 0, total_cents: 2200 }
 const create = { call: 'create', attempt: 1, refund_id: null } as const
 const failure = { failure_code: 'declined', failure_message: 'Declined' }
@@ -37,10 +37,10 @@ const rejected = (payment_id: string): PaymentEvent => ({
 })
 const failed = (payment_id: string): PaymentEvent => ({
   type: 'PaymentAttemptFailed',
-  data: { ...facts, ...evidence, ...failure, payment_id },
+  data: { ...facts, ...report, ...failure, payment_id },
 })
 const ended = (type: 'PaymentSucceeded' | 'PaymentCanceled', payment_id: string): PaymentEvent => {
-  const data = { ...facts, ...evidence, payment_id }
+  const data = { ...facts, ...report, payment_id }
   return type === 'PaymentSucceeded'
     ? { type, data: { ...data, received_cents: 2200 } }
     : { type, data: { ...data, reason: null } }

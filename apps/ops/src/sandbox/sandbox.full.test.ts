@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { capturePayment } from '@paylog/commands/payments/intentCalls'
 import { refundPayment } from '@paylog/commands/payments/refundPayment'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import type { InitiatePayment } from '@paylog/domain/payments/initiate'
 import { disputeStatusOf } from '@paylog/domain/payments/money'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { createPostgresMemory } from '@paylog/providers/sandbox/postgresMemory'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
@@ -139,7 +139,7 @@ t.test('payments reconcile: a succeeded payment stays succeeded when the memory 
   await store.handle({
     stream: paymentStream(id),
     fold: paymentFold,
-    decide: (state) => recordEvidence({ ...report, currency: 'EUR' }, state),
+    decide: (state) => recordStatus({ ...report, currency: 'EUR' }, state),
     metadata,
   })
   t.match(await runOps(['payments', 'reconcile'], env), { code: 0 })

@@ -1,11 +1,11 @@
 // A log with payments in the states that a test needs.
 import { randomUUID } from 'node:crypto'
-import { openPayment } from '@paylog/commands/payments/openPayment'
+import { initiatePayment } from '@paylog/commands/payments/initiatePayment'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { type Evidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import { type InitiatePayment, initiatePayment, recordIntentCreated } from '@paylog/domain/payments/initiate'
+import { type InitiatePayment, priceOf, recordInitiation, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
+import { recordStatus, type StatusReport } from '@paylog/domain/payments/statusReports'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import type { Provider } from '@paylog/providers/provider'
@@ -17,8 +17,7 @@ const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 
 
 const paymentDefaults = {
   ...paymentFields,
-  total_cents: 2200,
-  currency: 'EUR',
+  ...priceOf({ total_cents: 2200, currency: 'EUR' }),
   payer: { id: null, type: 'guest', email: null },
 }
 
@@ -52,14 +51,9 @@ export async function paymentsHarness(
     async open(provider: Provider, wanted: Partial<InitiatePayment> = {}): Promise<string> {
       const payment_id = randomUUID()
       const occurred_at = new Date().toISOString()
-      await openPayment(
-        { store, providers: new Map([[provider.id, provider]]), now: () => new Date() },
-        {
-          earlier: null,
-          command: async () => ({ ...paymentDefaults, occurred_at, payment_id, provider_id: provider.id, ...wanted }),
-          metadata,
-        },
-      )
+      const workflow = { store, providers: new Map([[provider.id, provider]]), now: () => new Date() }
+      const command = { ...paymentDefaults, occurred_at, payment_id, provider_id: provider.id, ...wanted }
+      await initiatePayment(workflow, command, { metadata })
       return payment_id
     },
 
@@ -68,7 +62,7 @@ export async function paymentsHarness(
       const payment_id = randomUUID()
       const occurred_at = new Date(Date.now() - 60_000).toISOString()
       await decide(payment_id, (state) =>
-        initiatePayment({ ...paymentDefaults, occurred_at, payment_id, provider_id }, state),
+        recordInitiation({ ...paymentDefaults, occurred_at, payment_id, provider_id }, state),
       )
       return payment_id
     },
@@ -78,7 +72,7 @@ export async function paymentsHarness(
       const payment_id = wanted.payment_id ?? randomUUID()
       const occurred_at = new Date().toISOString()
       await decide(payment_id, (state) => {
-        const opened = initiatePayment({ ...paymentDefaults, occurred_at, payment_id, provider_id, ...wanted }, state)
+        const opened = recordInitiation({ ...paymentDefaults, occurred_at, payment_id, provider_id, ...wanted }, state)
         const response = { occurred_at, attempt: 1, provider_intent_id, client_secret: null }
         return [...opened, ...recordIntentCreated(response, opened.reduce(paymentFold.evolve, state))]
       })
@@ -86,12 +80,12 @@ export async function paymentsHarness(
     },
 
     /** Records a report of the provider about a payment. */
-    async notify(id: string, status: Evidence['status'], provider_payment_id: string | null = null): Promise<void> {
+    async notify(id: string, status: StatusReport['status'], provider_payment_id: string | null = null): Promise<void> {
       const { total_cents: amount_cents, currency, provider_intent_id } = await payment(id)
       const time = new Date().toISOString()
       const report = { status, amount_cents, currency, provider_intent_id, provider_payment_id }
       const source = { occurred_at: time, provider_time: time, provider_event_id: randomUUID() }
-      await decide(id, (state) => recordEvidence({ ...report, ...source, source: 'queryable_notification' }, state))
+      await decide(id, (state) => recordStatus({ ...report, ...source, source: 'queryable_notification' }, state))
     },
   }
 }

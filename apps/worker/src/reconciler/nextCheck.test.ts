@@ -33,7 +33,7 @@ const payment = paymentFold.evolve(paymentFold.initialState, {
 if (payment.status === 'none') throw new Error('no payment')
 const created: Payment = { ...payment, create: { ...payment.create, outcome: 'done' }, provider_intent_id: 'intent-1' }
 const snapshot: IntentSnapshot = {
-  evidence: {
+  report: {
     status: 'processing',
     provider_time: now.toISOString(),
     provider_event_id: null,

@@ -1,33 +1,20 @@
 // Receives provider notifications. One that names our payment is one append to its stream: the notification and what follows
 // from it. Any other one has a separate stream; the provider is asked what it is about.
 import { DomainError, type ErrorCode } from '@paylog/domain/errors'
-import type { EventMetadata } from '@paylog/domain/events'
-import { isAppliedBefore, isForeignIntent, isIntentUndecided } from '@paylog/domain/payments/evidence'
-import type { Payment } from '@paylog/domain/payments/payment'
+import { isForeignIntent } from '@paylog/domain/payments/statusReports'
 import { type NotificationState, notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
 import { providerEventStream, type StreamName } from '@paylog/event-store/streamName'
-import {
-  type Provider,
-  ProviderError,
-  type ProviderNotification,
-  type SignedNotification,
-} from '@paylog/providers/provider'
+import { type Provider, ProviderError, type SignedNotification } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { applyToMethod } from '../payment-methods/applyToMethod.ts'
 import { applyCustomerDeletion } from '../payment-methods/deletedCustomer.ts'
-import {
-  applyToPayment,
-  isAboutForeignIntent,
-  type OwnPayment,
-  ownPayment,
-  recordInPayment,
-} from '../payments/applyToPayment.ts'
+import { applyToPayment, type Notified, recordInPayment } from '../payments/applyToPayment.ts'
 import {
   eraseBodyOfErased,
   type NotificationOwner,
-  ownerOfCustomer,
-  ownerOfPayment,
+  ownerByBody,
+  ownerByBooks,
   unknownOwner,
 } from './notificationOwner.ts'
 import { sharedFactIn } from './sharedFact.ts'
@@ -44,22 +31,10 @@ export type ReceivedNotification = {
 }
 
 /** A verified notification. */
-type Received = {
-  readonly provider: Provider
-  readonly notification: ProviderNotification
-  readonly body: Buffer
-  readonly metadata: EventMetadata
-}
+type Received = Notified & { readonly body: Buffer }
 
 /** A notification in a separate stream. */
 type Stored = LoadedState<NotificationState>
-
-/** What a notification is about that names no payment of ours, and whose data it holds. */
-type Found = {
-  readonly notification: ProviderNotification
-  readonly payment: OwnPayment | undefined
-  readonly owner: NotificationOwner
-}
 
 /**
  * Errors that a repeated notification need not meet. It would then be recorded in its payment: a copy that was stored
@@ -86,25 +61,33 @@ export async function receiveNotification(
   const { provider_event_id } = notification
   const metadata = { correlationId: requestId, causationId: requestId, actor: `provider:${provider.id}`, requestId }
   const received = { provider, notification, body, metadata }
+  let owner = unknownOwner(provider, notification)
   let postponed: unknown
   try {
-    if (await recordInNamedPayment(workflow, received)) return { provider_event_id, postponed }
+    const byBody = await ownerByBody(workflow, provider, notification)
+    if (byBody.kind !== 'payment') owner = byBody
+    else if (await recordInPayment(workflow, { ...received, body: body.toString() }, byBody.payment))
+      return { provider_event_id, postponed }
   } catch (error) {
     if (error instanceof DomainError && repeatable.has(error.code)) throw error
     postponed = error
   }
   const assumed = await workflow.store.load(streamOf(received), notificationFold)
   if (assumed.state.state === 'settled') return { provider_event_id, postponed }
-  let found: Found | undefined
+  let completed: Received | undefined
   try {
     // Before it is stored: of a person who was erased only the facts are recorded.
-    if (!postponed) found = await find(workflow, received)
+    if (!postponed) {
+      completed = await complete(received)
+      owner = await ownerByBooks(workflow, provider, completed.notification)
+    }
   } catch (error) {
+    completed = undefined
     postponed = error
   }
-  const stored = await store(workflow, received, assumed, found?.owner ?? (await ownerOfUnfound(workflow, received)))
+  const stored = await store(workflow, received, assumed, owner)
   try {
-    if (found) await settle(workflow, { ...received, metadata: causedBy(stored, metadata) }, stored, found)
+    if (completed) await settle(workflow, { ...completed, metadata: causedBy(stored, metadata) }, stored, owner)
   } catch (error) {
     postponed = error
   }
@@ -132,8 +115,8 @@ export async function applyStoredNotification(workflow: Workflow, stream: Stream
   if (stored.state.state === 'settled') return true
   // One without a time of its own keeps the time at which it was received.
   const notification = { ...provider.readNotification(body), occurred_at: first.data.provider_time }
-  const received = { provider, notification, body, metadata }
-  await settle(workflow, received, stored, await find(workflow, received))
+  const received = await complete({ provider, notification, body, metadata })
+  await settle(workflow, received, stored, await ownerByBooks(workflow, provider, received.notification))
   return true
 }
 
@@ -147,52 +130,20 @@ async function verify(provider: Provider, notification: SignedNotification): Pro
   }
 }
 
-/**
- * Most notifications name their payment, and need nothing but its stream. Whether they do must follow from the body alone:
- * then every copy of a notification comes to the same stream, which knows the first one for ever.
- * @returns false when the notification does not name a payment of ours, or is about another intent than the payment's
- */
-async function recordInNamedPayment(workflow: Workflow, received: Received): Promise<boolean> {
+/** Asks the provider for what a notification lacks. @throws ProviderError when the query fails */
+async function complete(received: Received): Promise<Received> {
   const { provider, notification } = received
-  const { report, referenced_payment_id, provider_event_id } = notification
-  if (!report || referenced_payment_id === null) return false
-  const named = await ownPayment(workflow, provider, referenced_payment_id)
-  if (named && isAppliedBefore({ provider_event_id }, named.state)) return true
-  if (!named || isForeignIntent(report, named.state)) return false
-  return await recordInPayment(workflow, { ...received, body: received.body.toString() }, named)
-}
-
-/**
- * Asks the provider for what a notification lacks, and finds what it is about.
- * @throws DomainError `event_store_unavailable`; ProviderError when a query to the provider fails
- */
-async function find(workflow: Workflow, { provider, notification: read }: Received): Promise<Found> {
-  const notification = (await provider.completeNotification?.(read)) ?? read
-  const payment = await findPayment(workflow, provider, notification)
-  const owner = payment ? ownerOfPayment(payment) : await ownerOfCustomer(workflow, provider, notification)
-  return { notification, payment, owner }
-}
-
-/** Whose data a notification holds while the provider cannot be asked what it is about. */
-async function ownerOfUnfound(workflow: Workflow, received: Received): Promise<NotificationOwner> {
-  const { provider, notification } = received
-  const customer = await ownerOfCustomer(workflow, provider, notification)
-  const isKnown = customer.subject !== null || customer.isErased
-  return notification.report === null && isKnown ? customer : unknownOwner(streamOf(received))
+  return { ...received, notification: (await provider.completeNotification?.(notification)) ?? notification }
 }
 
 /**
  * Applies a stored notification to what it is about, and records what that was. Every step is idempotent.
  * @throws DomainError `event_store_unavailable`, `concurrent_modification`; ProviderError when a query to the provider fails
  */
-async function settle(workflow: Workflow, received: Received, stored: Stored, found: Found): Promise<void> {
+async function settle(workflow: Workflow, received: Received, stored: Stored, owner: NotificationOwner): Promise<void> {
   if (stored.state.state === 'settled') return
   const { metadata } = received
-  const { notification, payment, owner } = found
-  const completed = { ...received, notification }
-  const settled = payment
-    ? appliedEvent(workflow, completed, await applyToPayment(workflow, completed, payment))
-    : await unmatchedEvent(workflow, completed, owner)
+  const settled = await applied(workflow, received, owner)
   await workflow.store.handle({
     stream: streamOf(received),
     fold: notificationFold,
@@ -202,24 +153,7 @@ async function settle(workflow: Workflow, received: Received, stored: Stored, fo
     subject: owner.subject,
     owners: owner.owners,
   })
-  if (payment) await eraseBodyOfErased(workflow, streamOf(received), payment, metadata)
-}
-
-async function findPayment(
-  workflow: Workflow,
-  provider: Provider,
-  { report, referenced_payment_id }: ProviderNotification,
-): Promise<OwnPayment | undefined> {
-  if (!report) return undefined
-  const named = await ownPayment(workflow, provider, referenced_payment_id)
-  const isNamed = named && !isForeignIntent(report, named.state)
-  // The provider's own books decide about an intent that is not the named payment's.
-  const found = isNamed ? named : await ownPayment(workflow, provider, await provider.findPaymentId(report))
-  const payment = found ?? named
-  // The reconciler tries again, until the outcome of the create call is known.
-  if (payment && isIntentUndecided(report, payment.state))
-    throw new ProviderError('unknown', 'intent_not_recorded', 'The intent of the payment is not recorded yet')
-  return payment
+  if (owner.kind === 'payment') await eraseBodyOfErased(workflow, streamOf(received), owner.payment, metadata)
 }
 
 const streamOf = ({ provider, notification }: Received) =>
@@ -259,26 +193,29 @@ function receivedEvent(
   return { type: 'ProviderEventReceived', data: { ...factsOf(workflow, received), body } }
 }
 
-function appliedEvent(workflow: Workflow, received: Received, payment: Payment): ProviderNotificationEvent {
-  const { object_id, amount_cents, currency, status, report } = received.notification
-  const { payment_id, payer, project_id } = payment
-  const subject = { object_id, amount_cents, currency, status, payment_id, payer, project_id }
-  const is_foreign_intent = isAboutForeignIntent(report, payment)
-  return { type: 'ProviderEventApplied', data: { ...factsOf(workflow, received), ...subject, is_foreign_intent } }
-}
-
-async function unmatchedEvent(
+/** Applies a notification. @returns the event that says to what */
+async function applied(
   workflow: Workflow,
   received: Received,
-  { isErased }: NotificationOwner,
+  owner: NotificationOwner,
 ): Promise<ProviderNotificationEvent> {
   const { provider, notification, metadata } = received
-  const { object_id, amount_cents, currency, status, customer_id, subscription } = notification
+  const { object_id, amount_cents, currency, status, report, customer_id, subscription } = notification
   const facts = { ...factsOf(workflow, received), object_id }
+  if (owner.kind === 'payment') {
+    const payment = await applyToPayment(workflow, received, owner.payment)
+    const { payment_id, payer, project_id } = payment
+    const is_foreign_intent = report !== null && isForeignIntent(report, payment)
+    const about = { amount_cents, currency, status, payment_id, payer, project_id, is_foreign_intent }
+    return { type: 'ProviderEventApplied', data: { ...facts, ...about } }
+  }
+  if (owner.kind === 'method') {
+    const { payment_method_id } = owner
+    await applyToMethod(workflow, provider, notification, { ...owner, metadata })
+    return { type: 'ProviderEventAppliedToMethod', data: { ...facts, payment_method_id } }
+  }
   await applyCustomerDeletion(workflow, provider.id, notification, metadata)
-  const payment_method_id = await applyToMethod(workflow, provider, notification, metadata)
-  if (payment_method_id !== null) return { type: 'ProviderEventAppliedToMethod', data: { ...facts, payment_method_id } }
-  const customer_email = isErased ? null : notification.customer_email
+  const customer_email = owner.isErased ? null : notification.customer_email
   const about = { amount_cents, currency, status, customer_id, customer_email, subscription: subscription ?? null }
   const shared_fact = await sharedFactIn(workflow, received)
   return { type: 'ProviderEventUnmatched', data: { ...facts, ...about, shared_fact } }

@@ -1,17 +1,10 @@
 // Decides which of several notifications is the first to report a fact that they share.
-import type { EventMetadata } from '@paylog/domain/events'
 import { type SharedFact, sharedFactFold } from '@paylog/domain/providerEvents'
 import { newStream } from '@paylog/event-store/eventStore'
 import { sharedFactStream } from '@paylog/event-store/streamName'
-import type { Provider, ProviderNotification } from '@paylog/providers/provider'
 import { sharedFactOf } from '@paylog/providers/sharedFact'
 import type { Workflow } from '../context.ts'
-
-type Notified = {
-  readonly provider: Provider
-  readonly notification: ProviderNotification
-  readonly metadata: EventMetadata
-}
+import type { Notified } from '../payments/applyToPayment.ts'
 
 /**
  * The fact that a notification reports and others may report too. The append to the fact's stream decides which one is the first,

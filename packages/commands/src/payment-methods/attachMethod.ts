@@ -15,7 +15,7 @@ import { customerMissing, type ReadMethod } from '@paylog/providers/providerMeth
 import type { Workflow } from '../context.ts'
 import { callProvider, type ProviderOperation } from '../provider-calls/providerOperation.ts'
 import { reportedDeletionOf } from './deletedCustomer.ts'
-import type { SavingProvider } from './savedMethod.ts'
+import { loadCustomer, type SavingProvider } from './savedMethod.ts'
 
 type CustomerContext = { readonly provider: SavingProvider; readonly user: Session; readonly metadata: EventMetadata }
 
@@ -105,7 +105,7 @@ export async function linkCustomer(
  * @throws ProviderError, DomainError `event_store_unavailable`
  */
 async function customerAfter(workflow: Workflow, of: CustomerContext, generation: number): Promise<ProviderCustomer> {
-  const assumed = await loadCustomer(workflow, of)
+  const assumed = await loadCustomer(workflow, of.provider.id, of.user.user_id)
   const { provider_customer_id } = assumed.state
   // Without an id the customer was deleted.
   const isUsable =
@@ -149,18 +149,11 @@ async function createNextCustomer(
     // A provider may reject a call while it processes another one with the same key; the other call's result serves both.
     for (const pauseMs of error.kind === 'unknown' ? recheckDelaysMs : [0]) {
       await sleep(pauseMs)
-      const { state } = await loadCustomer(workflow, of)
+      const { state } = await loadCustomer(workflow, of.provider.id, of.user.user_id)
       if (state.generation >= generation) return state
     }
     throw error
   }
-}
-
-function loadCustomer(
-  { store }: Workflow,
-  { provider, user }: CustomerContext,
-): Promise<LoadedState<ProviderCustomer>> {
-  return store.load(providerCustomerStream(provider.id, user.user_id), providerCustomerFold)
 }
 
 /**

@@ -1,8 +1,10 @@
 // POST /payment-methods, PUT and DELETE /payment-methods/{id} (interface, sections 2.3 and 4.5).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { ownerOf } from '@paylog/domain/actor'
 import { exampleMethod } from '@paylog/domain/examples'
 import { fieldsOf, Nullable, RequiredText } from '@paylog/domain/fields'
+import { requestInFlightMs } from '@paylog/domain/idempotentRequest'
 import { billingAddressFields, billingFields } from '@paylog/domain/payment-methods/events'
 import {
   existingMethod,
@@ -17,6 +19,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { ShownItem } from '../defaults.ts'
 import { IdempotencyHeaders } from '../request/idempotency.ts'
+import { earlierRequest } from '../request/idempotentRequests.ts'
 import { changedData, itemTarget, oneItem, orIdOnly } from '../request/ownedItems.ts'
 import {
   chosenProviderId,
@@ -38,7 +41,7 @@ import {
   writeErrors,
 } from '../request/responses.ts'
 import { changeSavedMethod, removeSavedMethod } from './changeSavedMethod.ts'
-import { type MethodOptions, savePaymentMethod } from './savePaymentMethod.ts'
+import { type MethodOptions, replaySaved, type SaveOutcome, savePaymentMethod } from './savePaymentMethod.ts'
 
 /** An Authorize.Net token is the payer's encrypted form, some thousand characters; those of Stripe and PayPal are short ids. */
 const maxTokenLength = 8_000
@@ -179,17 +182,18 @@ export const paymentMethodRoutes =
     } as const
     app.post('/payment-methods', { ...saving, schema: saveSchema }, async (request, reply) => {
       const { body } = request
-      const outcome = await savePaymentMethod(workflow, {
-        ...repeatableRequest(workflow, request, 'POST /payment-methods'),
-        caller: knownActor(request.actor),
-        providerId() {
-          const provider_id = chosenProviderId(body, workflow.providers)
-          rejectCardNumbers(request)
-          return provider_id
-        },
-        token: body.payment_method_token,
-        options: methodOptionsOf(body),
-      })
+      const caller = knownActor(request.actor)
+      const identity = repeatableRequest(workflow, request, 'POST /payment-methods')
+      const owned = { ...identity, caller, owner: ownerOf(caller), inFlightMs: requestInFlightMs }
+      const earlier = await earlierRequest(workflow, owned)
+      let outcome: SaveOutcome
+      if (earlier.recorded) outcome = await replaySaved(workflow, owned, earlier.recorded)
+      else {
+        const provider_id = chosenProviderId(body, workflow.providers)
+        rejectCardNumbers(request)
+        const method = { provider_id, token: body.payment_method_token, options: methodOptionsOf(body) }
+        outcome = await savePaymentMethod(workflow, { ...owned, ...method }, earlier)
+      }
       if (outcome.kind === 'declined') {
         setReplayedHeader(reply)
         throw outcome.error

@@ -1,10 +1,9 @@
 // Saves a payment method: attaches the token at the provider and records the method under an id derived from the provider's.
 // A repeated request finishes one that crashed half way.
 
-import { type Guest, ownerOf, recordedOwner, type Session } from '@paylog/domain/actor'
+import { type Guest, recordedOwner, type Session } from '@paylog/domain/actor'
 import { addressFold } from '@paylog/domain/addresses/address'
 import { DomainError } from '@paylog/domain/errors'
-import { type FinalResponse, requestInFlightMs } from '@paylog/domain/idempotentRequest'
 import type { PaymentMethodAdded } from '@paylog/domain/payment-methods/events'
 import {
   addPaymentMethod,
@@ -19,7 +18,13 @@ import { ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { changeDefault, type ShownItem, withDefault } from '../defaults.ts'
 import { providerErrorCodes, toDomainError } from '../provider-calls/providerErrors.ts'
-import { processOnce, type RepeatableRequest } from '../request/idempotentRequests.ts'
+import {
+  type EarlierRequest,
+  type OwnedRequest,
+  processOnce,
+  type RecordedResponse,
+  type RequestWork,
+} from '../request/idempotentRequests.ts'
 import { attachMethod, type ClientMethod, linkCustomer } from './attachMethod.ts'
 import { requireCustomer } from './deletedCustomer.ts'
 import { loadMethod, methodAt, methodItem, paymentMethodId, savingProvider } from './savedMethod.ts'
@@ -30,10 +35,9 @@ export type MethodOptions = Pick<
   'type' | 'wallet_type' | 'organization_id' | 'alias' | 'billing_address_id' | 'billing_details'
 > & { readonly is_default: boolean }
 
-export type SavePaymentMethod = RepeatableRequest & {
+export type SavePaymentMethod = OwnedRequest & {
   readonly caller: Session | Guest
-  /** Validates the request and chooses the provider. Not called for a repeated request. */
-  readonly providerId: () => string
+  readonly provider_id: string
   /** Issued by the provider's form. A secret: sent only to the provider, never recorded or logged. */
   readonly token: string
   readonly options: MethodOptions
@@ -51,47 +55,49 @@ export type SaveOutcome =
   | { readonly kind: 'declined'; readonly error: DomainError; readonly replayed: true }
 
 /**
- * Saves a token's method, finds it already saved, or replays the response for the same Idempotency-Key.
+ * Saves a token's method, or finds it already saved, once for each Idempotency-Key.
+ * @param earlier without a response
  * @throws DomainError `provider_not_enabled`, `reference_not_found`, `idempotency_key_reused`,
- *   `idempotency_key_in_flight`, `concurrent_modification`, `event_store_unavailable`, the codes of `toDomainError`, and
- *   what `providerId` throws
+ *   `idempotency_key_in_flight`, `concurrent_modification`, `event_store_unavailable`, and the codes of `toDomainError`
  */
-export async function savePaymentMethod(workflow: Workflow, request: SavePaymentMethod): Promise<SaveOutcome> {
-  const owned = { ...request, owner: ownerOf(request.caller) }
-  const processed = await processOnce<Saved>(workflow, owned, requestInFlightMs, async () => {
-    const provider = savingProvider(workflow, request.providerId())
-    // Some tokens are the provider's method id. Then the owner is known without a provider call.
-    const assumed = await loadMethod(workflow, paymentMethodId(provider.id, request.token))
-    const isSaved = isSavedByOwner(assumed.state, owned.owner)
-    if (!isSaved) await requireAddress(workflow, request)
-    return {
-      provider_id: provider.id,
-      async process(metadata) {
-        const caused = { ...request, metadata }
-        if (isSaved) return { saved: await alreadySaved(workflow, caused, assumed), link: async () => undefined }
-        const since = workflow.now().toISOString()
-        const { link, ...attached } = await attachMethod(workflow, provider, caused)
-        const method = { provider_id: provider.id, ...attached }
-        const saved = await recordMethod(workflow, caused, method)
-        await requireCustomer(workflow, method, since, metadata)
-        return { saved, link }
-      },
-      responseOf: ({ saved: { state, revision, created, is_default } }) => ({
-        kind: 'saved',
-        payment_method_id: existingMethod(state).payment_method_id,
-        revision: Number(revision),
-        created,
-        is_default,
-      }),
-      finalError: (error) =>
-        error instanceof ProviderError && error.kind === 'declined'
-          ? { kind: 'declined', message: error.message }
-          : undefined,
-    }
-  }).catch((error: unknown) => {
+export async function savePaymentMethod(
+  workflow: Workflow,
+  request: SavePaymentMethod,
+  earlier: EarlierRequest,
+): Promise<SaveOutcome> {
+  const provider = savingProvider(workflow, request.provider_id)
+  // Some tokens are the provider's method id. Then the owner is known without a provider call.
+  const assumed = await loadMethod(workflow, paymentMethodId(provider.id, request.token))
+  const isSaved = isSavedByOwner(assumed.state, request.owner)
+  if (!isSaved) await requireAddress(workflow, request)
+  const work: RequestWork<Saved> = {
+    provider_id: provider.id,
+    async process(metadata) {
+      const caused = { ...request, metadata }
+      if (isSaved) return { saved: await alreadySaved(workflow, caused, assumed), link: async () => undefined }
+      const since = workflow.now().toISOString()
+      const { link, ...attached } = await attachMethod(workflow, provider, caused)
+      const method = { provider_id: provider.id, ...attached }
+      const saved = await recordMethod(workflow, caused, method)
+      await requireCustomer(workflow, method, since, metadata)
+      return { saved, link }
+    },
+    responseOf: ({ saved: { state, revision, created, is_default } }) => ({
+      kind: 'saved',
+      payment_method_id: existingMethod(state).payment_method_id,
+      revision: Number(revision),
+      created,
+      is_default,
+    }),
+    finalError: (error) =>
+      error instanceof ProviderError && error.kind === 'declined'
+        ? { kind: 'declined', message: error.message }
+        : undefined,
+  }
+  const processed = await processOnce(workflow, request, earlier, work).catch((error: unknown) => {
     throw error instanceof ProviderError ? toDomainError(error) : error
   })
-  if (processed.replayed) return replayedOutcome(workflow, request, processed.response)
+  if ('recorded' in processed) return replaySaved(workflow, request, processed.recorded)
   const { saved, link } = processed.outcome
   await link()
   return { kind: 'saved', replayed: false, ...saved }
@@ -101,10 +107,10 @@ export async function savePaymentMethod(workflow: Workflow, request: SavePayment
 type Saved = { readonly saved: SavedMethod; readonly link: () => Promise<void> }
 
 /** The response to an earlier request, with the method as it was then. */
-async function replayedOutcome(
+export async function replaySaved(
   workflow: Workflow,
-  request: SavePaymentMethod,
-  response: FinalResponse,
+  { caller, owner, metadata }: Pick<SavePaymentMethod, 'caller' | 'owner' | 'metadata'>,
+  { response }: RecordedResponse,
 ): Promise<SaveOutcome> {
   if (response.kind === 'declined')
     return { kind: 'declined', error: new DomainError(providerErrorCodes.declined, response.message), replayed: true }
@@ -112,7 +118,6 @@ async function replayedOutcome(
   const { payment_method_id, revision, created, is_default } = response
   const then = await methodAt(workflow, payment_method_id, BigInt(revision))
   const { provider_id, provider_customer_id } = existingMethod(then.state)
-  const { caller, metadata } = request
   // The earlier request may have crashed before this last step.
   if (caller.kind === 'session' && provider_customer_id !== null)
     await linkCustomer(workflow, {
@@ -122,17 +127,17 @@ async function replayedOutcome(
       generation: 1,
       metadata,
     })
-  const choice = { ...methodItem(payment_method_id, ownerOf(caller)), is_default: undefined, metadata }
+  const choice = { ...methodItem(payment_method_id, owner), is_default: undefined, metadata }
   const { position } = is_default ? await withDefault(workflow, then, choice) : then
   return { kind: 'saved', created, replayed: true, ...then, is_default, position }
 }
 
 /** @throws DomainError `reference_not_found`, with the same message for an unknown address and for another owner's */
-async function requireAddress({ store }: Workflow, { caller, options }: SavePaymentMethod): Promise<void> {
+async function requireAddress({ store }: Workflow, { owner, options }: SavePaymentMethod): Promise<void> {
   const { billing_address_id } = options
   if (billing_address_id === null) return
   const { state } = await store.load(addressStream(billing_address_id), addressFold)
-  if (state.status === 'kept' && recordedOwner(state) === ownerOf(caller)) return
+  if (state.status === 'kept' && recordedOwner(state) === owner) return
   throw new DomainError('reference_not_found', 'There is no such address', { field: 'billing_address_id' })
 }
 
@@ -147,9 +152,8 @@ async function recordMethod(
   request: SavePaymentMethod,
   method: ProviderMethod,
 ): Promise<SavedMethod> {
-  const { caller, metadata } = request
+  const { caller, owner, metadata } = request
   const { is_default, ...options } = request.options
-  const owner = ownerOf(caller)
   const payment_method_id = paymentMethodId(method.provider_id, method.provider_method_id)
   const assumed = await loadMethod(workflow, payment_method_id)
   if (isSavedByOwner(assumed.state, owner)) return alreadySaved(workflow, request, assumed)
@@ -191,10 +195,10 @@ async function recordMethod(
  */
 async function alreadySaved(
   workflow: Workflow,
-  { caller, options, metadata }: SavePaymentMethod,
+  { owner, options, metadata }: SavePaymentMethod,
   assumed: LoadedState<PaymentMethodState>,
 ): Promise<SavedMethod> {
-  const item = methodItem(existingMethod(assumed.state).payment_method_id, ownerOf(caller))
+  const item = methodItem(existingMethod(assumed.state).payment_method_id, owner)
   const choice = { ...item, is_default: options.is_default || undefined, metadata }
   return withDefault(workflow, { ...assumed, created: false }, choice)
 }

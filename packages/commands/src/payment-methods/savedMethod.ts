@@ -1,9 +1,10 @@
 // Loads saved payment methods and derives their ids.
 import { type PaymentMethodEvent, paymentMethodEvents } from '@paylog/domain/payment-methods/events'
 import { type PaymentMethodState, paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
+import { type ProviderCustomer, providerCustomerFold } from '@paylog/domain/providerCustomer'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { LoadedState } from '@paylog/event-store/eventStore'
-import { paymentMethodStream } from '@paylog/event-store/streamName'
+import { paymentMethodStream, providerCustomerStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import type { ProviderMethods } from '@paylog/providers/providerMethods'
 import { v5 as uuidv5 } from 'uuid'
@@ -33,6 +34,15 @@ export function savingProvider(workflow: Workflow, providerId: string): SavingPr
 
 export function loadMethod({ store }: Workflow, id: string): Promise<LoadedState<PaymentMethodState>> {
   return store.load(paymentMethodStream(id), paymentMethodFold)
+}
+
+/** A user's customer at a provider. */
+export function loadCustomer(
+  { store }: Workflow,
+  provider_id: string,
+  user_id: string,
+): Promise<LoadedState<ProviderCustomer>> {
+  return store.load(providerCustomerStream(provider_id, user_id), providerCustomerFold)
 }
 
 /** The method at a revision of its stream. */

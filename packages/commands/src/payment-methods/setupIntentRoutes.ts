@@ -9,7 +9,13 @@ import { IdempotencyHeaders } from '../request/idempotency.ts'
 import { chosenProviderId, createCardNumberCheck } from '../request/requestBody.ts'
 import { type CommandDependencies, repeatableRequest, sessionOf } from '../request/requestContext.ts'
 import { providerErrors, responseHeaders, setWriteHeaders, writeErrors } from '../request/responses.ts'
-import { createSetupIntent, createsSetupIntents } from './createSetupIntent.ts'
+import {
+  type CreatedSetupIntent,
+  createSetupIntent,
+  createsSetupIntents,
+  earlierSetupIntent,
+  toCreatedSetupIntent,
+} from './createSetupIntent.ts'
 
 const route = '/payment-methods/setup-intent'
 
@@ -62,15 +68,17 @@ export const setupIntentRoutes =
       },
       async (request, reply) => {
         const { body } = request
-        const { setup_intent, position, replayed } = await createSetupIntent(workflow, {
-          ...repeatableRequest(workflow, request, `POST ${route}`),
-          user_id: sessionOf(request).user_id,
-          providerId() {
-            const provider_id = chosenProviderId(body, workflow.providers, createsSetupIntents)
-            rejectCardNumbers(request)
-            return provider_id
-          },
-        })
+        const identity = repeatableRequest(workflow, request, `POST ${route}`)
+        const { user_id } = sessionOf(request)
+        const earlier = await earlierSetupIntent(workflow, identity)
+        let created: CreatedSetupIntent
+        if (earlier.state) created = toCreatedSetupIntent(identity, earlier)
+        else {
+          const provider_id = chosenProviderId(body, workflow.providers, createsSetupIntents)
+          rejectCardNumbers(request)
+          created = await createSetupIntent(workflow, { ...identity, user_id, provider_id }, earlier)
+        }
+        const { setup_intent, position, replayed } = created
         reply.code(201)
         setWriteHeaders(reply, { position, replayed })
         const { provider_setup_intent_id: setup_intent_id, client_secret } = setup_intent

@@ -28,7 +28,7 @@ t.test('an approved payment is captured once, with or without a notification [10
     const { id, intent } = await approved()
     if (isNotified) await notify(intent, 'processing')
     const { finding, payment, snapshot } = await reconcile(id)
-    t.same([finding, payment.status, snapshot?.evidence.status], ['late', 'succeeded', 'succeeded'])
+    t.same([finding, payment.status, snapshot?.report.status], ['late', 'succeeded', 'succeeded'])
     t.equal((await reconcile(id)).finding, 'same')
     t.same(captures(), [`capture ${intent.id}-capture-1`])
     t.same(await historyOf(id), ['PaymentProcessingStarted', 'PaymentSucceeded'])
@@ -97,7 +97,7 @@ for (const [when, at] of Object.entries(ambiguousTimes)) {
       await notify(intent, 'processing')
       fake.declines = true
       const { payment } = await reconcile(id)
-      await notifyAt(intent, 'processing', at(payment.evidence_time ?? ''))
+      await notifyAt(intent, 'processing', at(payment.report_time ?? ''))
       fake.declines = declinesAgain
       const status = declinesAgain ? 'failed' : 'succeeded'
       t.match(await reconcile(id), { finding: 'late', payment: { status, failures: declinesAgain ? 2 : 1 } })
@@ -120,7 +120,7 @@ for (const [when, at] of Object.entries(ambiguousTimes)) {
     const { id, intent } = await approved()
     fake.declines = true
     const { payment } = await reconcile(id)
-    await notifyAt(intent, 'processing', at(payment.evidence_time ?? ''))
+    await notifyAt(intent, 'processing', at(payment.report_time ?? ''))
     t.match(await reconcile(id), { finding: 'approval_waits', payment: { status: 'failed' } })
     t.equal(captures().length, 1)
   })

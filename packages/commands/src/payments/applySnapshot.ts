@@ -2,7 +2,6 @@
 import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { amountMatches } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import {
   existingPayment,
@@ -12,7 +11,8 @@ import {
   type PaymentState,
 } from '@paylog/domain/payments/payment'
 import { recordRefund } from '@paylog/domain/payments/refunds'
-import { recordStatus } from '@paylog/domain/payments/reversals'
+import { recordStatusAndReversals } from '@paylog/domain/payments/reversals'
+import { amountMatches } from '@paylog/domain/payments/statusReports'
 import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type IntentRef, type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
@@ -155,23 +155,23 @@ function asOf({ now: clock }: Workflow, { state }: LoadedState<PaymentState>, ma
 
 function mayCapture(
   provider: Provider,
-  { awaits_capture, evidence }: IntentSnapshot,
+  { awaits_capture, report }: IntentSnapshot,
   { state }: LoadedState<PaymentState>,
 ) {
   const payment = existingPayment(state)
   const isWanted = !isAbsorbing(payment.status) && openRequestOf(payment)?.call !== 'cancel'
-  return awaits_capture && provider.captureIntent && isWanted && amountMatches(evidence, payment)
+  return awaits_capture && provider.captureIntent && isWanted && amountMatches(report, payment)
 }
 
 /** The events that follow from a snapshot: its status, further charges, and refunds. */
 export function eventsOf(
-  { evidence, further_charges, awaits_capture, refunds = [] }: IntentSnapshot,
+  { report, further_charges, awaits_capture, refunds = [] }: IntentSnapshot,
   state: PaymentState,
   occurred_at: string,
 ): PaymentEvent[] {
   const reports = [
-    { ...evidence, awaits_capture },
-    ...further_charges.map((charge) => ({ ...evidence, status: 'succeeded' as const, ...charge })),
+    { ...report, awaits_capture },
+    ...further_charges.map((charge) => ({ ...report, status: 'succeeded' as const, ...charge })),
   ]
   const events: PaymentEvent[] = []
   let current = state
@@ -179,7 +179,8 @@ export function eventsOf(
     current = recorded.reduce(paymentFold.evolve, current)
     events.push(...recorded)
   }
-  for (const report of reports) record(recordStatus({ ...report, occurred_at, source: 'snapshot' }, current))
+  for (const report of reports)
+    record(recordStatusAndReversals({ ...report, occurred_at, source: 'snapshot' }, current))
   // Failed ones first: what they free may have been refunded again since.
   const inOrder = refunds.toSorted((a, b) => Number(b.status === 'failed') - Number(a.status === 'failed'))
   for (const refund of inOrder) record(recordRefund({ ...refund, occurred_at }, current))

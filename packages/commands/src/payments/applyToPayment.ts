@@ -2,14 +2,14 @@
 import type { EventMetadata } from '@paylog/domain/events'
 import { recordDispute } from '@paylog/domain/payments/disputes'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { isAppliedBefore, isForeignIntent, isIntentUndecided } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { existingPayment, factsOf, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
 import { recordRefund, recordRefundedTotal } from '@paylog/domain/payments/refunds'
-import { recordStatus } from '@paylog/domain/payments/reversals'
+import { recordStatusAndReversals } from '@paylog/domain/payments/reversals'
+import { isAppliedBefore, isForeignIntent, isIntentUndecided } from '@paylog/domain/payments/statusReports'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import type { Provider, ProviderNotification, ProviderReport } from '@paylog/providers/provider'
+import type { Provider, ProviderNotification } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 
 export type OwnPayment = LoadedState<PaymentState> & { readonly state: Payment }
@@ -25,7 +25,8 @@ export async function ownPayment(
   return state.status !== 'none' && state.provider_id === provider.id ? { ...loaded, state } : undefined
 }
 
-type Notified = {
+/** A notification that is recorded, or about to be. */
+export type Notified = {
   readonly provider: Provider
   readonly notification: ProviderNotification
   readonly metadata: EventMetadata
@@ -56,7 +57,7 @@ export async function recordInPayment(
       reported_amount_cents: notification.amount_cents,
       reported_currency: notification.currency,
       reported_status: notification.status,
-      is_foreign_intent: isAboutForeignIntent(report, payment),
+      is_foreign_intent: report !== null && isForeignIntent(report, payment),
       body,
     }
     return [{ type: 'ProviderNotificationReceived', data }, ...consequences(received, payment, occurred_at)]
@@ -71,11 +72,6 @@ export async function recordInPayment(
  */
 export function applyToPayment(workflow: Workflow, notified: Notified, assumed: OwnPayment): Promise<Payment> {
   return handle(workflow, notified, assumed, (payment, at) => consequences(notified, payment, at))
-}
-
-/** Whether a notification that names our payment is about another intent. */
-export function isAboutForeignIntent(report: ProviderReport | null, payment: Payment): boolean {
-  return report !== null && isForeignIntent(report, payment)
 }
 
 async function handle(
@@ -100,7 +96,7 @@ function consequences({ provider, notification }: Notified, payment: Payment, oc
   switch (report.about) {
     case 'status': {
       const source = provider.retrieveIntent ? 'queryable_notification' : 'notification'
-      return recordStatus({ ...report, source }, payment)
+      return recordStatusAndReversals({ ...report, source }, payment)
     }
     case 'object':
       return []

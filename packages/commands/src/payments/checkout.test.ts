@@ -1,5 +1,6 @@
 import { paymentStream } from '@paylog/event-store/streamName'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
+import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
 import { ada, assertInvalid, commandApiHarness, freshKey } from '../testing/commandApiHarness.ts'
 import { paymentChangesHarness } from '../testing/paymentChangesHarness.ts'
@@ -106,6 +107,20 @@ t.test('with RETURN_URL_ORIGINS a URL must be of one of them', async (t) => {
     'https://shop.example.com.evil.example/',
   ])
     assertInvalid(t, await recordsNothing(t, () => postTo(url)), url, ['return_url'])
+})
+
+t.test('a repeated request is replayed, also when its return_url is no longer allowed', async (t) => {
+  const log = await startEventStore(t)
+  const headers = { ...ada, ...freshKey() }
+  const sent = { ...body, return_url: 'https://example.com/' }
+  const [before, after] = [
+    await commandApiHarness(t, { log }),
+    await commandApiHarness(t, { log, payments: { returnUrlOrigins: ['https://shop.example.com'] } }),
+  ]
+  const first = await before.send('POST', '/payments/intents', headers, sent)
+  const again = await after.send('POST', '/payments/intents', headers, sent)
+  t.same([again.status, again.text], [201, first.text])
+  t.equal(again.headers['idempotent-replayed'], 'true')
 })
 
 t.test('a manual capture at a provider that cannot authorize first is 422, and nothing is recorded', async (t) => {

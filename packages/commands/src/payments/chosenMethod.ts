@@ -17,23 +17,11 @@ export async function chosenMethod(
 ): Promise<PaymentMethod | null> {
   const { actor, provider, payment_method_id } = request
   if (payment_method_id === undefined || provider.isTestMethod(payment_method_id)) return null
-  const method = await methodOf(workflow, actor, payment_method_id)
-  if (method?.status === 'saved' && method.provider_id === provider.id) return method
+  const id = recordedId(payment_method_id)
+  if (id !== null && actor.kind !== 'anonymous' && actor.kind !== 'operator') {
+    const { state } = await loadMethod(workflow, id)
+    const isOwn = state.status === 'saved' && recordedOwner(state) === ownerOf(actor)
+    if (isOwn && state.provider_id === provider.id) return state
+  }
   throw new DomainError('reference_not_found', 'There is no such payment method', { field: 'payment_method_id' })
-}
-
-/**
- * The caller's method, even if removed; `null` if it is unknown or belongs to another owner by now.
- * @param id client input: in any case, and possibly malformed
- */
-export async function methodOf(workflow: Workflow, actor: Actor, id: string): Promise<PaymentMethod | null> {
-  const recorded = recordedId(id)
-  if (actor.kind === 'anonymous' || actor.kind === 'operator' || recorded === null) return null
-  const { state } = await loadMethod(workflow, recorded)
-  return state.status !== 'none' && recordedOwner(state) === ownerOf(actor) ? state : null
-}
-
-/** The method fields that the payment records, so that every create call sends the same ones. */
-export function recordedMethodFields({ payment_method_id, provider_method_id, provider_customer_id }: PaymentMethod) {
-  return { payment_method_id, provider_method: { provider_method_id, provider_customer_id } }
 }

@@ -1,15 +1,14 @@
-// The body that opens a payment (interface, section 4.1), and the command built from it.
+// The body that initiates a payment (interface, section 4.1), and the command built from it.
 
 import type { Actor } from '@paylog/domain/actor'
-import { DomainError } from '@paylog/domain/errors'
+import { DomainError, invalidFields } from '@paylog/domain/errors'
 import { ClientObject, Email, mapFields, maxTextLength, RequiredText, Text } from '@paylog/domain/fields'
-import { AmountCents, type Amounts, CurrencyCode, maxAmountCents } from '@paylog/domain/money'
+import { AmountCents, CurrencyCode, maxAmountCents } from '@paylog/domain/money'
 import { clientTexts, clientTextsOf } from '@paylog/domain/payments/clientTexts'
-import type { CaptureMethod } from '@paylog/domain/payments/events'
 import { type InitiatePayment, priceOf } from '@paylog/domain/payments/initiate'
+import { valueAt } from '@paylog/providers/lenient'
 import { type Static, Type } from 'typebox'
 import { requireOwnEmail } from '../guest-tokens/guestTokens.ts'
-import type { RequestIdentity } from '../request/idempotency.ts'
 import { checkoutFields, checkoutOf, type PaymentOptions } from './checkout.ts'
 
 const maxMetadataKeys = 50
@@ -62,29 +61,22 @@ export type IntentBody = Static<typeof IntentBody>
  */
 export function checkCaller(actor: Actor, body: unknown): void {
   if (actor.kind !== 'guest') return
-  const guest = memberOf(body, 'guest_data')
+  const guest = valueAt(body, 'guest_data')
   if (guest === undefined) throw new DomainError('forbidden', 'A guest token cannot create a payment; send guest_data')
-  requireOwnEmail(actor, memberOf(guest, 'email'), 'guest_data')
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? new Map<string, unknown>(Object.entries(value)).get(name)
-    : undefined
+  requireOwnEmail(actor, valueAt(guest, 'email'), 'guest_data')
 }
 
 /**
- * The command without its provider.
+ * The fields of the command that follow from the caller and the body.
  * @throws DomainError `invalid_request` for metadata that is too large or has a key that is too long, and the errors
  *   of `priceOf` and `checkoutOf`
  */
 export function initiatePaymentCommand(
   actor: Actor,
   body: IntentBody,
-  identity: RequestIdentity,
   occurred_at: string,
   options: PaymentOptions,
-): Omit<InitiatePayment, 'provider_id' | 'provider_method'> & Amounts & { readonly capture_method: CaptureMethod } {
+): Omit<InitiatePayment, 'payment_id' | 'request_fingerprint' | 'occurred_at' | 'provider_id' | 'provider_method'> {
   const metadata = body.metadata ?? {}
   if (Buffer.byteLength(JSON.stringify(metadata)) > maxMetadataBytes)
     throw invalidMetadata(`must be at most ${maxMetadataBytes} bytes`)
@@ -92,9 +84,6 @@ export function initiatePaymentCommand(
     throw invalidMetadata(`must have keys of at most ${maxTextLength} characters`)
   const { guest_data } = body
   return {
-    payment_id: identity.id,
-    request_fingerprint: identity.fingerprint,
-    occurred_at,
     ...priceOf(body),
     ...clientTextsOf(body),
     payment_method_id: body.payment_method_id ?? null,
@@ -111,6 +100,4 @@ export function initiatePaymentCommand(
   }
 }
 
-function invalidMetadata(message: string): DomainError {
-  return new DomainError('invalid_request', `metadata ${message}`, { fields: [{ field: 'metadata', message }] })
-}
+const invalidMetadata = (message: string) => invalidFields([{ field: 'metadata', message }])

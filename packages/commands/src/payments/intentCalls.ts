@@ -10,21 +10,16 @@ import {
   requestExpiry,
 } from '@paylog/domain/payments/calls'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { existingPayment, openRequestOf, type PaymentState, type RequestedCall } from '@paylog/domain/payments/payment'
 import { callError, mayHaveEffect } from '@paylog/domain/payments/providerCall'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import type { Revision } from '@paylog/event-store/append/append'
 import type { HandledCommand, LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { IntentSnapshot } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import {
-  beginOrFinish,
-  finishOperations,
-  type OperationEnd,
-  type ProviderOperation,
-} from '../provider-calls/providerOperation.ts'
+import { beginOrFinish, type OperationEnd, type ProviderOperation } from '../provider-calls/providerOperation.ts'
 import { eventsOf, refOf } from './applySnapshot.ts'
 import { providerOf, requireCallable } from './createIntent.ts'
 
@@ -90,16 +85,6 @@ export function expirePayment(workflow: Workflow, request: CallOnPayment): Promi
   return makeCall(workflow, request, (state, occurred_at) => requestExpiry({ occurred_at }, state))
 }
 
-/** Finishes the cancel or capture call of a payment, if one is open and nobody else is making it. */
-export function finishIntentCall(
-  workflow: Workflow,
-  assumed: LoadedState<PaymentState>,
-  metadata: EventMetadata,
-): Promise<LoadedState<PaymentState>> {
-  const operation = intentCall(workflow, existingPayment(assumed.state).payment_id)
-  return finishOperations(workflow, [operation], { assumed, metadata })
-}
-
 /** Begins a call, or finishes the one that has started. */
 async function makeCall(
   workflow: Workflow,
@@ -121,7 +106,7 @@ async function makeCall(
 }
 
 /** The cancel or capture call that the payment has started. */
-function intentCall(workflow: Workflow, payment_id: string): IntentCall {
+export function intentCall(workflow: Workflow, payment_id: string): IntentCall {
   return {
     stream: paymentStream(payment_id),
     fold: paymentFold,
@@ -145,7 +130,7 @@ function intentCall(workflow: Workflow, payment_id: string): IntentCall {
       const events = eventsOf(snapshot, state, occurred_at)
       // The provider's state was another one: the call ends without an effect.
       const isEnded = openRequestOf(existingPayment(events.reduce(paymentFold.evolve, state))) === null
-      return isEnded ? events : [...events, ...failed(end, `intent_${snapshot.evidence.status}`)]
+      return isEnded ? events : [...events, ...failed(end, `intent_${snapshot.report.status}`)]
     },
     failed(failure, { stateAtCall, state, occurred_at }) {
       const { call } = requestedIn(stateAtCall)
@@ -167,8 +152,8 @@ function canceled({ state, stateAtCall, occurred_at }: End): PaymentEvent[] {
   const payment = existingPayment(state)
   const { provider_intent_id } = existingPayment(stateAtCall)
   const source = { provider_time: occurred_at, provider_event_id: null, provider_intent_id, provider_payment_id: null }
-  const evidence = { ...source, status: 'canceled' as const, amount_cents: null, currency: null }
-  return recordEvidence({ ...evidence, occurred_at, source: 'snapshot' }, payment)
+  const report = { ...source, status: 'canceled' as const, amount_cents: null, currency: null }
+  return recordStatus({ ...report, occurred_at, source: 'snapshot' }, payment)
 }
 
 function failed({ stateAtCall, state, occurred_at }: End, failure_code: string): PaymentEvent[] {

@@ -1,5 +1,5 @@
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
@@ -35,7 +35,7 @@ const settle = (paymentId: string) =>
     stream: paymentStream(paymentId),
     fold: paymentFold,
     decide: (state) =>
-      recordEvidence(
+      recordStatus(
         {
           status: 'succeeded',
           occurred_at: new Date().toISOString(),

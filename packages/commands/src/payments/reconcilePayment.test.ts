@@ -22,7 +22,7 @@ t.test('a payment that agrees with its provider is unchanged', async (t) => {
   t.equal(finding, 'same')
   t.equal(status_before, 'pending')
   t.equal(payment.status, 'pending')
-  t.equal(snapshot?.evidence.provider_intent_id, intent.id)
+  t.equal(snapshot?.report.provider_intent_id, intent.id)
   t.equal(problem, undefined)
   t.same(await historyOf(id), [])
 })

@@ -1,7 +1,6 @@
 // Compares a payment with its provider: finishes an open create call, captures an approved payment, applies the snapshot.
 
 import type { EventMetadata } from '@paylog/domain/events'
-import { amountMatches, type Evidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { recordIntentCreated } from '@paylog/domain/payments/initiate'
 import {
@@ -12,6 +11,7 @@ import {
   type PaymentState,
   type PaymentStatus,
 } from '@paylog/domain/payments/payment'
+import { amountMatches, type StatusReport } from '@paylog/domain/payments/statusReports'
 import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { type IntentSnapshot, type Provider, ProviderError, type ProviderIntent } from '@paylog/providers/provider'
@@ -19,8 +19,8 @@ import type { Workflow } from '../context.ts'
 import { finishOperation, isInFlight } from '../provider-calls/providerOperation.ts'
 import { applySnapshot, isDeclinedApproval, type ProviderContext, refOf } from './applySnapshot.ts'
 import { createIntent } from './createIntent.ts'
-import { finishIntentCall } from './intentCalls.ts'
-import { finishRefunds } from './refundPayment.ts'
+import { intentCall } from './intentCalls.ts'
+import { refundCall } from './refundPayment.ts'
 
 export type Finding =
   /** The provider agrees with the record, or cannot be queried. */
@@ -81,7 +81,7 @@ export async function reconcilePayment(
   try {
     const context = { workflow, provider, metadata }
     const created = await finishCall(context, before)
-    const called = await finishRefunds(workflow, await finishIntentCall(workflow, created, metadata), metadata)
+    const called = await finishCalls(context, created)
     const isLate = called.revision !== before.revision
     const now = existingPayment(called.state)
     const { outcome } = now.create
@@ -121,6 +121,21 @@ async function finishCall(
   const called = await finishOperation(workflow, operation, { assumed: adopted, metadata })
   if (!called) return adopted
   return existingPayment(called.state).create.outcome === 'unknown' ? adoptFoundIntent(context, called) : called
+}
+
+/** Finishes the cancel or capture call and the refunds that are open and that nobody else may be making. */
+async function finishCalls(
+  { workflow, metadata }: ProviderContext,
+  created: LoadedState<PaymentState>,
+): Promise<LoadedState<PaymentState>> {
+  const { payment_id, refunds } = existingPayment(created.state)
+  const operation = intentCall(workflow, payment_id)
+  let assumed = (await finishOperation(workflow, operation, { assumed: created, metadata })) ?? created
+  for (const { refund_id } of refunds) {
+    const operation = refundCall(workflow, payment_id, refund_id)
+    assumed = (await finishOperation(workflow, operation, { assumed, metadata })) ?? assumed
+  }
+  return assumed
 }
 
 async function adoptFoundIntent(
@@ -166,7 +181,7 @@ const isPayable = (status: PaymentStatus) => status === 'pending' || status === 
 
 /** Where an intent cannot be canceled, it stays open until it lapses. Nothing is captured of it. */
 function isLapsing({ pagesExpire }: Provider, { status }: Payment, snapshot: IntentSnapshot | undefined): boolean {
-  const isUnpaid = snapshot?.evidence.status === 'pending' || snapshot?.awaits_capture
+  const isUnpaid = snapshot?.report.status === 'pending' || snapshot?.awaits_capture
   return pagesExpire && status === 'canceled' && Boolean(isUnpaid)
 }
 
@@ -179,11 +194,11 @@ function withCalls(finding: Finding, payment: Payment, isLate: boolean): Finding
 
 function findingOf(before: Payment, payment: Payment, snapshot: IntentSnapshot | undefined): Finding {
   if (!snapshot) return 'missing'
-  const { evidence, awaits_capture } = snapshot
-  if ((evidence.status === 'succeeded' || awaits_capture) && !amountMatches(evidence, payment)) return 'amount_differs'
+  const { report, awaits_capture } = snapshot
+  if ((report.status === 'succeeded' || awaits_capture) && !amountMatches(report, payment)) return 'amount_differs'
   const isAsBefore = payment.status === before.status && payment.failures === before.failures
   if (isDeclinedApproval(snapshot, payment)) return isAsBefore ? 'approval_waits' : 'late'
-  if (!isStatusKnown(evidence, payment) || isChargedTwice(snapshot, payment)) return 'conflict'
+  if (!isStatusKnown(report, payment) || isChargedTwice(snapshot, payment)) return 'conflict'
   return isAsBefore ? 'same' : 'late'
 }
 
@@ -191,17 +206,17 @@ function findingOf(before: Payment, payment: Payment, snapshot: IntentSnapshot |
  * A payment stays succeeded when its charge is reversed. A canceled one may still look unpaid where an intent cannot be
  * canceled, and lapses.
  */
-function isStatusKnown({ status, reversals = [], provider_payment_id }: Evidence, payment: Payment): boolean {
+function isStatusKnown({ status, reversals = [], provider_payment_id }: StatusReport, payment: Payment): boolean {
   if (status === payment.status) return true
   const isReversed = reversals.some((reversal) => reversal.provider_payment_id === provider_payment_id)
   if (payment.status === 'succeeded') return isReversed
   return payment.status === 'canceled' && (status === 'pending' || status === 'failed')
 }
 
-function isChargedTwice({ evidence, further_charges }: IntentSnapshot, payment: Payment): boolean {
+function isChargedTwice({ report, further_charges }: IntentSnapshot, payment: Payment): boolean {
   if (further_charges.length > 0) return true
   const { provider_payment_id: recorded, failed_charges } = payment
-  const { status, provider_payment_id: charge } = evidence
+  const { status, provider_payment_id: charge } = report
   if (status !== 'succeeded' || charge === null || recorded === null) return false
   return charge !== recorded && !failed_charges.includes(recorded)
 }

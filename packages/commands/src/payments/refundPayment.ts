@@ -12,7 +12,7 @@ import type { LoadedState } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { ProviderError, type RefundCharge, type ReportedRefund } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
-import { beginOrFinish, finishOperations, type ProviderOperation } from '../provider-calls/providerOperation.ts'
+import { beginOrFinish, type ProviderOperation } from '../provider-calls/providerOperation.ts'
 import { refOf } from './applySnapshot.ts'
 import { providerOf, requireCallable } from './createIntent.ts'
 
@@ -107,18 +107,8 @@ function existingRefund(state: PaymentState, refund_id: string): RefundState {
   return refund
 }
 
-/** Finishes the refunds of a payment that are open and that nobody else is making. */
-export function finishRefunds(
-  workflow: Workflow,
-  assumed: LoadedState<PaymentState>,
-  metadata: EventMetadata,
-): Promise<LoadedState<PaymentState>> {
-  const { payment_id, refunds } = existingPayment(assumed.state)
-  const operations = refunds.map(({ refund_id }) => refundCall(workflow, payment_id, refund_id))
-  return finishOperations(workflow, operations, { assumed, metadata })
-}
-
-function refundCall(
+/** The call that makes a refund which is recorded. */
+export function refundCall(
   workflow: Workflow,
   payment_id: string,
   refund_id: string,

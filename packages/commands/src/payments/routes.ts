@@ -1,13 +1,18 @@
-// POST /payments/intents opens a payment.
+// POST /payments/intents initiates a payment.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { Actor } from '@paylog/domain/actor'
 import { examplePayment } from '@paylog/domain/examples'
-import { type PaymentMethod, paymentMethodSummary } from '@paylog/domain/payment-methods/paymentMethod'
+import { paymentMethodSummary } from '@paylog/domain/payment-methods/paymentMethod'
+import { paymentFold } from '@paylog/domain/payments/fold'
 import { PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
+import { newStream } from '@paylog/event-store/eventStore'
+import { paymentStream } from '@paylog/event-store/streamName'
 import { endOfPaymentId, paymentIdEndingIn } from '@paylog/providers/findableId'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
-import { enabledProvider } from '../context.ts'
+import { enabledProvider, type Workflow } from '../context.ts'
 import { rememberGuestToken } from '../guest-tokens/guestTokens.ts'
 import { IdempotencyHeaders } from '../request/idempotency.ts'
+import type { RepeatableRequest } from '../request/idempotentRequests.ts'
 import { etagOf } from '../request/ifMatch.ts'
 import { chosenProviderId, createCardNumberCheck, ownEmailHooks } from '../request/requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../request/requestContext.ts'
@@ -20,12 +25,13 @@ import {
   writeErrors,
 } from '../request/responses.ts'
 import { type PaymentOptions, requireCaptureMethod } from './checkout.ts'
-import { chosenMethod, methodOf, recordedMethodFields } from './chosenMethod.ts'
+import { chosenMethod } from './chosenMethod.ts'
+import { initiatePayment, replayPayment } from './initiatePayment.ts'
 import { checkCaller, IntentBody, initiatePaymentCommand } from './intentBody.ts'
-import { openPayment } from './openPayment.ts'
+import { shownPayment } from './readPayment.ts'
 
 const PaymentResponse = dataResponse(PaymentResource, {
-  description: 'The payment was opened; the client pays it at the provider with the client_secret',
+  description: 'The payment was initiated; the client pays it at the provider with the client_secret',
   headers: responseHeaders.created,
   examples: [examplePayment],
 })
@@ -69,36 +75,63 @@ export const paymentRoutes =
         const { actor, body } = request
         const client = { ip: request.ip, guest_email: body.guest_data?.email }
         const identity = repeatableRequest(workflow, request, 'POST /payments/intents', client)
-        const { request_id: id, request_fingerprint: fingerprint, metadata } = identity
+        const { request_id: id, request_fingerprint, metadata } = identity
         // The provider of an earlier request is not known here, so every derived id can be found by its end.
-        const payment_id = fingerprint === null ? id : paymentIdEndingIn(endOfPaymentId(id))
-        const occurred_at = workflow.now().toISOString()
-        const draft = initiatePaymentCommand(actor, body, { id: payment_id, fingerprint }, occurred_at, payments)
-        const { payment_method_id } = body
-        let method: PaymentMethod | null = null
-        const opened = await openPayment(workflow, {
-          earlier: fingerprint === null ? null : { payment_id, request_fingerprint: fingerprint },
-          metadata,
-          async command() {
-            const provider_id = chosenProviderId(body, workflow.providers)
-            rejectCardNumbers(request)
-            const provider = enabledProvider(workflow, provider_id)
-            requireCaptureMethod(draft.capture_method, provider, workflow.providers)
-            provider.checkAmount(draft.total_cents, draft.currency)
-            method = await chosenMethod(workflow, { actor, provider, payment_method_id })
-            if (actor.kind === 'guest') await rememberGuestToken(workflow.store, actor, occurred_at, metadata)
-            const fields = method === null ? { provider_method: null } : recordedMethodFields(method)
-            const newId = fingerprint === null ? provider.newPaymentId?.() : undefined
-            return { ...draft, payment_id: newId ?? payment_id, provider_id, ...fields }
-          },
-        })
-        const { position, revision, replayed } = opened
+        const payment_id = request_fingerprint === null ? id : paymentIdEndingIn(endOfPaymentId(id))
+        const assumed =
+          request_fingerprint === null
+            ? newStream(paymentFold)
+            : await workflow.store.load(paymentStream(payment_id), paymentFold)
+        const checkBody = () => rejectCardNumbers(request)
+        const draft =
+          assumed.state.status === 'none'
+            ? await draftPayment(workflow, payments, { ...identity, payment_id, actor, body, checkBody })
+            : null
+        const { payment, revision, position, replayed, error } = draft
+          ? await initiatePayment(workflow, draft.command, { metadata, assumed })
+          : await replayPayment(workflow, identity, { metadata, assumed })
         setWriteHeaders(reply, { position, replayed })
-        if (opened.error) throw opened.error
-        if (replayed && payment_method_id !== undefined) method = await methodOf(workflow, actor, payment_method_id)
+        if (error) throw error
         reply.code(201).header('etag', etagOf(revision))
-        const summary = method === null ? null : paymentMethodSummary(method)
-        return { success: true as const, data: paymentResource(opened.payment, summary) }
+        const data =
+          draft && !replayed ? paymentResource(payment, draft.summary) : await shownPayment(workflow.store, payment)
+        return { success: true as const, data }
       },
     )
   }
+
+type NewPayment = RepeatableRequest & {
+  readonly payment_id: string
+  readonly actor: Actor
+  readonly body: IntentBody
+  readonly checkBody: () => void
+}
+
+/** The command of a request that is valid, and the saved method that it names. */
+async function draftPayment(
+  workflow: Workflow,
+  options: PaymentOptions,
+  { payment_id, request_fingerprint, metadata, actor, body, checkBody }: NewPayment,
+) {
+  const occurred_at = workflow.now().toISOString()
+  const facts = { payment_id, request_fingerprint, occurred_at }
+  const draft = { ...facts, ...initiatePaymentCommand(actor, body, occurred_at, options) }
+  const provider_id = chosenProviderId(body, workflow.providers)
+  checkBody()
+  const provider = enabledProvider(workflow, provider_id)
+  requireCaptureMethod(draft.capture_method, provider, workflow.providers)
+  provider.checkAmount(draft.total_cents, draft.currency)
+  const { payment_method_id } = body
+  const method = await chosenMethod(workflow, { actor, provider, payment_method_id })
+  if (actor.kind === 'guest') await rememberGuestToken(workflow.store, actor, occurred_at, metadata)
+  // Recorded, so that every create call sends the same method.
+  const provider_method = method && {
+    provider_method_id: method.provider_method_id,
+    provider_customer_id: method.provider_customer_id,
+  }
+  // A provider that finds payments by the end of their id makes the ids, where no key does.
+  const newId = request_fingerprint === null ? provider.newPaymentId?.() : undefined
+  const saved = method ? { payment_method_id: method.payment_method_id, provider_method } : { provider_method }
+  const command = { ...draft, payment_id: newId ?? payment_id, provider_id, ...saved }
+  return { command, summary: method && paymentMethodSummary(method) }
+}

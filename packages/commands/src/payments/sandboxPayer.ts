@@ -158,11 +158,11 @@ const nowSeconds = () => Math.floor(Date.now() / 1000)
 
 async function report(
   options: SandboxReport,
-  { evidence_time }: Payment,
+  { report_time }: Payment,
   event: { readonly type: string; readonly object: object },
 ): Promise<ReportedPayment> {
   // Of two reports within a second the order would be unknown.
-  const created = Math.max(nowSeconds(), Math.floor(Date.parse(evidence_time ?? '1970-01-01') / 1000) + 1)
+  const created = Math.max(nowSeconds(), Math.floor(Date.parse(report_time ?? '1970-01-01') / 1000) + 1)
   const event_id = `sandbox_evt_${randomUUID()}`
   const body = JSON.stringify({
     id: event_id,

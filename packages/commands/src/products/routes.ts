@@ -17,13 +17,12 @@ import { type LoadedState, newStream } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { unchangeable } from '@paylog/runtime/http/unknownFields'
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { IdempotencyHeaders } from '../request/idempotency.ts'
 import { IfMatchHeaders, requireMatch } from '../request/ifMatch.ts'
 import { createCardNumberCheck } from '../request/requestBody.ts'
 import { type CommandDependencies, metadataOf, repeatableRequest } from '../request/requestContext.ts'
-import { responseHeaders, setWriteHeaders, writeErrors } from '../request/responses.ts'
+import { replyWith, responseHeaders, writeErrors } from '../request/responses.ts'
 
 const subscription = {
   name: 'Sample plan',
@@ -81,14 +80,7 @@ const changeSchema = {
   response: { 200: productResponse('The updated product', responseHeaders.changed) },
 }
 
-/** Builds the response from the product's state. */
-function replyWithProduct(
-  reply: FastifyReply,
-  { state, ...write }: LoadedState<ProductState> & { readonly replayed?: boolean },
-) {
-  setWriteHeaders(reply, write)
-  return { success: true as const, data: productResource(existingProduct(state)) }
-}
+const resourceOf = ({ state }: LoadedState<ProductState>) => productResource(existingProduct(state))
 
 export const productRoutes =
   ({ workflow }: CommandDependencies): FastifyPluginAsyncTypebox =>
@@ -121,7 +113,7 @@ export const productRoutes =
       const shown = replayed ? await store.load(stream, productFold, 'ProductAdded') : added
       requireSameRequest(existingProduct(shown.state), request_fingerprint)
       reply.code(201)
-      return replyWithProduct(reply, { ...shown, replayed })
+      return replyWith(reply, { ...shown, replayed }, resourceOf(shown))
     })
 
     app.put('/admin/products/:id', { config, schema: changeSchema }, async (request, reply) => {
@@ -140,6 +132,6 @@ export const productRoutes =
         },
         metadata: metadataOf(request),
       })
-      return replyWithProduct(reply, changed)
+      return replyWith(reply, changed, resourceOf(changed))
     })
   }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { ProductContent } from '@paylog/domain/products/events'
 import type { ProductState } from '@paylog/domain/products/product'
-import { type Hashes, type ProviderSyncState, planSync, type SyncGoal } from '@paylog/domain/products/sync'
+import { type Hashes, isSyncing, type ProviderSyncState, planSync, type SyncPlan } from '@paylog/domain/products/sync'
 import type { SyncError, SyncResult } from '@paylog/domain/products/syncReport'
 import type { CatalogProduct, ProductCatalog } from '@paylog/providers/productCatalog'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
@@ -23,11 +23,7 @@ export type Assessment = {
   /** For a due sync the expected result, without the values that only the provider has. */
   readonly result: ProductResult
   /** Absent when no sync is needed or possible. */
-  readonly due?: {
-    readonly at: ProviderSyncState | undefined
-    readonly wanted: Hashes
-    readonly goal: SyncGoal
-  }
+  readonly due?: SyncPlan & { readonly at: ProviderSyncState | undefined; readonly wanted: Hashes }
 }
 
 const syncErrorCodes = {
@@ -43,30 +39,29 @@ const syncErrorCodes = {
 export function assess(
   { provider: { id, catalog }, force, updatePrices }: SyncSettings,
   state: ProductState,
+  now: Date,
   noCallReason?: string,
 ): Assessment {
   if (state.status === 'none') return { result: unknownProduct }
   const at = state.at_providers[id]
-  const failed = (error: SyncError) => ({ result: failedResult(at, error) })
+  const failed = (code: SyncError['code'], message: string) => ({ result: failedResult(at, { code, message }) })
   if (!state.is_active)
-    return failed({
-      code: 'product_inactive',
-      message: 'The product is not active; its copy at the provider was not changed',
-    })
+    return failed('product_inactive', 'The product is not active; its copy at the provider was not changed')
   const product = catalogProduct(state)
   try {
     catalog?.checkProduct(product)
   } catch (error) {
-    if (error instanceof ProviderError) return failed(syncErrorOf(error))
+    if (error instanceof ProviderError) return { result: failedResult(at, syncErrorOf(error)) }
     throw error
   }
   const wanted = hashesAt(catalog, product)
-  const { status, goal, price_differs } = planSync(at, { wanted, force, updatePrices })
-  const result = successResult(status, at, price_differs)
-  if (status === 'skipped') return { result }
-  if (noCallReason !== undefined) return failed({ code: 'provider_unavailable', message: noCallReason })
+  const plan = planSync(at, { wanted, force, updatePrices })
+  const result = successResult(plan.status, at, plan.price_differs)
+  if (plan.status === 'skipped') return { result }
+  if (isSyncing(at, now)) return failed('sync_in_progress', 'Another request is syncing this product; try again later')
+  if (noCallReason !== undefined) return failed('provider_unavailable', noCallReason)
   const mapped = catalog === null && { provider_product_id: state.product_id, mapped_locally: true as const }
-  return { result: { ...result, ...mapped }, due: { at, wanted, goal } }
+  return { result: { ...result, ...mapped }, due: { ...plan, at, wanted } }
 }
 
 export function catalogProduct(product: ProductContent & { readonly product_id: string }): CatalogProduct {

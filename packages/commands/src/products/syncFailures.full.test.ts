@@ -1,3 +1,4 @@
+import { requestInFlightMs } from '@paylog/domain/idempotentRequest'
 import t from 'tap'
 import type { ProviderFailure } from '../testing/fakeProvider.ts'
 import { syncHarness } from '../testing/syncHarness.ts'
@@ -52,12 +53,15 @@ for (const verb of ['put', 'create', 'archive'])
       t.equal(fake.prices.filter(({ product_id }) => product_id === id).length, verb === 'archive' ? 2 : 1)
     })
 
-t.test('a sync that crashed at any append is finished by the next sync', async (t) => {
+t.test('a sync whose process was killed at any append is finished by the first sync after its lease', async (t) => {
   for (const appends of [0, 1]) {
     const id = await add()
     await t.rejects(syncOne(id, { on: crashAfter(appends, harness.workflow) }), /the process died here/)
     t.same(await historyOf(id), appends === 0 ? [] : ['ProductSyncStarted'])
+    if (appends === 1) t.match(await syncOne(id), { status: 'failed', error: { code: 'sync_in_progress' } })
+    harness.advance(requestInFlightMs)
     t.match(await syncOne(id), { status: 'created' })
+    harness.advance(0)
     t.match(await syncOne(id), { status: 'skipped' })
     t.equal(fake.prices.filter(({ product_id }) => product_id === id).length, 1)
   }

@@ -1,22 +1,22 @@
 // Syncs one product to a provider: record the start, call the provider, record the end. A later sync finishes one that
-// crashed or ran beside another.
+// crashed.
 
 import { DomainError } from '@paylog/domain/errors'
 import { type EventMetadata, isAfter, type LogPosition } from '@paylog/domain/events'
 import type { ProductEvent } from '@paylog/domain/products/events'
 import { existingProduct, type Product, type ProductState, productFold } from '@paylog/domain/products/product'
-import { endSync, mapLocally, needsAnotherSync, type ProviderSyncState, startSync } from '@paylog/domain/products/sync'
+import { endSync, mapLocally, type ProviderSyncState, type SyncGoal, startSync } from '@paylog/domain/products/sync'
 import type { SyncError } from '@paylog/domain/products/syncReport'
-import type { HandledCommand, LoadedState } from '@paylog/event-store/eventStore'
+import type { LoadedState } from '@paylog/event-store/eventStore'
 import { productStream } from '@paylog/event-store/streamName'
-import type { ProviderProduct } from '@paylog/providers/productCatalog'
+import type { ProductCatalog, ProviderProduct } from '@paylog/providers/productCatalog'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
+import { beginOperation, type ProviderOperation } from '../provider-calls/providerOperation.ts'
 import {
   assess,
   catalogProduct,
   failedResult,
-  hashesAt,
   type ProductResult,
   type SyncSettings,
   successResult,
@@ -31,9 +31,6 @@ const maxConsecutiveFailures = 2 * syncConcurrency
 /** After this time no further product is started, because a client waits for the response. */
 export const syncTimeoutMs = 240_000
 
-/** Rounds per product when concurrent syncs write something different. */
-const maxRounds = 5
-
 /** A running sync request. Its products share it. */
 export type SyncRun = SyncSettings & {
   readonly workflow: Workflow
@@ -46,63 +43,50 @@ export type SyncRun = SyncSettings & {
   position: LogPosition | undefined
 }
 
-type SyncRound = {
-  readonly result: ProductResult
-  /** The state at the provider is uncertain, because another sync ran at the same time. */
-  readonly isContended: boolean
-}
-
-type Started = Extract<ProductEvent, { type: 'ProductSyncStarted' }>['data']
-
 /**
- * Syncs a product to a provider, unless it is up to date there.
+ * Syncs a product to a provider, unless it is up to date there. The recorded start is a lease: until it ends, or its process
+ * counts as dead, other syncs of the product do nothing.
  * @returns the result, also for a failure
  * @throws DomainError `event_store_unavailable`
  */
 export async function syncProduct(run: SyncRun, product_id: string): Promise<ProductResult> {
+  const { workflow, provider, metadata } = run
+  const assumed = await load(run, product_id)
+  const reason = noCallReason(run)
+  const assessed = (state: ProductState) => assess(run, state, workflow.now(), reason)
+  let assessment = assessed(assumed.state)
+  const begin = (state: ProductState, occurred_at: string): ProductEvent[] => {
+    assessment = assessed(state)
+    const { due } = assessment
+    if (!due) return []
+    const facts = { product_id, provider_id: provider.id, occurred_at }
+    return provider.catalog === null ? mapLocally(facts, due.wanted, due.at) : startSync(facts, due.goal, due.at)
+  }
   try {
-    return await syncUntilSettled(run, product_id)
+    const ended = await beginOperation(workflow, catalogCall(run, product_id), begin, { assumed, metadata })
+    if (!ended.hasStarted) return assessment.result
+    const { position, result, state } = ended
+    if (position && (!run.position || isAfter(position, run.position))) run.position = position
+    const at = syncStateAt(provider, state)
+    if (result && 'code' in result) return failedResult(at, result)
+    const { status = 'updated', goal, price_differs = false } = assessment.due ?? {}
+    if (goal?.price !== 'keep' || at.price.hash !== undefined) return successResult(status, at, price_differs)
+    // The merchant had deleted the product, so that the price which the sync kept is gone.
+    const again = await syncProduct(run, product_id)
+    return again.status === 'failed' ? again : { ...again, status }
   } catch (error) {
     if (!(error instanceof DomainError && error.code === 'concurrent_modification')) throw error
-    const state = await load(run, product_id)
-    const at = state.status === 'none' ? undefined : state.at_providers[run.provider.id]
-    return failedResult(at, { code: 'concurrent_modification', message: error.message })
+    return {
+      ...assessment.result,
+      status: 'failed',
+      error: { code: 'concurrent_modification', message: error.message },
+    }
   }
 }
 
 /** The expected result of a sync, without calling the provider. @throws DomainError `event_store_unavailable` */
 export async function dryRunSync(run: SyncRun, product_id: string): Promise<ProductResult> {
-  return assess(run, await load(run, product_id)).result
-}
-
-/** @throws DomainError `concurrent_modification`, `event_store_unavailable` */
-async function syncUntilSettled(run: SyncRun, product_id: string): Promise<ProductResult> {
-  let round = await syncRound(run, product_id)
-  const { status } = round.result
-  for (let rounds = 1; round.isContended && rounds < maxRounds; rounds++)
-    round = await syncRound(run, product_id, { ...run, force: false })
-  const { result, isContended } = round
-  if (isContended)
-    throw new DomainError('concurrent_modification', 'Other requests keep syncing this product; try again')
-  // Report the first round's status: a later round may find nothing left to do.
-  return result.status === 'failed' ? result : { ...result, status }
-}
-
-async function syncRound(run: SyncRun, product_id: string, settings: SyncSettings = run): Promise<SyncRound> {
-  const { provider } = run
-  // Evaluated once, so that every assessment in this round gives the same result.
-  const reason = noCallReason(run)
-  const assessed = (state: ProductState) => assess(settings, state, reason)
-  const started = await record(run, product_id, (state, occurred_at) => {
-    const { due } = assessed(state)
-    if (!due) return []
-    const facts = { product_id, provider_id: provider.id, occurred_at }
-    return provider.catalog === null ? mapLocally(facts, due.wanted, due.at) : startSync(facts, due.goal, due.at)
-  })
-  const [event] = started.events
-  if (event?.type === 'ProductSyncStarted') return callCatalog(run, event.data, started)
-  const result = event ? succeeded(syncStateAt(provider, started.state)) : assessed(started.state).result
-  return { result, isContended: false }
+  return assess(run, (await load(run, product_id)).state, run.workflow.now()).result
 }
 
 function noCallReason({ workflow, failures, endsAt }: SyncRun): string | undefined {
@@ -112,34 +96,38 @@ function noCallReason({ workflow, failures, endsAt }: SyncRun): string | undefin
   return undefined
 }
 
-async function callCatalog(run: SyncRun, started: Started, recorded: LoadedState<ProductState>): Promise<SyncRound> {
-  const { provider, updatePrices, workflow } = run
-  const { product_id, provider_id, sync } = started
-  const called = existingProduct(recorded.state)
-  const outcome = await putProduct(run, started, called)
-  const end = (state: ProductState, occurred_at: string): ProductEvent[] => {
-    const facts = { product_id, provider_id, sync, occurred_at }
-    if ('code' in outcome) return [{ type: 'ProductSyncFailed', data: { ...facts, ...outcome } }]
-    return endSync(facts, started, outcome, syncStateAt(provider, state))
-  }
-  const { state } = await record(run, product_id, end, recorded)
-  const at = syncStateAt(provider, state)
-  if ('code' in outcome) return { result: failedResult(at, outcome), isContended: false }
-  const wantedOf = (product: Product) => hashesAt(provider.catalog, catalogProduct(product))
-  const { hash } = at.price
-  const isOtherPriceKept = started.price === 'keep' && hash !== undefined && hash !== wantedOf(called).price_hash
-  const wanted = wantedOf(existingProduct(state))
+/** The call of a started sync. Its result says why it failed; undefined without a catalogue, where nothing is called. */
+function catalogCall(
+  run: SyncRun,
+  product_id: string,
+): ProviderOperation<ProductState, ProductEvent, ProviderProduct | SyncError | undefined> {
+  const { provider } = run
   return {
-    result: succeeded(at, isOtherPriceKept),
-    isContended: needsAnotherSync(at, { wanted, updatePrices, now: workflow.now().toISOString() }),
+    stream: productStream(product_id),
+    fold: productFold,
+    async call(state) {
+      const { running } = syncStateAt(provider, state)
+      return provider.catalog && running
+        ? putProduct(run, provider.catalog, running, existingProduct(state))
+        : undefined
+    },
+    done(result, { state, stateAtCall, occurred_at }) {
+      const { running } = syncStateAt(provider, stateAtCall)
+      if (!result || !running) return []
+      const facts = { product_id, provider_id: provider.id, sync: running.sync, occurred_at }
+      if ('code' in result) return [{ type: 'ProductSyncFailed', data: { ...facts, ...result } }]
+      return endSync(facts, running, result, syncStateAt(provider, state))
+    },
   }
 }
 
 /** @returns the provider's response, or why it has none */
-async function putProduct(run: SyncRun, started: Started, product: Product): Promise<ProviderProduct | SyncError> {
-  const { catalog, id } = run.provider
-  if (catalog === null) throw new Error(`${id} has no catalogue`)
-  const { product_id, price_hash, price } = started
+async function putProduct(
+  run: SyncRun,
+  catalog: ProductCatalog,
+  { product_id, price_hash, price }: SyncGoal & { readonly product_id: string },
+  product: Product,
+): Promise<ProviderProduct | SyncError> {
   const { synced, price_key } = syncStateAt(run.provider, product)
   const idempotency_key = `${product_id}-${price_hash ?? 'none'}-${price_key.number}`
   try {
@@ -154,36 +142,12 @@ async function putProduct(run: SyncRun, started: Started, product: Product): Pro
   }
 }
 
-async function record(
-  run: SyncRun,
-  product_id: string,
-  decide: (state: ProductState, occurred_at: string) => ProductEvent[],
-  assumed?: LoadedState<ProductState>,
-): Promise<HandledCommand<ProductState, ProductEvent>> {
-  const { store, now } = run.workflow
-  const handled = await store.handle({
-    stream: productStream(product_id),
-    fold: productFold,
-    decide: (state) => decide(state, now().toISOString()),
-    metadata: run.metadata,
-    ...(assumed && { assumed }),
-  })
-  const { events, position } = handled
-  if (events.length > 0 && position && (!run.position || isAfter(position, run.position))) run.position = position
-  return handled
-}
-
-function succeeded(at: ProviderSyncState, price_differs = false): ProductResult {
-  return successResult(at.successes === 1 ? 'created' : 'updated', at, price_differs)
-}
-
 function syncStateAt({ id }: Provider, state: ProductState): ProviderSyncState {
   const at = existingProduct(state).at_providers[id]
   if (at === undefined) throw new Error(`the product has no sync state at ${id}`)
   return at
 }
 
-async function load({ workflow: { store } }: SyncRun, product_id: string): Promise<ProductState> {
-  const { state } = await store.load(productStream(product_id), productFold)
-  return state
+function load({ workflow: { store } }: SyncRun, product_id: string): Promise<LoadedState<ProductState>> {
+  return store.load(productStream(product_id), productFold)
 }

@@ -5,8 +5,13 @@ import { recordedId } from '@paylog/domain/fields'
 import { type FinalResponse, requestInFlightMs } from '@paylog/domain/idempotentRequest'
 import type { SyncReport, SyncResult } from '@paylog/domain/products/syncReport'
 import pMap, { pMapSkip } from 'p-map'
-import { enabledProvider, type Workflow } from '../context.ts'
-import { processOnce, type RepeatableRequest } from '../request/idempotentRequests.ts'
+import type { Workflow } from '../context.ts'
+import {
+  type EarlierRequest,
+  type OwnedRequest,
+  processOnce,
+  type RecordedResponse,
+} from '../request/idempotentRequests.ts'
 import { type SyncSettings, unknownProduct } from './syncAssessment.ts'
 import { dryRunSync, type SyncRun, syncConcurrency, syncProduct, syncTimeoutMs } from './syncProduct.ts'
 
@@ -22,15 +27,9 @@ export type SyncedProducts = {
   readonly report: SyncReport
   /** Position of the last recorded event, if any. */
   readonly position: LogPosition | undefined
+  /** True when an earlier request got this report. */
+  readonly replayed: boolean
 }
-
-export type RequestSync = RepeatableRequest &
-  Omit<SyncProducts, 'provider'> & {
-    /** Whose request it is; see `ownerOf`. */
-    readonly owner: string
-    /** Validates the request and chooses the provider. Not called for a repeated request. */
-    readonly providerId: () => string
-  }
 
 /**
  * Syncs products to a provider. Ids are compared case-insensitively, and each product is synced once. A malformed id counts
@@ -55,33 +54,35 @@ export async function syncProducts(workflow: Workflow, request: SyncProducts): P
   const results = await pMap(distinct(product_ids), syncUnlessFailed, { concurrency: syncConcurrency })
   // Only now, so that no work continues after the response.
   if (failure) throw failure.error
-  return { report: reportOf(results), position: run.position }
+  return { report: reportOf(results), position: run.position, replayed: false }
+}
+
+/** How long we assume a first request with this many products is still running. */
+export const syncInFlightMs = (products: number) => requestInFlightMs + 500 * products
+
+/** The result of an earlier request with the same Idempotency-Key. */
+export function replayedSync({ response, position }: RecordedResponse): SyncedProducts {
+  if (response.kind !== 'reported') throw new Error('the response is not a sync report')
+  return { report: response.report, position, replayed: true }
 }
 
 /**
- * Syncs products to a provider, or replays the response for the same Idempotency-Key.
- * @returns `replayed` is true when an earlier request got this response
- * @throws DomainError `provider_not_enabled`, `idempotency_key_reused`, `idempotency_key_in_flight`,
- *   `event_store_unavailable`, and the errors of `providerId`
+ * Syncs products to a provider, once for each Idempotency-Key.
+ * @param earlier without a response
+ * @throws DomainError `idempotency_key_reused`, `idempotency_key_in_flight`, `event_store_unavailable`
  */
 export async function requestSync(
   workflow: Workflow,
-  request: RequestSync,
-): Promise<SyncedProducts & { readonly replayed: boolean }> {
-  // How long we assume a first request with this many products is still running.
-  const inFlightMs = requestInFlightMs + 500 * request.product_ids.length
-  const processed = await processOnce(workflow, request, inFlightMs, async () => {
-    const provider = enabledProvider(workflow, request.providerId())
-    return {
-      provider_id: provider.id,
-      process: (metadata) => syncProducts(workflow, { ...request, provider, metadata }),
-      responseOf: ({ report }): FinalResponse => ({ kind: 'reported', report }),
-    }
+  request: OwnedRequest & SyncProducts,
+  earlier: EarlierRequest,
+): Promise<SyncedProducts> {
+  const processed = await processOnce(workflow, request, earlier, {
+    provider_id: request.provider.id,
+    process: (metadata) => syncProducts(workflow, { ...request, metadata }),
+    responseOf: ({ report }): FinalResponse => ({ kind: 'reported', report }),
   })
-  const { replayed, position } = processed
-  if (!replayed) return { ...processed.outcome, position: position ?? processed.outcome.position, replayed }
-  if (processed.response.kind !== 'reported') throw new Error('the response is not a sync report')
-  return { report: processed.response.report, position, replayed }
+  if ('recorded' in processed) return replayedSync(processed.recorded)
+  return { ...processed.outcome, position: processed.position ?? processed.outcome.position }
 }
 
 type RequestedProduct = { readonly text: string; readonly id: string | null }

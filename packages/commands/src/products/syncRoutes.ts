@@ -9,12 +9,14 @@ import { audited } from '@paylog/runtime/http/guardRoutes'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { enabledProvider } from '../context.ts'
 import { IdempotencyHeaders } from '../request/idempotency.ts'
+import { earlierRequest } from '../request/idempotentRequests.ts'
 import { chosenProviderId, createCardNumberCheck } from '../request/requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../request/requestContext.ts'
 import { idempotencyErrors, responseHeaders, setWriteHeaders, writeErrors } from '../request/responses.ts'
 import { syncTimeoutMs } from './syncProduct.ts'
-import { requestSync } from './syncProducts.ts'
+import { replayedSync, requestSync, syncInFlightMs } from './syncProducts.ts'
 
 const maxProducts = 500
 
@@ -77,6 +79,7 @@ const example = {
 const description = [
   'For administrators. Syncs products to a provider: each is created, updated, or skipped if unchanged since the last sync. Products fail individually, and the response is 200 all the same.',
   'A changed price is kept and reported as price_differs, unless updatePrices is set.',
+  'A product that another request is syncing to the same provider fails with sync_in_progress, and can be sent again.',
   'The request can be repeated at any time and creates no duplicates. With an Idempotency-Key the same request returns the same report.',
   'A long list may take minutes, and continues if the client disconnects. A product that was not attempted, because the provider does not respond or the list takes too long, fails with provider_unavailable and can be sent again.',
 ].join('\n\n')
@@ -126,19 +129,20 @@ export const productSyncRoutes =
         const { actor, body } = request
         const { product_ids, force = false, dryRun = false, updatePrices = false } = body
         const identity = repeatableRequest(workflow, request, `POST ${route}`)
-        const { report, position, replayed } = await requestSync(workflow, {
-          ...identity,
-          owner: ownerOf(knownActor(actor)),
-          product_ids,
-          providerId() {
-            const provider_id = chosenProviderId(body, workflow.providers)
-            rejectCardNumbers(request)
-            return provider_id
-          },
-          force,
-          dryRun,
-          updatePrices,
-        })
+        const owned = { ...identity, owner: ownerOf(knownActor(actor)), inFlightMs: syncInFlightMs(product_ids.length) }
+        const earlier = await earlierRequest(workflow, owned)
+        let synced = earlier.recorded && replayedSync(earlier.recorded)
+        if (!synced) {
+          const provider_id = chosenProviderId(body, workflow.providers)
+          rejectCardNumbers(request)
+          const provider = enabledProvider(workflow, provider_id)
+          synced = await requestSync(
+            workflow,
+            { ...owned, provider, product_ids, force, dryRun, updatePrices },
+            earlier,
+          )
+        }
+        const { report, position, replayed } = synced
         // Without recorded events there is no position.
         if (position) setWriteHeaders(reply, { position, replayed })
         if (!replayed) logProviderFailures(request, report)

@@ -159,21 +159,6 @@ export async function beginOrFinish<State, Event extends RecordedDomainEvent, Re
   return { ...(finished ?? started), madeCall: finished !== undefined }
 }
 
-/**
- * Finishes those of several operations of one stream that have not ended and that nobody else may be making.
- * @throws as `callProvider`
- */
-export async function finishOperations<State, Event extends RecordedDomainEvent, Result>(
-  workflow: Workflow,
-  operations: readonly ProviderOperation<State, Event, Result>[],
-  { assumed, metadata }: Pick<OperationContext<State>, 'assumed' | 'metadata'>,
-): Promise<LoadedState<State>> {
-  let current = assumed
-  for (const operation of operations)
-    current = (await finishOperation(workflow, operation, { assumed: current, metadata })) ?? current
-  return current
-}
-
 /** Whether we assume that somebody is still making a call; see `requestInFlightMs`. */
 export function isInFlight({ now }: Pick<Workflow, 'now'>, { outcome, started_at }: ProviderCall): boolean {
   return outcome === 'open' && now().getTime() - Date.parse(started_at) < requestInFlightMs

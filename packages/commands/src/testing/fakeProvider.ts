@@ -266,7 +266,7 @@ function snapshotOf(intent: FakeIntent, captures: boolean): IntentSnapshot {
   const { id: provider_intent_id, status, amount_cents, currency, charges, approved, capturable_cents } = intent
   const [first, ...further] = charges
   return {
-    evidence: {
+    report: {
       status,
       provider_time: new Date().toISOString(),
       provider_event_id: null,

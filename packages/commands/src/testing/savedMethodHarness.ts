@@ -2,6 +2,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { type Guest, ownerOf, recordedOwner, type Session } from '@paylog/domain/actor'
 import { defaultChoiceFold } from '@paylog/domain/defaultChoice'
+import { requestInFlightMs } from '@paylog/domain/idempotentRequest'
 import type { PaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { defaultChoiceStream } from '@paylog/event-store/streamName'
@@ -13,7 +14,8 @@ import type { Workflow } from '../context.ts'
 import { listId } from '../defaults.ts'
 import { changeSavedMethod, removeSavedMethod } from '../payment-methods/changeSavedMethod.ts'
 import { loadMethod, paymentMethodId } from '../payment-methods/savedMethod.ts'
-import { type SavePaymentMethod, savePaymentMethod } from '../payment-methods/savePaymentMethod.ts'
+import { replaySaved, type SavePaymentMethod, savePaymentMethod } from '../payment-methods/savePaymentMethod.ts'
+import { earlierRequest } from '../request/idempotentRequests.ts'
 import { visa } from './methodNotificationHarness.ts'
 import { metadata, workflowHarness } from './workflowHarness.ts'
 
@@ -69,20 +71,24 @@ export async function savedMethodHarness(t: Test) {
     vault,
     idOf,
     newToken: () => `pm_${randomUUIDv7()}`,
-    save(
+    async save(
       { by, token, on = workflow }: Target,
       { is_default = false, ...more }: Partial<SavePaymentMethod> & { readonly is_default?: boolean } = {},
     ) {
-      return savePaymentMethod(on, {
+      const request = {
         request_id: randomUUIDv7(),
         request_fingerprint: null,
         caller: by,
-        providerId: () => provider.id,
+        owner: ownerOf(by),
+        inFlightMs: requestInFlightMs,
+        provider_id: provider.id,
         token,
         options: { ...defaultOptions, is_default },
         metadata,
         ...more,
-      })
+      }
+      const earlier = await earlierRequest(on, request)
+      return earlier.recorded ? replaySaved(on, request, earlier.recorded) : savePaymentMethod(on, request, earlier)
     },
     change: (target: Target, changes: Check & { readonly is_default?: boolean; readonly alias?: string }) =>
       changeSavedMethod(target.on ?? workflow, {

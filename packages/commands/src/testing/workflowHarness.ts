@@ -1,9 +1,10 @@
 // Runs workflows on a real event store, with a given provider and a clock that a test can move.
 import { randomUUIDv7 } from 'node:crypto'
 import type { CaptureMethod, Payer } from '@paylog/domain/payments/events'
-import { type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
+import { priceOf } from '@paylog/domain/payments/initiate'
 import type { PaymentState, PaymentStatus } from '@paylog/domain/payments/payment'
+import { type RecordStatus, recordStatus } from '@paylog/domain/payments/statusReports'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream, type StreamName } from '@paylog/event-store/streamName'
 import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
@@ -12,7 +13,7 @@ import { startEventStore } from '@paylog/testing/eventStore'
 import { paymentFields } from '@paylog/testing/paymentFields'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
-import { openPayment } from '../payments/openPayment.ts'
+import { initiatePayment, replayPayment } from '../payments/initiatePayment.ts'
 import type { FakeIntent } from './fakeProvider.ts'
 
 export const metadata = { correlationId: 'test', causationId: 'test', actor: 'worker' }
@@ -65,29 +66,24 @@ async function open(
   provider_id: string,
   { payment_id = randomUUIDv7(), request_fingerprint, ...more }: Omit<OpenOptions, 'on'>,
 ) {
-  const { payment } = await openPayment(workflow, {
-    earlier: request_fingerprint === undefined ? null : { payment_id, request_fingerprint },
-    metadata,
-    command: async () => ({
-      ...paymentFields,
-      payment_id,
-      provider_id,
-      request_fingerprint: request_fingerprint ?? null,
-      occurred_at: workflow.now().toISOString(),
-      total_cents: 2599,
-      currency: 'EUR',
-      payer: { id: null, type: 'guest', email: null },
-      ...more,
-    }),
-  })
-  return payment
+  const command = {
+    ...paymentFields,
+    payment_id,
+    provider_id,
+    request_fingerprint: request_fingerprint ?? null,
+    occurred_at: workflow.now().toISOString(),
+    ...priceOf({ total_cents: 2599, currency: 'EUR' }),
+    payer: { id: null, type: 'guest', email: null },
+    ...more,
+  }
+  const recorded = { metadata, assumed: await workflow.store.load(paymentStream(payment_id), paymentFold) }
+  const initiated = await (recorded.assumed.state.status === 'none'
+    ? initiatePayment(workflow, command, recorded)
+    : replayPayment(workflow, command, recorded))
+  return initiated.payment
 }
 
-function notify(
-  store: EventStore,
-  intent: FakeIntent,
-  report: Pick<RecordEvidence, 'status'> & Partial<RecordEvidence>,
-) {
+function notify(store: EventStore, intent: FakeIntent, report: Pick<RecordStatus, 'status'> & Partial<RecordStatus>) {
   const at = new Date().toISOString()
   const command = {
     occurred_at: at,
@@ -103,7 +99,7 @@ function notify(
   return store.handle({
     stream: paymentStream(intent.payment_id),
     fold: paymentFold,
-    decide: (state: PaymentState) => recordEvidence(command, state),
+    decide: (state: PaymentState) => recordStatus(command, state),
     metadata,
   })
 }

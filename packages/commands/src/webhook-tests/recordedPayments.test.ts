@@ -1,13 +1,14 @@
 // Webhook tests and simulations must not contain ids of recorded payments.
 
 import { randomUUID } from 'node:crypto'
+import { priceOf } from '@paylog/domain/payments/initiate'
 import { startFakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import { paymentFields } from '@paylog/testing/paymentFields'
 import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t, { type Test } from 'tap'
 import { v5 as uuidv5 } from 'uuid'
-import { openPayment } from '../payments/openPayment.ts'
+import { initiatePayment } from '../payments/initiatePayment.ts'
 import { type ApiResponse, ada, admin, freshKey, grace, type Headers } from '../testing/commandApiHarness.ts'
 import { providerFromEnv } from '../testing/fakeProviders.ts'
 import { type WebhookTestData, webhookTestsHarness } from '../testing/webhookTestsHarness.ts'
@@ -33,7 +34,7 @@ async function paymentOf(headers: Headers, provider_id = 'sandbox'): Promise<Pay
 /** Records a payment with an id. */
 async function recordPayment(payment_id: string): Promise<void> {
   const payer = { id: null, type: 'guest', email: null }
-  const price = { total_cents: 2599, currency: 'EUR' }
+  const price = priceOf({ total_cents: 2599, currency: 'EUR' })
   const command = {
     ...paymentFields,
     ...price,
@@ -43,7 +44,7 @@ async function recordPayment(payment_id: string): Promise<void> {
     payer,
   }
   const metadata = { correlationId: 'c', causationId: 'c', actor: 'anonymous' }
-  await openPayment(workflow, { earlier: null, command: async () => command, metadata })
+  await initiatePayment(workflow, command, { metadata })
 }
 
 const [mine, others] = [await paymentOf(ada), await paymentOf(grace)]

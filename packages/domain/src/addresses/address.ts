@@ -1,7 +1,7 @@
 // An address: its state, folded from its events, its commands, and its API resource.
 import { type Static, Type } from 'typebox'
 import { recordedOwner } from '../actor.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError, invalidFields } from '../errors.ts'
 import type { Fold } from '../events.ts'
 import { differing, Nullable, pick } from '../fields.ts'
 import { subjectNamed } from '../personalData.ts'
@@ -84,8 +84,7 @@ export function existingAddress(state: AddressState): Address {
  */
 function requireComplete(address: AddressContent): void {
   const fields = missingFields(address)
-  const [first] = fields
-  if (first) throw new DomainError('invalid_request', `${first.field} ${first.message}`, { fields })
+  if (fields.length > 0) throw invalidFields(fields)
 }
 
 /** @param address may hold anything, as a client sent it: `is_partial` and `is_business` only count as booleans */

@@ -10,7 +10,7 @@ import {
 } from './calls.ts'
 import type { PaymentEvent } from './events.ts'
 import { paymentFold } from './fold.ts'
-import { initiatePayment, recordIntentCreated } from './initiate.ts'
+import { recordInitiation, recordIntentCreated } from './initiate.ts'
 import { receivedOf } from './money.ts'
 import { existingPayment, noPayment, openCallsOf, type PaymentState } from './payment.ts'
 import { requestRefund } from './refunds.ts'
@@ -40,7 +40,7 @@ const fails = (named: NamedCall, failure: CallFailure) => (state: PaymentState) 
 const apply = (events: readonly PaymentEvent[], ...decisions: ((state: PaymentState) => PaymentEvent[])[]) =>
   decisions.reduce<PaymentEvent[]>((all, decide) => all.concat(decide(fold(all))), [...events])
 const opened = (more: object) => {
-  const first = initiatePayment({ ...paymentFixture, ...more }, noPayment)
+  const first = recordInitiation({ ...paymentFixture, ...more }, noPayment)
   const intent = { occurred_at: at(1), attempt: 1, provider_intent_id: 'pi_1', client_secret: 'secret' }
   return [...first, ...recordIntentCreated(intent, fold(first))]
 }

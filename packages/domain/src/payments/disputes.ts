@@ -4,7 +4,6 @@ import { derivedId } from '../derivedId.ts'
 import { Nullable } from '../fields.ts'
 import { newAttention } from './attention.ts'
 import { DisputeStatus, type PaymentEvent } from './events.ts'
-import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, reportFacts } from './evidence.ts'
 import { existingPayment, type PaymentState } from './payment.ts'
 import {
   correctsAmount,
@@ -13,6 +12,7 @@ import {
   type ReportedMoney,
   recordedAmount,
 } from './reportedMoney.ts'
+import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, reportFacts } from './statusReports.ts'
 
 /** A dispute in API responses. */
 export const DisputeResource = Type.Object(

@@ -78,7 +78,7 @@ const reportedInOtherCurrency = {
 }
 
 /** The source of a status. `provider_time` orders reports that arrive out of order. */
-const evidence = {
+const report = {
   provider_time: Instant,
   /** Null when the source is the response to our own call. */
   provider_event_id: Nullable(Type.String()),
@@ -145,10 +145,10 @@ export const paymentEvents = {
     is_foreign_intent: Type.Boolean(),
     body: SignedBody,
   }),
-  PaymentActionRequired: Type.Object({ ...facts, ...evidence }),
+  PaymentActionRequired: Type.Object({ ...facts, ...report }),
   PaymentProcessingStarted: Type.Object({
     ...facts,
-    ...evidence,
+    ...report,
     /** Authorized, and not captured yet. */
     capturable_cents: Type.Integer(),
     /** Whether the payer has approved, and we have to take the money. Absent in events of 1.0.0, which means no. */
@@ -156,22 +156,22 @@ export const paymentEvents = {
   }),
   PaymentSucceeded: Type.Object({
     ...facts,
-    ...evidence,
+    ...report,
     /** What was captured: less than the amount when only a part of what was authorized is. */
     received_cents: Type.Integer(),
   }),
   /** The payer tried to pay, and failed. */
   PaymentAttemptFailed: Type.Object({
     ...facts,
-    ...evidence,
+    ...report,
     /** The provider's code. */
     failure_code: Type.String(),
     failure_message: PersonalText,
   }),
-  PaymentCanceled: Type.Object({ ...facts, ...evidence, reason: PersonalText }),
+  PaymentCanceled: Type.Object({ ...facts, ...report, reason: PersonalText }),
   PaymentAmountMismatch: Type.Object({
     ...facts,
-    ...evidence,
+    ...report,
     reported_amount_cents: Nullable(Type.Integer()),
     reported_currency: Nullable(Type.String()),
     ...attention(Type.Literal('amount_mismatch')),
@@ -179,7 +179,7 @@ export const paymentEvents = {
   /** Money was taken for a canceled payment, or a second time. */
   PaymentConflictDetected: Type.Object({
     ...facts,
-    ...evidence,
+    ...report,
     reported_status: Type.String(),
     reported_amount_cents: Nullable(Type.Integer()),
     reported_currency: Nullable(Type.String()),
@@ -187,7 +187,7 @@ export const paymentEvents = {
   }),
   ProviderEventIgnored: Type.Object({
     ...facts,
-    ...evidence,
+    ...report,
     reported_status: Type.String(),
     reason: Type.Union([
       Type.Literal('stale'),
@@ -239,7 +239,7 @@ export const paymentEvents = {
   /** What the provider says of a refund: one of ours, or one that was made elsewhere or by the provider itself. */
   RefundRecorded: Type.Object({
     ...facts,
-    ...evidence,
+    ...report,
     /** Our id. */
     refund_id: Id,
     provider_refund_id: Nullable(Type.String()),
@@ -258,7 +258,7 @@ export const paymentEvents = {
   /** The payer disputes the payment, or the dispute has moved on. */
   PaymentDisputeRecorded: Type.Object({
     ...facts,
-    ...evidence,
+    ...report,
     /** Our id. */
     dispute_id: Id,
     provider_dispute_id: Nullable(Type.String()),

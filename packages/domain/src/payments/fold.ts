@@ -55,7 +55,7 @@ function initiated({ data }: PaymentInitiated): Payment {
     created_at: occurred_at,
     updated_at: occurred_at,
     completed_at: null,
-    evidence_time: null,
+    report_time: null,
     seen_provider_events: null,
     recorded_content: null,
     failures: 0,
@@ -68,7 +68,7 @@ function initiated({ data }: PaymentInitiated): Payment {
 const nothingToCapture = { capturable_cents: 0, awaits_capture: false }
 
 /** An event about what the provider reported of the payment. */
-type EvidenceEvent = Extract<
+type ReportEvent = Extract<
   PaymentEvent,
   { readonly data: { readonly provider_time: unknown; readonly provider_payment_id: unknown } }
 >
@@ -76,7 +76,7 @@ type EvidenceEvent = Extract<
 type Ignored = Extract<PaymentEvent, { type: 'ProviderEventIgnored' }>
 
 /** Applies the fields of any report, and the new status. */
-function withEvidence(payment: Payment, { data }: EvidenceEvent, status: PaymentStatus = payment.status): Payment {
+function withReport(payment: Payment, { data }: ReportEvent, status: PaymentStatus = payment.status): Payment {
   const changed = status !== payment.status
   return {
     ...payment,
@@ -87,7 +87,7 @@ function withEvidence(payment: Payment, { data }: EvidenceEvent, status: Payment
     ...(changed && isAbsorbing(status) && { requested: null }),
     ...(isAbsorbing(status) && noSecrets),
     provider_payment_id: data.provider_payment_id ?? payment.provider_payment_id,
-    evidence_time: laterOf(payment.evidence_time, data.provider_time),
+    report_time: laterOf(payment.report_time, data.provider_time),
     seen_provider_events: seen(payment, data.provider_event_id),
   }
 }
@@ -139,7 +139,7 @@ const seen = ({ seen_provider_events: before }: Payment, eventId: string | null)
 function withIgnored(payment: Payment, { data }: Ignored): Payment {
   const { reason, reported_status, provider_time } = data
   // The status is not applied, but the time is: reports older than this one are stale.
-  if (reason === 'regression') return { ...payment, evidence_time: provider_time }
+  if (reason === 'regression') return { ...payment, report_time: provider_time }
   if (reported_status === 'refunded' && reason === 'tie') return { ...payment, has_unread_refunds: true }
   const isApproval = reported_status === 'processing' && (reason === 'tie' || reason === 'stale')
   return isApproval ? withApproval(payment, data) : payment
@@ -156,7 +156,7 @@ function withFailure(payment: Payment, charge: string | null): Payment {
 }
 
 /** Counts an approval by the payer. A report with a charge is about a capture, which follows the approval. */
-function withApproval(payment: Payment, { provider_event_id, provider_payment_id }: EvidenceEvent['data']): Payment {
+function withApproval(payment: Payment, { provider_event_id, provider_payment_id }: ReportEvent['data']): Payment {
   if (provider_event_id === null || provider_payment_id !== null) return payment
   return { ...payment, approvals_reported: payment.approvals_reported + 1 }
 }
@@ -197,16 +197,16 @@ function evolveStatus(payment: Payment, event: Exclude<PaymentEvent, PaymentInit
       }
     }
     case 'PaymentActionRequired':
-      return withEvidence(payment, event, 'pending')
+      return withReport(payment, event, 'pending')
     case 'PaymentProcessingStarted': {
       const { capturable_cents, awaits_capture = false } = event.data
-      const processing = withApproval(withEvidence(payment, event, 'processing'), event.data)
+      const processing = withApproval(withReport(payment, event, 'processing'), event.data)
       return { ...processing, capturable_cents, awaits_capture }
     }
     case 'PaymentSucceeded': {
       const { provider_payment_id, received_cents } = event.data
       const charges = withCharge(payment.charges, { provider_payment_id, received_cents })
-      return { ...withEvidence(payment, event, 'succeeded'), charges }
+      return { ...withReport(payment, event, 'succeeded'), charges }
     }
     case 'PaymentCancelRequested':
       return withRequest(payment, event, { call: 'cancel', reason: event.data.reason, capture_cents: null })
@@ -221,9 +221,9 @@ function evolveStatus(payment: Payment, event: Exclude<PaymentEvent, PaymentInit
     case 'ProviderCallFailed':
       return withFailedCall({ ...payment, updated_at: event.data.occurred_at }, event.data)
     case 'PaymentCanceled':
-      return withEvidence(payment, event, 'canceled')
+      return withReport(payment, event, 'canceled')
     case 'PaymentAttemptFailed':
-      return withFailure(withEvidence(payment, event, 'failed'), event.data.provider_payment_id)
+      return withFailure(withReport(payment, event, 'failed'), event.data.provider_payment_id)
   }
 }
 

@@ -1,7 +1,7 @@
 import { given } from '@paylog/testing/assertions'
 import t from 'tap'
 import { paymentFold } from './fold.ts'
-import { initiatePayment, recordIntentCreated, startAttempt } from './initiate.ts'
+import { priceOf, recordInitiation, recordIntentCreated, startAttempt } from './initiate.ts'
 import { noPayment, type PaymentState, type PaymentStatus } from './payment.ts'
 import {
   afterCreateFailed,
@@ -26,7 +26,7 @@ t.test(
   'a payment starts pending with its parts completed and its currency in upper case [2.1-currency 3-initial]',
   async (t) => {
     const state = given(t, paymentFold, [])
-      .when((state) => initiatePayment(paymentFixture, state))
+      .when((state) => recordInitiation(paymentFixture, state))
       .then([
         { type: 'PaymentInitiated', data: { subtotal_cents: 2599, tax_cents: 0, discount_cents: 0, currency: 'EUR' } },
       ])
@@ -36,15 +36,13 @@ t.test(
 
 t.test('initiating the same payment again records nothing', async (t) => {
   given(t, paymentFold, initiated)
-    .when((state) => initiatePayment(paymentFixture, state))
+    .when((state) => recordInitiation(paymentFixture, state))
     .then([])
 })
 
-t.test('initiating a payment with inconsistent amounts, an unknown currency or a zero total is rejected', async (t) => {
+t.test('a price with inconsistent amounts, an unknown currency or a zero total is rejected', async (t) => {
   const isRejected = (change: object, code: string) =>
-    given(t, paymentFold, [])
-      .when((state) => initiatePayment({ ...paymentFixture, ...change }, state))
-      .thenThrows(code)
+    t.throws(() => priceOf({ total_cents: 2599, currency: 'eur', ...change }), { code })
   isRejected({ subtotal_cents: 2000, tax_cents: 100 }, 'amount_inconsistent')
   isRejected({ total_cents: 100, discount_cents: 1_000_000_000_000 }, 'amount_inconsistent')
   isRejected({ total_cents: undefined, subtotal_cents: 100, discount_cents: 101 }, 'amount_inconsistent')
@@ -57,7 +55,7 @@ t.test('initiating a payment with inconsistent amounts, an unknown currency or a
 t.test("the provider's method and customer ids are kept for every intent attempt", async (t) => {
   const provider_method = { provider_method_id: 'pm_1', provider_customer_id: 'cus_1' }
   const payment_method_id = '018f0000-0000-7000-8000-000000000002'
-  const [opened] = initiatePayment({ ...paymentFixture, payment_method_id, provider_method }, noPayment)
+  const [opened] = recordInitiation({ ...paymentFixture, payment_method_id, provider_method }, noPayment)
   t.match(opened, { data: { payment_method_id, provider_method } })
   const state = opened ? paymentFold.evolve(noPayment, opened) : noPayment
   t.match(state, { payment_method_id, provider_method })
@@ -68,10 +66,10 @@ t.test("the provider's method and customer ids are kept for every intent attempt
 })
 
 t.test('project_id is taken from the metadata when it is a non-empty string', async (t) => {
-  const [event] = initiatePayment({ ...paymentFixture, metadata: { project_id: 'blue' } }, noPayment)
+  const [event] = recordInitiation({ ...paymentFixture, metadata: { project_id: 'blue' } }, noPayment)
   t.match(event, { data: { project_id: 'blue' } })
   for (const project_id of [7, '']) {
-    const [without] = initiatePayment({ ...paymentFixture, metadata: { project_id } }, noPayment)
+    const [without] = recordInitiation({ ...paymentFixture, metadata: { project_id } }, noPayment)
     t.match(without, { data: { project_id: null } })
   }
 })
@@ -102,7 +100,7 @@ t.test('a rejected create call fails the payment [3-create-rejected]', async (t)
     .when(createFails(declined))
     .then([{ type: 'ProviderCallFailed', data: { call: 'create', attempt: 1, ...declined } }])
   const rejection = { code: 'payment_declined', message: 'no' }
-  t.match(state, { status: 'failed', completed_at: null, evidence_time: null, create: { rejection } })
+  t.match(state, { status: 'failed', completed_at: null, report_time: null, create: { rejection } })
 })
 
 t.test('a rejection is not recorded once the status is final', async (t) => {

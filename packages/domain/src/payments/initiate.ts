@@ -1,5 +1,5 @@
-// Commands that open a payment, start the calls that create its intent at the provider, and record the intent.
-import { DomainError } from '../errors.ts'
+// Commands that initiate a payment, start the calls that create its intent at the provider, and record the intent.
+import { invalidFields } from '../errors.ts'
 import { type AmountParts, type Amounts, isCurrency, resolveAmounts } from '../money.ts'
 import type { PaymentEvent, PaymentInitiated } from './events.ts'
 import {
@@ -12,11 +12,8 @@ import {
   type PaymentState,
 } from './payment.ts'
 
-export type InitiatePayment = Omit<
-  PaymentInitiated['data'],
-  'amount_cents' | 'total_cents' | 'subtotal_cents' | 'tax_cents' | 'discount_cents' | 'project_id'
-> &
-  AmountParts
+/** With its price, which `priceOf` computes. */
+export type InitiatePayment = Omit<PaymentInitiated['data'], 'amount_cents' | 'project_id'>
 
 /**
  * The price of a payment: the currency in upper case, and all parts of the amount.
@@ -24,32 +21,18 @@ export type InitiatePayment = Omit<
  */
 export function priceOf(parts: AmountParts & { readonly currency: string }): Amounts & { readonly currency: string } {
   const currency = parts.currency.toUpperCase()
-  if (!isCurrency(currency)) throw invalidField('currency', 'is not an ISO 4217 currency code')
+  if (!isCurrency(currency)) throw invalidFields([{ field: 'currency', message: 'is not an ISO 4217 currency code' }])
   const amounts = resolveAmounts(parts)
-  if (amounts.total_cents < 1) throw invalidField('total_cents', 'must be at least 1')
+  if (amounts.total_cents < 1) throw invalidFields([{ field: 'total_cents', message: 'must be at least 1' }])
   return { ...amounts, currency }
 }
 
-/** Opens a payment. @throws the errors of `priceOf` */
-export function initiatePayment(command: InitiatePayment, state: PaymentState): PaymentEvent[] {
+/** Initiates a payment, unless there is one with this id. */
+export function recordInitiation(command: InitiatePayment, state: PaymentState): PaymentEvent[] {
   if (state.status !== 'none') return []
-  const price = priceOf(command)
   const project = command.metadata?.project_id
-  return [
-    {
-      type: 'PaymentInitiated',
-      data: {
-        ...command,
-        ...price,
-        amount_cents: price.total_cents,
-        project_id: typeof project === 'string' && project !== '' ? project : null,
-      },
-    },
-  ]
-}
-
-function invalidField(field: string, message: string): DomainError {
-  return new DomainError('invalid_request', `${field} ${message}`, { fields: [{ field, message }] })
+  const project_id = typeof project === 'string' && project !== '' ? project : null
+  return [{ type: 'PaymentInitiated', data: { ...command, amount_cents: command.total_cents, project_id } }]
 }
 
 /** Starts another create call, allowed when the last one had no effect. The process that records it makes the call. */

@@ -46,7 +46,7 @@ export type Payment = InitialFields &
     readonly updated_at: string
     readonly completed_at: string | null
     /** The provider time of the newest report that was applied. */
-    readonly evidence_time: string | null
+    readonly report_time: string | null
     /** The notifications received so far, so that a repeated one changes nothing. */
     readonly seen_provider_events: Chain<string>
     /** Content keys of the recorded non-status events, so that another snapshot does not record them again. */

@@ -19,7 +19,7 @@ function problemOf(before: Payment, { reports, decide }: PaymentStep, events: re
   if (before.completed_at !== null && now.completed_at !== before.completed_at) return 'completed twice'
   if (isAbsorbing(now.status) !== (now.completed_at !== null)) return 'final status and completed_at do not agree'
   const failure = events.find(isFailure)
-  if (failure && reports !== 'failed' && reports !== 'rejected') return 'failed without evidence'
+  if (failure && reports !== 'failed' && reports !== 'rejected') return 'failed without report'
   if (now.status === 'failed' && before.status !== 'failed' && !failure) return 'failed without an event'
   if (now.status !== before.status && events.length === 0) return 'status changed without an event'
   if (now.status === 'failed' && now.failures === 0 && now.create.outcome === 'unknown')

@@ -5,7 +5,6 @@ import { DomainError } from '../errors.ts'
 import { Nullable, pick } from '../fields.ts'
 import { newAttention } from './attention.ts'
 import { type PaymentEvent, RefundReason, RefundStatus } from './events.ts'
-import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, reportFacts } from './evidence.ts'
 import { type RefundState, receivedOf, restOfCharges, sumOf } from './money.ts'
 import { existingPayment, factsOf, type Payment, type PaymentState } from './payment.ts'
 import { hasEnded } from './providerCall.ts'
@@ -16,6 +15,7 @@ import {
   type ReportedMoney,
   recordedAmount,
 } from './reportedMoney.ts'
+import { ignoredReport, isAppliedBefore, isForeignIntent, type ReceivedReport, reportFacts } from './statusReports.ts'
 
 /** A refund in API responses. */
 export const RefundResource = Type.Object(

@@ -43,8 +43,8 @@ const disputes = (more: Partial<RecordDispute> = {}) => {
   return (state: PaymentState) => recordDispute({ ...dispute, ...more }, state)
 }
 /** The fields that a refund or dispute must not change. */
-const unchangedFields = ({ status, provider_payment_id, completed_at, charges, evidence_time }: Payment) => {
-  return { status, provider_payment_id, completed_at, charges, evidence_time }
+const unchangedFields = ({ status, provider_payment_id, completed_at, charges, report_time }: Payment) => {
+  return { status, provider_payment_id, completed_at, charges, report_time }
 }
 
 t.test('refunds and disputes are recorded in every status and do not change the payment [3-refunds]', async (t) => {

@@ -1,12 +1,12 @@
 // Charges that the provider took back, before and after their money was received.
 import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
-import type { RecordEvidence } from './evidence.ts'
 import { paymentFold } from './fold.ts'
 import { receivedOf, refundedOf } from './money.ts'
 import { existingPayment, type PaymentState } from './payment.ts'
 import { recordRefund, requestRefund } from './refunds.ts'
-import { recordStatus } from './reversals.ts'
+import { recordStatusAndReversals } from './reversals.ts'
+import type { RecordStatus } from './statusReports.ts'
 import { applyTo, at, created, fold, initiated, notifies } from './testing/paymentFixture.ts'
 
 const paid = { provider_payment_id: 'charge-1' }
@@ -14,7 +14,7 @@ const reversals = [{ provider_payment_id: 'charge-1', note: 'voided' }]
 const open = fold([...initiated, ...created])
 const succeeded = existingPayment(notifies('succeeded', 10, paid)(open).reduce(paymentFold.evolve, open))
 
-const voids = (more: Partial<RecordEvidence> = {}) => ({
+const voids = (more: Partial<RecordStatus> = {}) => ({
   status: 'canceled' as const,
   provider_time: at(20),
   occurred_at: at(21),
@@ -28,11 +28,11 @@ const voids = (more: Partial<RecordEvidence> = {}) => ({
 })
 
 t.test('a charge that is voided before its money was received cancels the payment, without a refund', async (t) => {
-  matchList(t, recordStatus(voids(), open), [{ type: 'PaymentCanceled' }])
+  matchList(t, recordStatusAndReversals(voids(), open), [{ type: 'PaymentCanceled' }])
 })
 
 t.test('a charge that is voided after its money was received is refunded as a whole, once', async (t) => {
-  const events = recordStatus(voids(), succeeded)
+  const events = recordStatusAndReversals(voids(), succeeded)
   matchList(t, events, [
     {
       type: 'RefundRecorded',
@@ -48,8 +48,12 @@ t.test('a charge that is voided after its money was received is refunded as a wh
   const refunded = applyTo(succeeded, () => events)
   t.equal(refunded.status, 'succeeded')
   t.equal(refundedOf(refunded), receivedOf(refunded))
-  t.same(recordStatus(voids(), refunded), [], 'the same notification')
-  t.same(recordStatus(voids({ provider_event_id: null, source: 'snapshot' }), refunded), [], 'a snapshot of it')
+  t.same(recordStatusAndReversals(voids(), refunded), [], 'the same notification')
+  t.same(
+    recordStatusAndReversals(voids({ provider_event_id: null, source: 'snapshot' }), refunded),
+    [],
+    'a snapshot of it',
+  )
 })
 
 t.test('a void that our own refund caused is that refund, whichever is recorded first', async (t) => {
@@ -70,22 +74,22 @@ t.test('a void that our own refund caused is that refund, whichever is recorded 
     ...{ occurred_at: at(22), provider_time: at(20), provider_event_id: null, provider_intent_id: 'pi_1', ...paid },
   }
   const requested = applyTo(succeeded, request)
-  const notified = applyTo(requested, (state) => recordStatus(voids(), state))
+  const notified = applyTo(requested, (state) => recordStatusAndReversals(voids(), state))
   t.match(notified.refunds, [
     { refund_id: command.refund_id, status: 'succeeded', reason: 'duplicate', call: { outcome: 'done' } },
   ])
   t.same(recordRefund(response, notified), [])
   const responded = applyTo(requested, (state) => recordRefund(response, state))
-  t.same(recordStatus(voids(), responded), [])
+  t.same(recordStatusAndReversals(voids(), responded), [])
   t.equal(responded.refunds.length, 1)
 })
 
 t.test('a reversal beside a success is recorded with it', async (t) => {
   const command = voids({ status: 'succeeded', provider_event_id: null, source: 'snapshot' })
-  matchList(t, recordStatus(command, open), [{ type: 'PaymentSucceeded' }, { type: 'RefundRecorded' }])
+  matchList(t, recordStatusAndReversals(command, open), [{ type: 'PaymentSucceeded' }, { type: 'RefundRecorded' }])
 })
 
 t.test('the reversal of a second charge that was not received changes nothing', async (t) => {
   const other = [{ provider_payment_id: 'charge-2', note: 'voided' }]
-  t.same(recordStatus(voids({ status: 'succeeded', reversals: other }), succeeded), [])
+  t.same(recordStatusAndReversals(voids({ status: 'succeeded', reversals: other }), succeeded), [])
 })

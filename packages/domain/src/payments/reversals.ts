@@ -1,21 +1,21 @@
 // Money of a charge that the provider took back: a void before settlement, or a returned eCheck.
 import type { PaymentEvent } from './events.ts'
-import { type RecordEvidence, type Reversal, recordEvidence } from './evidence.ts'
 import { paymentFold } from './fold.ts'
 import { existingPayment, type Payment, type PaymentState } from './payment.ts'
 import { hasEnded } from './providerCall.ts'
 import { recordRefund } from './refunds.ts'
+import { type RecordStatus, type Reversal, recordStatus } from './statusReports.ts'
 
 /**
- * Applies a report about the status, as `recordEvidence` does. A charge that was reversed after its money was received counts
+ * Applies a report about the status, as `recordStatus` does. A charge that was reversed after its money was received counts
  * as a refund of all of it, and does not end the payment.
  */
-export function recordStatus(command: RecordEvidence, state: PaymentState): PaymentEvent[] {
-  const { reversals = [], ...evidence } = command
+export function recordStatusAndReversals(command: RecordStatus, state: PaymentState): PaymentEvent[] {
+  const { reversals = [], ...report } = command
   const isOfReversed = reversals.some(({ provider_payment_id: charge }) => charge === command.provider_payment_id)
   const isReceived = chargeOf(existingPayment(state), command.provider_payment_id) !== undefined
   const isRefund = isOfReversed && isReceived && command.status !== 'succeeded'
-  const events = isRefund ? [] : recordEvidence(evidence, state)
+  const events = isRefund ? [] : recordStatus(report, state)
   for (const reversal of reversals) events.push(...recordReversal(command, reversal, events.reduce(evolve, state)))
   return events
 }
@@ -28,7 +28,7 @@ function chargeOf({ charges }: Payment, charge: string | null) {
 
 /** Nothing is recorded of a charge whose money was not received. */
 function recordReversal(
-  { occurred_at, provider_time, provider_event_id, provider_intent_id }: RecordEvidence,
+  { occurred_at, provider_time, provider_event_id, provider_intent_id }: RecordStatus,
   { provider_payment_id, note }: Reversal,
   state: PaymentState,
 ): PaymentEvent[] {

@@ -167,7 +167,7 @@ t.test('events of version 1.0.0 fold to the same payment', async (t) => {
     completed_at: at('13'),
     create: { attempt: 2, started_at: at('02'), outcome: 'done' },
     was_unknown: true,
-    evidence_time: at('13'),
+    report_time: at('13'),
     failures: 2,
     approvals_reported: 1,
   })

@@ -1,6 +1,6 @@
 // The content of a product as sent in a request or an import, and its validation.
 import { type Static, Type } from 'typebox'
-import { DomainError } from '../errors.ts'
+import { invalidFields } from '../errors.ts'
 import { LongText, Nullable, RequiredText } from '../fields.ts'
 import { AmountCents, type AmountParts, CurrencyCode, isCurrency, resolveAmounts } from '../money.ts'
 import { BillingInterval, type ProductContent, ProductType, productContentOf } from './events.ts'
@@ -92,7 +92,5 @@ export function requireValidContent(content: ProductChanges): void {
     [subtotal_cents === null && total_cents === null, 'total_cents', 'is required without subtotal_cents'],
   ]
   const fields = rules.filter(([isBroken]) => isBroken).map(([, field, message]) => ({ field, message }))
-  if (fields.length === 0) return
-  const message = fields.map(({ field, message }) => `${field} ${message}`).join('; ')
-  throw new DomainError('invalid_request', message, { fields })
+  if (fields.length > 0) throw invalidFields(fields)
 }

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { endSync, lateCallMs, mapLocally, needsAnotherSync, planSync, startSync } from './sync.ts'
+import { requestInFlightMs } from '../idempotentRequest.ts'
+import { endSync, isSyncing, lateCallMs, mapLocally, planSync, startSync } from './sync.ts'
 import {
   after,
   at,
@@ -71,45 +72,46 @@ t.test('a product mapped locally is skipped until it changes', async (t) => {
   t.match(planSync(state, options(hashes('b', null))), { status: 'updated' })
 })
 
-t.test('concurrent syncs of the same content settle it', async (t) => {
-  const state = after(started(1, put('a')), started(2, put('a')), done(2, hashes('a')))
-  t.match(planSync(state, options(hashes('a'))), { status: 'skipped' })
-  t.notOk(needsAnotherSync(state, { ...options(hashes('a')), now: at(0) }))
+t.test('a sync holds the lease until it ends, or for 20 s', async (t) => {
+  const isHeld = (ms: number, ...events: readonly SyncEvent[]) => isSyncing(after(...events), new Date(at(ms)))
+  t.notOk(isSyncing(undefined, new Date()))
+  t.ok(isHeld(requestInFlightMs - 1, started(1, put('a'))))
+  t.notOk(isHeld(requestInFlightMs, started(1, put('a'))))
+  for (const end of [done(1, hashes('a')), failed(1), failed(1, 'provider_outcome_unknown')])
+    t.notOk(isHeld(1, started(1, put('a')), end))
+  const overtaken = [started(1, put('a')), started(2, put('a'), requestInFlightMs)]
+  t.ok(isHeld(requestInFlightMs, ...overtaken, done(1, hashes('a'))), 'the end of the other does not end it')
+  t.notOk(isHeld(requestInFlightMs, ...overtaken, done(2, hashes('a'))))
 })
 
-t.test('after concurrent syncs of different contents, the last to end is followed by another sync', async (t) => {
+t.test('a sync with the same content that takes over settles it, whichever ends first', async (t) => {
+  const both = [started(1, put('a')), started(2, put('a'), requestInFlightMs)]
+  for (const ends of [
+    [done(2, hashes('a'))],
+    [done(1, hashes('a')), done(2, hashes('a'))],
+    [done(2, hashes('a')), done(1, hashes('a'))],
+  ])
+    t.match(planSync(after(...both, ...ends), options(hashes('a'))), { status: 'skipped' })
+  t.match(planSync(after(...both, done(1, hashes('a'))), options(hashes('a'))), { status: 'updated' }, 'it still runs')
+})
+
+t.test('after overlapping syncs of different contents, as 1.0.0 recorded them, another sync is due', async (t) => {
+  const isDue = (...events: readonly SyncEvent[]) =>
+    planSync(after(...events), options(hashes('b'))).status === 'updated'
   const crossed = [started(1, put('a')), started(2, put('b'))]
-  const needsAnother = (...events: readonly SyncEvent[]) =>
-    needsAnotherSync(after(...events), { ...options(hashes('b')), now: at(1) })
-  const isSkipped = (...events: readonly SyncEvent[]) =>
-    planSync(after(...events), options(hashes('b'))).status === 'skipped'
   const ends = [done(1, hashes('a')), done(2, hashes('b'))]
   for (const [first, second] of [ends, ends.toReversed()]) {
     if (!first || !second) throw new Error('expected two syncs')
-    t.notOk(isSkipped(...crossed, first), 'the order of the calls is unknown')
-    t.notOk(isSkipped(...crossed, first, second))
-    t.ok(needsAnother(...crossed, first, second))
-    const again = [started(3, put('b')), done(3, hashes('b'))]
-    t.ok(isSkipped(...crossed, first, second, ...again))
-    t.notOk(needsAnother(...crossed, first, second, ...again))
+    t.ok(isDue(...crossed, first), 'the order of the calls is unknown')
+    t.ok(isDue(...crossed, first, second))
+    t.notOk(isDue(...crossed, first, second, started(3, put('b')), done(3, hashes('b'))))
   }
-  t.notOk(needsAnother(...crossed, done(2, hashes('b'))), 'the other open sync puts it')
-  t.ok(needsAnother(...crossed, done(1, hashes('a'))), 'the other open sync puts the same content')
-})
-
-t.test('a product that changed during its sync needs no immediate second sync', async (t) => {
-  t.notOk(needsAnotherSync(after(...settled), { ...options(hashes('b')), now: at(1) }))
 })
 
 t.test('a call with an unknown outcome leaves the content unsettled until lateCallMs', async (t) => {
   const timedOut = [started(1, put('a')), failed(1, 'provider_outcome_unknown')]
   const soon = after(...timedOut, started(2, put('b'), lateCallMs - 1), done(2, hashes('b')))
   t.match(planSync(soon, options(hashes('b'))), { status: 'updated' })
-  t.notOk(
-    needsAnotherSync(soon, { ...options(hashes('b')), now: at(lateCallMs - 1) }),
-    'an immediate second sync would settle nothing',
-  )
-  t.ok(needsAnotherSync(soon, { ...options(hashes('b')), now: at(lateCallMs) }))
   const later = after(...timedOut, started(2, put('b'), lateCallMs), done(2, hashes('b')))
   t.match(planSync(later, options(hashes('b'))), { status: 'skipped' })
   const rejected = after(started(1, put('a')), failed(1), started(2, put('b')), done(2, hashes('b')))
@@ -117,12 +119,13 @@ t.test('a call with an unknown outcome leaves the content unsettled until lateCa
 })
 
 t.test('a sync that ends after lateCallMs unsettles the content', async (t) => {
-  const late = after(started(1, put('a')), started(2, put('b'), lateCallMs), done(2, hashes('b')), done(1, hashes('a')))
-  t.match(planSync(late, options(hashes('b'))), { status: 'updated' })
-  t.ok(needsAnotherSync(late, { ...options(hashes('b')), now: at(lateCallMs) }))
-  const failing = after(started(1, put('a')), started(2, put('b'), lateCallMs), done(2, hashes('b')), failed(1))
-  t.match(planSync(failing, options(hashes('b'))), { status: 'updated', goal: put('b') }, 'also when it failed')
-  t.ok(failing.content.is_unsettled)
+  const overtaken = [started(1, put('a')), started(2, put('b'), lateCallMs)]
+  for (const late of [done(1, hashes('a')), failed(1)]) {
+    const ended = after(...overtaken, done(2, hashes('b')), late)
+    t.match(planSync(ended, options(hashes('b'))), { status: 'updated', goal: put('b') })
+    const meanwhile = after(...overtaken, late, done(2, hashes('b')))
+    t.match(planSync(meanwhile, options(hashes('b'))), { status: 'updated' }, 'also while the other runs')
+  }
   const keeping = after(...settled, started(2, keep('a')), failed(2))
   t.match(
     planSync(keeping, options(hashes('a'))),
@@ -135,10 +138,9 @@ t.test('a successful sync records its hashes, and a kept price as last recorded'
   given(t, started(1, put('a')))
     .when((state) => endSync({ ...factsAt(0), sync: 1 }, put('a'), ids, state))
     .then([{ type: 'ProductSynced', data: { sync: 1, ...hashes('a'), ...ids, mapped_locally: false } }])
-  const other = { provider_price_id: 'price_2' }
-  given(t, ...settled, started(2, keep('b')), started(3, put('b', 'q')), done(3, hashes('b', 'q'), other))
-    .when((state) => endSync({ ...factsAt(0), sync: 2 }, keep('b'), ids, state))
-    .then([{ type: 'ProductSynced', data: { sync: 2, ...hashes('b', 'q'), ...other } }])
+  given(t, ...settled, started(2, keep('b', 'q')))
+    .when((state) => endSync({ ...factsAt(0), sync: 2 }, keep('b', 'q'), ids, state))
+    .then([{ type: 'ProductSynced', data: { sync: 2, ...hashes('b', 'p'), ...ids } }])
   given(t, ...settled, started(2, keep('b')))
     .when((state) => endSync({ ...factsAt(0), sync: 2 }, keep('b'), { ...ids, provider_price_id: null }, state))
     .then([{ type: 'ProductSynced', data: { sync: 2, provider_price_id: null } }])

@@ -1,4 +1,5 @@
-// Syncing a product to a provider: its state there, which concurrent syncs may change, and the plan of a sync.
+// Syncing a product to a provider: its state there, the lease of the running sync, and the plan of a sync.
+import { requestInFlightMs } from '../idempotentRequest.ts'
 import type { ProductEvent, ProductSynced } from './events.ts'
 
 type SyncEvent = Extract<ProductEvent, { type: 'ProductSyncStarted' | 'ProductSynced' | 'ProductSyncFailed' }>
@@ -12,12 +13,8 @@ export type Hashes = Pick<ProductSynced['data'], 'content_hash' | 'price_hash'>
 export type SyncGoal = Hashes & Pick<Started, 'price'>
 
 /**
- * A product at one provider, folded from its sync events.
- *
- * A sync is open from its start until its end, or until its calls can no longer arrive. If two open syncs put different
- * values, the order of their calls at the provider is unknown: that part is contested, and their success proves nothing. A
- * part is settled when its value is certain: not contested and not half written. Content and price are separate parts,
- * because a sync always puts the content and may keep the price.
+ * A product at one provider, folded from its sync events. Content and price are separate parts, because a sync always puts the
+ * content and may keep the price.
  */
 export type ProviderSyncState = {
   /** The latest successful sync; `null` before the first. */
@@ -26,6 +23,12 @@ export type ProviderSyncState = {
   readonly successes: number
   /** The number of the latest sync. */
   readonly last_sync: number
+  /** The latest sync, until it has ended. It holds the lease. */
+  readonly running: Started | null
+  /** Earlier syncs whose calls may still reach the provider: their lease was taken over, or their outcome is unknown. */
+  readonly late: readonly Started[]
+  /** Whether such a sync puts other values than the running one, whose success then proves nothing. */
+  readonly is_contested: boolean
   readonly content: SyncedPart
   readonly price: SyncedPart
   readonly price_key: PriceKey
@@ -38,41 +41,32 @@ type SyncedPart = {
   readonly hash: string | null | undefined
   /** The value may have changed since. */
   readonly is_unsettled: boolean
-  /** The open syncs that put this part. */
-  readonly puts: readonly Put[]
-}
-
-type Put = {
-  readonly sync: number
-  readonly started_at: string
-  readonly hash: string | null
-  readonly is_contested: boolean
 }
 
 /**
- * Part of the provider's idempotency key for putting a price. Concurrent and repeated calls share a number. It changes when
- * the price changes, even back to an earlier one, and after a success.
+ * Part of the provider's idempotency key for putting a price. A repeated call has the same number, and so has one that takes
+ * over. It changes when the price changes, even back to an earlier one, and after a success.
  */
 type PriceKey = { readonly number: number; readonly price_hash: string | null | undefined }
 
-const unknownPart: SyncedPart = { hash: undefined, is_unsettled: false, puts: [] }
+const unknownPart: SyncedPart = { hash: undefined, is_unsettled: false }
 const neverSynced: ProviderSyncState = {
   synced: null,
   successes: 0,
   last_sync: 0,
+  running: null,
+  late: [],
+  is_contested: false,
   content: unknownPart,
   price: unknownPart,
   price_key: { number: 0, price_hash: undefined },
   requested_price_hash: undefined,
 }
 
-/**
- * How long after its start the calls of a sync may still reach the provider, for example from a crashed process or after a
- * timeout. A sync that takes longer counts as closed, which is detected at its end.
- */
+/** How long after its start the calls of a sync may still reach the provider, for example after a timeout. */
 export const lateCallMs = 300_000
 
-/** Applies a sync event. Accepts every event in every state. */
+/** Applies a sync event. Accepts every event in every state: 1.0.0 had no lease, so its syncs may overlap. */
 export function evolveSync(state: ProviderSyncState = neverSynced, event: SyncEvent): ProviderSyncState {
   const next = { ...state, last_sync: Math.max(state.last_sync, event.data.sync) }
   switch (event.type) {
@@ -86,91 +80,76 @@ export function evolveSync(state: ProviderSyncState = neverSynced, event: SyncEv
 }
 
 function started(state: ProviderSyncState, data: Started): ProviderSyncState {
-  const { sync, occurred_at: started_at, content_hash, price_hash } = data
-  const content = put(stillOpen(state.content, started_at), { sync, started_at, hash: content_hash })
-  const price = stillOpen(state.price, started_at)
-  if (data.price === 'keep') return { ...state, content, price }
+  const { price_hash } = data
+  const isLate = (other: Started) => Date.parse(data.occurred_at) - Date.parse(other.occurred_at) < lateCallMs
+  const late = [...state.late, ...(state.running ? [state.running] : [])].filter(isLate)
+  const is_contested = late.some((other) => putsOther(other, data))
   const { price_key } = state
+  const next = { ...state, running: data, late, is_contested, content: unsettled(state.content) }
+  if (data.price === 'keep') return next
   return {
-    ...state,
-    content,
-    price: put(price, { sync, started_at, hash: price_hash }),
+    ...next,
+    price: unsettled(state.price),
     price_key: price_key.price_hash === price_hash ? price_key : { number: price_key.number + 1, price_hash },
     requested_price_hash: price_hash,
   }
 }
 
+function putsOther(other: SyncGoal, own: SyncGoal): boolean {
+  const isPut = other.price === 'put' && own.price === 'put'
+  return other.content_hash !== own.content_hash || (isPut && other.price_hash !== own.price_hash)
+}
+
 function succeeded(state: ProviderSyncState, data: ProductSynced['data']): ProviderSyncState {
-  const { content, price, price_key } = state
-  const updated = { ...state, synced: data, successes: state.successes + 1 }
+  const { own, ended } = endOf(state, data)
+  const updated = { ...ended, synced: data, successes: state.successes + 1 }
   if (data.mapped_locally) return { ...updated, content: settled(data.content_hash), price: settled(data.price_hash) }
-  // It took longer than lateCallMs, so other syncs no longer counted it as open.
-  if (!isPutBy(content, data)) return { ...updated, content: unsettled(content), price: unsettled(price) }
-  if (!isPutBy(price, data)) return { ...updated, content: putEnded(content, data), price: keptPrice(price, data) }
-  return {
-    ...updated,
-    content: putEnded(content, data),
-    price: putEnded(price, data),
-    price_key: { ...price_key, number: price_key.number + 1 },
-  }
+  if (!own) return updated
+  const { number, price_hash } = state.price_key
+  const price_key = own.price === 'put' ? { number: number + 1, price_hash } : state.price_key
+  if (own !== state.running || state.is_contested) return { ...updated, price_key }
+  const price = own.price === 'put' ? settled(own.price_hash) : keptPrice(state.price, data)
+  return { ...updated, price_key, content: settled(own.content_hash), price }
 }
 
 /** If the merchant deleted the product, its price is gone as well. */
 function keptPrice(price: SyncedPart, { provider_price_id }: ProductSynced['data']): SyncedPart {
   const isGone = provider_price_id === null && typeof price.hash === 'string'
-  return isGone ? unsettled({ ...price, hash: undefined }) : price
+  return isGone ? { hash: undefined, is_unsettled: true } : price
 }
 
 const rejectionCodes: ReadonlySet<string> = new Set(['provider_rejected', 'currency_not_supported'])
 
 function failed(state: ProviderSyncState, data: Failed): ProviderSyncState {
-  const { content, price } = state
-  const isKept = isPutBy(content, data) && !isPutBy(price, data)
-  const isRejected = isPutBy(price, data) && rejectionCodes.has(data.code)
-  // After an unknown outcome its last call may still take effect, even after another sync has ended.
-  const closed = (part: SyncedPart) => (data.code === 'provider_outcome_unknown' ? part : without(part, data))
+  const { own, ended } = endOf(state, data)
+  const isRejected = own?.price === 'put' && rejectionCodes.has(data.code)
   return {
-    ...state,
-    content: unsettled(closed(content)),
-    price: isKept ? price : unsettled(closed(price)),
+    ...ended,
+    // Its last call may still take effect, even after another sync has ended.
+    late: own && data.code === 'provider_outcome_unknown' ? [...ended.late, own] : ended.late,
     requested_price_hash: isRejected ? undefined : state.requested_price_hash,
   }
 }
 
-type Numbered = { readonly sync: number }
+/** The sync that ends, and the state without it. */
+function endOf(state: ProviderSyncState, { sync }: { readonly sync: number }) {
+  const { running, late, content, price } = state
+  if (running?.sync === sync) return { own: running, ended: { ...state, running: null } }
+  const own = late.find((each) => each.sync === sync)
+  if (own) return { own, ended: { ...state, late: late.filter((each) => each !== own) } }
+  // It took longer than lateCallMs, so that no other sync reckoned with its calls.
+  return { own, ended: { ...state, is_contested: true, content: unsettled(content), price: unsettled(price) } }
+}
 
-const settled = (hash: string | null): SyncedPart => ({ hash, is_unsettled: false, puts: [] })
+const settled = (hash: string | null): SyncedPart => ({ hash, is_unsettled: false })
 const unsettled = (part: SyncedPart): SyncedPart => ({ ...part, is_unsettled: true })
-const isPutBy = ({ puts }: SyncedPart, { sync }: Numbered) => puts.some((each) => each.sync === sync)
-const without = (part: SyncedPart, { sync }: Numbered) => ({
-  ...part,
-  puts: part.puts.filter((each) => each.sync !== sync),
-})
 
-/** Contests all open puts of other values. */
-function put(part: SyncedPart, own: Omit<Put, 'is_contested'>): SyncedPart {
-  const differs = ({ hash }: Put) => hash !== own.hash
-  const others = part.puts.map((each) => ({ ...each, is_contested: each.is_contested || differs(each) }))
-  return unsettled({ ...part, puts: [...others, { ...own, is_contested: part.puts.some(differs) }] })
-}
-
-/** The part after a put of it succeeded. */
-function putEnded(part: SyncedPart, { sync }: Numbered): SyncedPart {
-  const ended = part.puts.find((each) => each.sync === sync)
-  const left = without(part, { sync })
-  return !ended || ended.is_contested ? unsettled(left) : { ...left, hash: ended.hash, is_unsettled: false }
-}
-
-function stillOpen(part: SyncedPart, now: string): SyncedPart {
-  const isOpen = ({ started_at }: Put) => Date.parse(now) - Date.parse(started_at) < lateCallMs
-  return { ...part, puts: part.puts.filter(isOpen) }
-}
-
-/** Whether an open sync puts something other than this goal. */
-function isContested({ content, price }: ProviderSyncState, goal: SyncGoal, now: string): boolean {
-  const isPutOther = (part: SyncedPart, hash: string | null) =>
-    stillOpen(part, now).puts.some((each) => each.hash !== hash)
-  return isPutOther(content, goal.content_hash) || (goal.price === 'put' && isPutOther(price, goal.price_hash))
+/**
+ * Whether a sync of the product holds the lease. After this time its process counts as dead, and another sync takes over. It
+ * makes the same calls with the same keys, so that nothing is created twice even if the first one is only slow.
+ */
+export function isSyncing(state: ProviderSyncState | undefined, now: Date): boolean {
+  return Boolean(state?.running && now.getTime() - Date.parse(state.running.occurred_at) < requestInFlightMs)
 }
 
 export type SyncOptions = {
@@ -221,26 +200,15 @@ export function startSync(facts: SyncFacts, goal: SyncGoal, state: ProviderSyncS
 /** @param goal of the sync with that number @param response of the provider */
 export function endSync(
   facts: SyncFacts & { readonly sync: number },
-  goal: SyncGoal,
+  { content_hash, price_hash, price }: SyncGoal,
   response: Pick<ProductSynced['data'], 'provider_product_id' | 'provider_price_id'> & {
     readonly kept_fields: readonly string[]
   },
   state: ProviderSyncState = neverSynced,
 ): ProductEvent[] {
-  const isPut = goal.price === 'put'
-  const { provider_product_id, provider_price_id, kept_fields } = response
-  // While it kept the price, another sync may have put one. Only the absence of a price is certain.
-  const latest = isPut || provider_price_id === null ? response : (state.synced ?? response)
-  const data = {
-    ...facts,
-    content_hash: goal.content_hash,
-    price_hash: isPut ? goal.price_hash : (state.price.hash ?? null),
-    provider_product_id,
-    provider_price_id: latest.provider_price_id,
-    kept_fields: [...kept_fields],
-    mapped_locally: false,
-  }
-  return [{ type: 'ProductSynced', data }]
+  const hashes = { content_hash, price_hash: price === 'put' ? price_hash : (state.price.hash ?? null) }
+  const kept_fields = [...response.kept_fields]
+  return [{ type: 'ProductSynced', data: { ...facts, ...hashes, ...response, kept_fields, mapped_locally: false } }]
 }
 
 /** Records the sync with a provider that has no catalogue and uses our product id. */
@@ -248,17 +216,4 @@ export function mapLocally(facts: SyncFacts, wanted: Hashes, state: ProviderSync
   const ids = { provider_product_id: facts.product_id, provider_price_id: null, kept_fields: [] }
   const data = { ...facts, sync: state.last_sync + 1, ...wanted, ...ids, mapped_locally: true }
   return [{ type: 'ProductSynced', data }]
-}
-
-/**
- * Whether a successful sync must be followed by another: concurrent syncs put different values, the order of their calls
- * is unknown, and no open sync will settle it.
- */
-export function needsAnotherSync(
-  state: ProviderSyncState,
-  options: Omit<SyncOptions, 'force'> & { readonly now: string },
-): boolean {
-  const { status, goal } = planSync(state, { ...options, force: false })
-  const isUnsettled = state.content.is_unsettled || (state.price.is_unsettled && goal.price === 'put')
-  return status !== 'skipped' && isUnsettled && !isContested(state, goal, options.now)
 }

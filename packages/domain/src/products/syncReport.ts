@@ -2,12 +2,13 @@
 import { type Static, Type } from 'typebox'
 import { Nullable } from '../fields.ts'
 
-/** Why a product could not be synced. The codes are those of API errors, plus `product_inactive`. */
+/** Why a product could not be synced. The codes are those of API errors, plus `product_inactive` and `sync_in_progress`. */
 export const SyncError = Type.Object(
   {
     code: Type.Enum([
       'not_found',
       'product_inactive',
+      'sync_in_progress',
       'currency_not_supported',
       'provider_rejected',
       'provider_unavailable',

@@ -38,8 +38,8 @@ t.test('Authorize.Net: a manual payment is authorized, and processing with what 
   t.match(fake.calls[0], {
     request: { transactionRequest: { transactionType: 'authOnlyTransaction' } },
   })
-  const { evidence } = await retrieve(provider, sampleRef(created()))
-  t.match(evidence, { status: 'processing', provider_payment_id: transId, capturable_cents: 2599 })
+  const { report } = await retrieve(provider, sampleRef(created()))
+  t.match(report, { status: 'processing', provider_payment_id: transId, capturable_cents: 2599 })
   const { completed } = await receiveLatest(fake, provider)
   t.match(completed.report, { about: 'status', status: 'processing', capturable_cents: 2599 })
 })
@@ -47,10 +47,10 @@ t.test('Authorize.Net: a manual payment is authorized, and processing with what 
 t.test('Authorize.Net: an authorization is captured, in part too, and once', async (t) => {
   for (const amount of [2599, 1000]) {
     const { fake, provider, transId, ref } = await authorizedGateway(t)
-    const { evidence } = await capture(provider, ref, amount)
-    t.match(evidence, { status: 'succeeded', amount_cents: amount, provider_payment_id: transId })
-    t.notOk('capturable_cents' in evidence)
-    t.match((await capture(provider, ref, 500)).evidence, { status: 'succeeded', amount_cents: amount }, 'again')
+    const { report } = await capture(provider, ref, amount)
+    t.match(report, { status: 'succeeded', amount_cents: amount, provider_payment_id: transId })
+    t.notOk('capturable_cents' in report)
+    t.match((await capture(provider, ref, 500)).report, { status: 'succeeded', amount_cents: amount }, 'again')
     t.same(fake.moneyOf(sampleInvoice), { received_cents: amount, refunded_cents: 0 })
   }
 })
@@ -59,7 +59,7 @@ t.test('Authorize.Net: a capture that the gateway rejects is an error, or the st
   const { fake, provider, transId, ref } = await authorizedGateway(t)
   await t.rejects(capture(provider, ref, 2600), { kind: 'rejected', code: '47' })
   fake.voidTransaction(transId)
-  t.match((await capture(provider, ref)).evidence, { status: 'canceled', provider_payment_id: transId })
+  t.match((await capture(provider, ref)).report, { status: 'canceled', provider_payment_id: transId })
   const missing = { ...ref, provider_payment_id: '1' }
   await t.rejects(capture(provider, missing), { kind: 'rejected', code: 'transaction_not_found' })
 })
@@ -67,9 +67,9 @@ t.test('Authorize.Net: a capture that the gateway rejects is an error, or the st
 t.test('Authorize.Net: canceling an unpaid payment calls nothing, because its token lapses', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const page = await openHostedPage(provider)
-  t.match((await cancel(provider, sampleRef(created()))).evidence, { status: 'canceled', provider_payment_id: null })
+  t.match((await cancel(provider, sampleRef(created()))).report, { status: 'canceled', provider_payment_id: null })
   fake.pay(page, { outcome: 'declined' })
-  t.match((await cancel(provider, sampleRef(created()))).evidence, { status: 'canceled' }, 'after a declined attempt')
+  t.match((await cancel(provider, sampleRef(created()))).report, { status: 'canceled' }, 'after a declined attempt')
   t.notOk(fake.calls.some(({ method }) => method === 'createTransaction'))
 })
 
@@ -78,31 +78,31 @@ t.test('Authorize.Net: canceling voids every authorization of the payment, and r
   fake.pay(page, { card: 'card-2' })
   fake.faults.next({ kind: 'drop', commits: true })
   for (const _ of [1, 2])
-    t.match((await cancel(provider, ref)).evidence, { status: 'canceled', provider_intent_id: sampleInvoice })
+    t.match((await cancel(provider, ref)).report, { status: 'canceled', provider_intent_id: sampleInvoice })
   t.same(
     fake.transactions.map(({ transactionStatus }) => transactionStatus),
     ['voided', 'voided'],
   )
-  t.match(await retrieve(provider, ref), { evidence: { status: 'canceled', provider_payment_id: transId } })
+  t.match(await retrieve(provider, ref), { report: { status: 'canceled', provider_payment_id: transId } })
 })
 
 t.test('Authorize.Net: a captured payment is not canceled, also when it was captured meanwhile', async (t) => {
   const paid = await paidGateway(t)
   t.match(await cancel(paid.provider, sampleRef(created())), {
-    evidence: { status: 'succeeded', provider_payment_id: paid.transId },
+    report: { status: 'succeeded', provider_payment_id: paid.transId },
   })
   const { fake, provider, transId, ref } = await authorizedGateway(t)
   fake.failNextTransaction('16')
   await t.rejects(cancel(provider, ref), { kind: 'rejected', code: '16' }, 'still authorized')
   fake.capture(transId)
-  t.match((await cancel(provider, ref)).evidence, { status: 'succeeded' })
+  t.match((await cancel(provider, ref)).report, { status: 'succeeded' })
   t.same(fake.moneyOf(sampleInvoice), { received_cents: 2599, refunded_cents: 0 })
 })
 
 t.test('Authorize.Net: a payment that is held for review is not canceled', async (t) => {
   const { provider, transId } = await paidGateway(t, { outcome: 'held' })
   const ref = sampleRef(created(), { provider_payment_id: transId })
-  t.match((await cancel(provider, ref)).evidence, { status: 'processing' })
+  t.match((await cancel(provider, ref)).report, { status: 'processing' })
 })
 
 t.test('Authorize.Net: the page of an unpaid payment expires after 15 minutes', async (t) => {

@@ -59,7 +59,7 @@ export async function cancelIntent(merchant: MerchantAccount, intent: IntentRef)
   }
   const canceled = unpaidSnapshot(intent, { responded_at }, 'canceled')
   const provider_payment_id = authorized[0]?.body.transId ?? null
-  return { ...canceled, evidence: { ...canceled.evidence, provider_payment_id } }
+  return { ...canceled, report: { ...canceled.report, provider_payment_id } }
 }
 
 /** Voiding a transaction again is a success. @throws ProviderError */
@@ -98,12 +98,12 @@ export async function captureAuthorized(
     const { code, responded_at } = await submitTransaction(merchant.api, transactionRequest)
     // An earlier capture may have been of another amount.
     if (code === capturedBefore) return await changedSnapshot(merchant, request, transId)
-    const { evidence, ...snapshot } = readSnapshot(request, transaction, currency)
-    const { capturable_cents: _, ...captured } = evidence
+    const { report, ...snapshot } = readSnapshot(request, transaction, currency)
+    const { capturable_cents: _, ...captured } = report
     const { amount_cents } = request
     return {
       ...snapshot,
-      evidence: { ...captured, status: 'succeeded', amount_cents, provider_time: responded_at },
+      report: { ...captured, status: 'succeeded', amount_cents, provider_time: responded_at },
     }
   } catch (error) {
     if (!isRejection(error)) throw error
@@ -137,7 +137,7 @@ function readSnapshot(
 ): IntentSnapshot {
   const source = { provider_time: responded_at, provider_event_id: null, currency }
   return {
-    evidence: { ...evidenceOf(body, statusOf(body), source), provider_intent_id },
+    report: { ...evidenceOf(body, statusOf(body), source), provider_intent_id },
     further_charges: [],
     awaits_capture: false,
   }

@@ -27,8 +27,8 @@ t.test('Authorize.Net: a transaction is found in any batch settled within days o
     fake.pay({ invoiceNumber: `other-${day}`, amount_cents: 100 })
     if (day > 3) fake.settle()
   }
-  const { evidence } = await retrieve(provider, sampleRef(createdAt))
-  t.match(evidence, { status: 'succeeded', provider_payment_id: transId })
+  const { report } = await retrieve(provider, sampleRef(createdAt))
+  t.match(report, { status: 'succeeded', provider_payment_id: transId })
   t.same(daysRead(fake, createdAt), [0, 4])
 })
 
@@ -58,8 +58,8 @@ t.test('Authorize.Net: late batches are searched only for a recorded transaction
     fake.settle()
     fake.advance(60 * dayMs)
     const provider_payment_id = known && { declined, succeeded }[known]
-    const { evidence } = await retrieve(provider, sampleRef(createdAt, { provider_payment_id }))
-    t.match(evidence, { status, provider_payment_id: status === 'failed' ? declined : succeeded }, `${known}`)
+    const { report } = await retrieve(provider, sampleRef(createdAt, { provider_payment_id }))
+    t.match(report, { status, provider_payment_id: status === 'failed' ? declined : succeeded }, `${known}`)
     t.same(daysRead(fake, createdAt), days, `${known}`)
   }
 })
@@ -86,8 +86,8 @@ t.test('Authorize.Net: checking an unpaid payment of any age reads only the batc
     fake.settle()
     fake.advance(dayMs)
   }
-  const { evidence } = await retrieve(provider, sampleRef(createdAt))
-  t.equal(evidence.status, 'pending')
+  const { report } = await retrieve(provider, sampleRef(createdAt))
+  t.equal(report.status, 'pending')
   t.same(daysRead(fake, createdAt), [0, 1, 2, 3])
   t.ok(fake.calls.length <= 7, 'the unsettled list, the batch lists of at most two months, and four batches')
 })
@@ -96,8 +96,8 @@ t.test('Authorize.Net: an unpaid payment whose creation time is in the future is
   const { fake, provider } = await authorizeNetHarness(t)
   fake.settle()
   const createdAt = ago(-3 * hourMs)
-  const { evidence } = await retrieve(provider, sampleRef(createdAt))
-  t.equal(evidence.status, 'pending')
+  const { report } = await retrieve(provider, sampleRef(createdAt))
+  t.equal(report.status, 'pending')
 })
 
 t.test('Authorize.Net: a refund with our invoice number does not end the search for the payment', async (t) => {
@@ -113,7 +113,7 @@ t.test('Authorize.Net: a refund with our invoice number does not end the search 
   fake.capture(transId)
   fake.settle()
   fake.advance(10 * dayMs)
-  t.match((await retrieve(provider, sampleRef(createdAt, { provider_payment_id: '1' }))).evidence, {
+  t.match((await retrieve(provider, sampleRef(createdAt, { provider_payment_id: '1' }))).report, {
     provider_payment_id: transId,
   })
 })
@@ -127,7 +127,7 @@ t.test('Authorize.Net: lists are read page by page, and no further than needed',
   const { transId } = fake.pay(await openHostedPage(provider))
   for (let n = 0; n < 1500; n++) fake.pay({ invoiceNumber: `newer-${n}`, amount_cents: 100 })
   const pages = () => fake.calls.filter(({ method }) => method === 'getUnsettledTransactionList')
-  t.match((await retrieve(provider, sampleRef(since))).evidence, { provider_payment_id: transId })
+  t.match((await retrieve(provider, sampleRef(since))).report, { provider_payment_id: transId })
   t.same(
     pages().map(({ request }) => request.paging),
     [1, 2].map((offset) => ({ limit: 1000, offset })),

@@ -99,7 +99,7 @@ export function snapshotOf(intent: IntentRef, found: FoundTransactions): IntentS
   const source = { provider_time: best.responded_at, provider_event_id: null, currency }
   const reported = refunds.flatMap((refund) => reportedRefundOf(refund, { provider_intent_id, currency }) ?? [])
   return {
-    evidence: {
+    report: {
       ...evidenceOf(best.body, best.status, source),
       provider_intent_id,
       ...(reversals.length > 0 && { reversals }),
@@ -124,7 +124,7 @@ export function unpaidSnapshot(
   status: 'pending' | 'canceled',
 ): IntentSnapshot {
   return {
-    evidence: {
+    report: {
       status,
       provider_time: found.responded_at,
       provider_event_id: null,

@@ -9,7 +9,7 @@ async function paid(t: Test, options: Parameters<typeof authorizeNetHarness>[1] 
   const { fake, provider } = await authorizeNetHarness(t, options)
   const { transId } = fake.pay(await openHostedPage(provider))
   const ref = sampleRef(Date.now() - 1000, { provider_payment_id: transId })
-  return { fake, currency: async (by = provider) => (await retrieve(by, ref)).evidence.currency }
+  return { fake, currency: async (by = provider) => (await retrieve(by, ref)).report.currency }
 }
 const merchantDetailCalls = (fake: FakeAuthorizeNet) =>
   fake.calls.filter(({ method }) => method === 'getMerchantDetails').length

@@ -18,9 +18,9 @@ t.test('Authorize.Net: a payment without a transaction is pending, not missing',
   const { fake, provider } = await authorizeNetHarness(t)
   await openHostedPage(provider)
   fake.pay({ invoiceNumber: 'another system 1', amount_cents: 100 })
-  const { evidence, ...rest } = await retrieve(provider, sampleRef(ago(1000)))
+  const { report, ...rest } = await retrieve(provider, sampleRef(ago(1000)))
   t.same(rest, { further_charges: [], awaits_capture: false })
-  t.match(evidence, {
+  t.match(report, {
     status: 'pending',
     provider_event_id: null,
     provider_intent_id: sampleInvoice,
@@ -36,13 +36,13 @@ t.test('Authorize.Net: a snapshot has the time of the gateway’s clock', async 
   const since = fake.now()
   const { transId } = fake.pay(await openHostedPage(provider))
   for (const provider_payment_id of [null, transId]) {
-    const { evidence } = await retrieve(provider, sampleRef(since, { provider_payment_id }))
-    t.ok(Math.abs(Date.parse(evidence.provider_time) - fake.now()) < 5000, evidence.provider_time)
+    const { report } = await retrieve(provider, sampleRef(since, { provider_payment_id }))
+    t.ok(Math.abs(Date.parse(report.provider_time) - fake.now()) < 5000, report.provider_time)
   }
   fake.advance(dayMs / 2)
   const unpaid = await retrieve(provider, sampleRef(since, { provider_intent_id: '0123456789abcdef0123' }))
-  t.equal(unpaid.evidence.status, 'pending')
-  t.ok(Math.abs(Date.parse(unpaid.evidence.provider_time) - fake.now()) < 5000)
+  t.equal(unpaid.report.status, 'pending')
+  t.ok(Math.abs(Date.parse(unpaid.report.provider_time) - fake.now()) < 5000)
 })
 
 t.test('Authorize.Net: each outcome is found by invoice number and by transaction id', async (t) => {
@@ -55,16 +55,16 @@ t.test('Authorize.Net: each outcome is found by invoice number and by transactio
   for (const [outcome, status] of outcomes) {
     const { provider, transId } = await paidGateway(t, { outcome })
     for (const provider_payment_id of [null, transId]) {
-      const { evidence } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id }))
-      t.match(evidence, { status, provider_payment_id: transId, amount_cents: 2599, currency: 'USD' }, outcome)
+      const { report } = await retrieve(provider, sampleRef(ago(1000), { provider_payment_id }))
+      t.match(report, { status, provider_payment_id: transId, amount_cents: 2599, currency: 'USD' }, outcome)
     }
   }
 })
 
 t.test('Authorize.Net: a declined attempt has a failure code and message', async (t) => {
   const { provider } = await paidGateway(t, { outcome: 'declined' })
-  const { evidence } = await retrieve(provider, sampleRef(ago(1000)))
-  t.match(evidence, { failure_code: '2', failure_message: 'The payment was declined' })
+  const { report } = await retrieve(provider, sampleRef(ago(1000)))
+  t.match(report, { failure_code: '2', failure_message: 'The payment was declined' })
 })
 
 t.test('Authorize.Net: a recorded transaction does not hide another paid one', async (t) => {
@@ -79,8 +79,8 @@ t.test('Authorize.Net: a recorded transaction does not hide another paid one', a
     for (const settles of [false, true]) {
       if (settles) fake.settle()
       const ref = sampleRef(ago(1000), { provider_payment_id: known })
-      const { evidence, further_charges } = await retrieve(provider, ref)
-      t.match(evidence, { status: 'succeeded', provider_payment_id: further ? known : other }, outcome)
+      const { report, further_charges } = await retrieve(provider, ref)
+      t.match(report, { status: 'succeeded', provider_payment_id: further ? known : other }, outcome)
       t.match(further_charges, further ? [{ provider_payment_id: other, amount_cents: Number }] : [], outcome)
       t.equal(further_charges.length, further ? 1 : 0)
     }
@@ -98,8 +98,8 @@ t.test('Authorize.Net: a paid or held transaction is returned even when the sear
     const ref = sampleRef(ago(1000), { provider_payment_id: transId })
     const check = async (code: string) => {
       if (status === null) return t.rejects(retrieve(provider, ref), { kind: 'unknown', code }, outcome)
-      const { evidence } = await retrieve(provider, ref)
-      return t.match(evidence, { status, provider_payment_id: transId, currency: 'USD' }, outcome)
+      const { report } = await retrieve(provider, ref)
+      return t.match(report, { status, provider_payment_id: transId, currency: 'USD' }, outcome)
     }
     const never = { kind: 'hang', commits: false } as const
     fake.readFaults.next(undefined, undefined, never)
@@ -134,7 +134,7 @@ t.test('Authorize.Net: a listed transaction without details fails with an unknow
 t.test('Authorize.Net: the best of several attempts determines the status', async (t) => {
   const { fake, provider } = await authorizeNetHarness(t)
   const token = await openHostedPage(provider)
-  const status = async () => (await retrieve(provider, sampleRef(ago(1000)))).evidence.status
+  const status = async () => (await retrieve(provider, sampleRef(ago(1000)))).report.status
   const voided = fake.pay(token, { card: 'card-1', authOnly: true })
   fake.voidTransaction(voided.transId)
   t.equal(await status(), 'canceled')
@@ -152,8 +152,8 @@ t.test('Authorize.Net: a second charge of a payment is listed in further_charges
   fake.pay(token, { outcome: 'declined', card: 'card-0' })
   const [first, second, third] = [1, 2, 3].map((n) => fake.pay(token, { card: `card-${n}` }).transId)
   fake.settle()
-  const { evidence, further_charges } = await retrieve(provider, sampleRef(ago(1000)))
-  t.match(evidence, { status: 'succeeded', provider_payment_id: first })
+  const { report, further_charges } = await retrieve(provider, sampleRef(ago(1000)))
+  t.match(report, { status: 'succeeded', provider_payment_id: first })
   t.same(
     further_charges.map(({ provider_payment_id }) => provider_payment_id),
     [second, third],
@@ -165,7 +165,7 @@ t.test('Authorize.Net: a refund does not count as the payment', async (t) => {
   fake.settle()
   const refund = fake.refund(transId, 2599, { invoiceNumber: sampleInvoice })
   t.match(await retrieve(provider, sampleRef(ago(1000))), {
-    evidence: { status: 'succeeded', provider_payment_id: transId, amount_cents: 2599 },
+    report: { status: 'succeeded', provider_payment_id: transId, amount_cents: 2599 },
     further_charges: [],
     refunds: [{ provider_payment_id: transId, provider_refund_id: refund.transId, amount_cents: 2599 }],
   })
@@ -176,14 +176,14 @@ t.test('Authorize.Net: a voided refund does not count as the payment', async (t)
   const { transId } = fake.pay({ invoiceNumber: 'another system 1', amount_cents: 100 })
   fake.settle()
   fake.voidTransaction(fake.refund(transId, 100, { invoiceNumber: sampleInvoice }).transId)
-  t.equal((await retrieve(provider, sampleRef(ago(1000)))).evidence.status, 'pending')
+  t.equal((await retrieve(provider, sampleRef(ago(1000)))).report.status, 'pending')
 })
 
 t.test('Authorize.Net: the amount is the captured one, not the authorized one', async (t) => {
   const { fake, provider, transId } = await paidGateway(t, { authOnly: true })
-  t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, { status: 'processing', amount_cents: 2599 })
+  t.match((await retrieve(provider, sampleRef(ago(1000)))).report, { status: 'processing', amount_cents: 2599 })
   fake.capture(transId, 1999)
-  t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, { status: 'succeeded', amount_cents: 1999 })
+  t.match((await retrieve(provider, sampleRef(ago(1000)))).report, { status: 'succeeded', amount_cents: 1999 })
 })
 
 t.test('Authorize.Net: many declined attempts do not hide a successful one', async (t) => {
@@ -192,7 +192,7 @@ t.test('Authorize.Net: many declined attempts do not hide a successful one', asy
   for (let n = 0; n < 30; n++) fake.pay(token, { outcome: 'declined', card: `card-${n}` })
   const { transId } = fake.pay(token, { card: 'card-30' })
   for (let n = 31; n < 60; n++) fake.pay(token, { outcome: 'declined', card: `card-${n}` })
-  t.match((await retrieve(provider, sampleRef(ago(1000)))).evidence, {
+  t.match((await retrieve(provider, sampleRef(ago(1000)))).report, {
     status: 'succeeded',
     provider_payment_id: transId,
   })
@@ -205,8 +205,8 @@ t.test('Authorize.Net: each call of a search is retried after a lost response', 
       const { fake, provider, transId } = await paidGateway(t)
       fake.settle()
       fake.readFaults.next(...Array.from({ length: successes }, () => undefined), { kind, commits: false })
-      const { evidence } = await retrieve(provider, sampleRef(ago(1000)))
-      t.match(evidence, { status: 'succeeded', provider_payment_id: transId }, `${kind} after ${successes}`)
+      const { report } = await retrieve(provider, sampleRef(ago(1000)))
+      t.match(report, { status: 'succeeded', provider_payment_id: transId }, `${kind} after ${successes}`)
     }
 })
 

@@ -11,7 +11,7 @@ t.test('Authorize.Net: a voided charge is reported as reversed, by its notificat
   const reversals = [{ provider_payment_id: transId, note: 'voided' }]
   const { completed } = await receiveLatest(fake, provider)
   t.match(completed.report, { about: 'status', status: 'canceled', provider_payment_id: transId, reversals })
-  t.match((await retrieve(provider, refFor(transId))).evidence, { status: 'canceled', reversals })
+  t.match((await retrieve(provider, refFor(transId))).report, { status: 'canceled', reversals })
 })
 
 t.test('Authorize.Net: the void of a second charge is reported beside the charge that pays', async (t) => {
@@ -25,14 +25,14 @@ t.test('Authorize.Net: the void of a second charge is reported beside the charge
     reversals: [{ provider_payment_id: second, note: 'voided' }],
   }
   t.match((await receiveLatest(fake, provider)).completed.report, expected)
-  t.match((await retrieve(provider, refFor(transId))).evidence, expected)
+  t.match((await retrieve(provider, refFor(transId))).report, expected)
 })
 
 t.test('Authorize.Net: a returned eCheck is reversed with the code of the bank', async (t) => {
   const { fake, provider, transId } = await paidGateway(t)
   fake.settle()
   fake.returnCheck(transId)
-  t.match((await retrieve(provider, refFor(transId))).evidence, {
+  t.match((await retrieve(provider, refFor(transId))).report, {
     status: 'succeeded',
     reversals: [{ provider_payment_id: transId, note: 'returnedItem R01 Insufficient Funds' }],
   })
@@ -49,7 +49,7 @@ t.test('Authorize.Net: each status of a reversed charge is its note', async (t) 
     ['chargeback', 'succeeded'],
   ] as const) {
     charge.transactionStatus = transactionStatus
-    t.match((await retrieve(provider, refFor(transId))).evidence, {
+    t.match((await retrieve(provider, refFor(transId))).report, {
       status,
       reversals: [{ provider_payment_id: transId, note: transactionStatus }],
     })
@@ -62,7 +62,7 @@ t.test('Authorize.Net: a returned eCheck with a separate transaction reverses th
   const returned = fake.refund(transId, 2599, { invoiceNumber: sampleInvoice })
   Object.assign(returned, { transactionType: 'authCaptureTransaction', transactionStatus: 'returnedItem' })
   t.match(await retrieve(provider, refFor(transId)), {
-    evidence: { status: 'succeeded', reversals: [{ provider_payment_id: transId, note: 'returnedItem' }] },
+    report: { status: 'succeeded', reversals: [{ provider_payment_id: transId, note: 'returnedItem' }] },
     further_charges: [],
   })
 })

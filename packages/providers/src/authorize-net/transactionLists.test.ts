@@ -42,7 +42,7 @@ async function readAll(
   const found = await withPriority('reconciler', () =>
     Promise.all(waiting.map((intent) => retrieve(provider, { ...intent, as_of }))),
   )
-  return found.filter(({ evidence }) => evidence.status === 'succeeded').length
+  return found.filter(({ report }) => report.status === 'succeeded').length
 }
 
 for (const transactions of [10_000, 25_000])
@@ -73,7 +73,7 @@ t.test('Authorize.Net: a payment paid after the lists were read is found with a 
   const { fake, provider } = await authorizeNetHarness(t)
   const ref = sampleRef(fake.now() - hourMs, { provider_intent_id: 'invoice-1' })
   const before = new Date().toISOString()
-  const statusAsOf = async (as_of: string) => (await retrieve(provider, { ...ref, as_of })).evidence.status
+  const statusAsOf = async (as_of: string) => (await retrieve(provider, { ...ref, as_of })).report.status
   t.equal(await statusAsOf(before), 'pending')
   fake.pay({ invoiceNumber: 'invoice-1', amount_cents: 100 })
   await new Promise((resolve) => setTimeout(resolve, 5))
@@ -85,9 +85,9 @@ t.test('Authorize.Net: a snapshot has the time of the oldest list that was used'
   const { fake, provider } = await authorizeNetHarness(t)
   const ref = sampleRef(fake.now() - hourMs)
   const as_of = new Date().toISOString()
-  const first = (await retrieve(provider, { ...ref, as_of })).evidence.provider_time
+  const first = (await retrieve(provider, { ...ref, as_of })).report.provider_time
   fake.advance(10 * 60_000)
-  t.equal((await retrieve(provider, { ...ref, as_of })).evidence.provider_time, first)
+  t.equal((await retrieve(provider, { ...ref, as_of })).report.provider_time, first)
 })
 
 t.test('Authorize.Net: a transaction that settles during a round is found', async (t) => {
@@ -99,9 +99,9 @@ t.test('Authorize.Net: a transaction that settles during a round is found', asyn
   const as_of = new Date().toISOString()
   const late = sampleRef(fake.now(), { provider_intent_id: 'unpaid', as_of })
   fake.pay({ invoiceNumber: 'newer', amount_cents: 100 })
-  t.equal((await retrieve(provider, late)).evidence.status, 'pending', 'reads only the newest page')
+  t.equal((await retrieve(provider, late)).report.status, 'pending', 'reads only the newest page')
   fake.settle()
-  t.equal((await retrieve(provider, { ...early, as_of })).evidence.status, 'succeeded')
+  t.equal((await retrieve(provider, { ...early, as_of })).report.status, 'succeeded')
 })
 
 t.test('Authorize.Net: a page whose read failed is read again by the next search', async (t) => {
@@ -111,5 +111,5 @@ t.test('Authorize.Net: a page whose read failed is read again by the next search
   fake.readFaults.always({ kind: 'drop', commits: false })
   await t.rejects(retrieve(provider, { ...ref, as_of }), { name: 'ProviderError' })
   fake.readFaults.always(undefined)
-  t.equal((await retrieve(provider, { ...ref, as_of })).evidence.status, 'pending')
+  t.equal((await retrieve(provider, { ...ref, as_of })).report.status, 'pending')
 })

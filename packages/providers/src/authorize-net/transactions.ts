@@ -1,6 +1,7 @@
-// Authorize.Net's transactions in our terms: field formats, payment status, evidence, reversals and refunds.
-import type { Evidence, Reversal } from '@paylog/domain/payments/evidence'
+// Authorize.Net's transactions in our terms: field formats, payment status, report, reversals and refunds.
+
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import type { Reversal, StatusReport } from '@paylog/domain/payments/statusReports'
 import { decimalOf, unitsOf } from '../fields.ts'
 import { paymentIdEndingIn } from '../findableId.ts'
 import type { ReportedRefund } from '../provider.ts'
@@ -30,14 +31,14 @@ export function plainText(text: string): string {
     .toWellFormed()
 }
 
-/** The evidence fields that a transaction does not contain. */
-export type EvidenceSource = Pick<Evidence, 'provider_time' | 'provider_event_id' | 'currency'>
+/** The report fields that a transaction does not contain. */
+export type EvidenceSource = Pick<StatusReport, 'provider_time' | 'provider_event_id' | 'currency'>
 
 /**
  * @param status the payment status that follows from this transaction
  * @throws ProviderError when the amount is not a whole number of cents
  */
-export function evidenceOf(transaction: Transaction, status: PaymentStatus, source: EvidenceSource): Evidence {
+export function evidenceOf(transaction: Transaction, status: PaymentStatus, source: EvidenceSource): StatusReport {
   return {
     ...source,
     status,
@@ -205,7 +206,7 @@ export function refundIdOf({ order }: Transaction): string | null {
  */
 export function reportedRefundOf(
   { body: refund, responded_at }: Read<Transaction>,
-  of: Pick<Evidence, 'currency'> & { readonly provider_intent_id: string; readonly provider_event_id?: string },
+  of: Pick<StatusReport, 'currency'> & { readonly provider_intent_id: string; readonly provider_event_id?: string },
 ): ReportedRefund | null {
   const status = statusOfRefund(refund)
   if (status === null) return null

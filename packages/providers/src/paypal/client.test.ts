@@ -122,7 +122,7 @@ t.test('PayPal: a succeeded capture determines the status, then a pending one, t
       purchase_units: [{ amount, payments: { captures } }],
     })
     const snapshot = await paypal.retrieveIntent(refTo('O1'))
-    return [snapshot?.evidence.status, snapshot?.evidence.provider_payment_id, snapshot?.awaits_capture]
+    return [snapshot?.report.status, snapshot?.report.provider_payment_id, snapshot?.awaits_capture]
   }
   t.same(await evidenceOf('COMPLETED', 'DECLINED', 'PENDING', 'COMPLETED'), ['succeeded', 'C2', false])
   t.same(await evidenceOf('COMPLETED', 'PENDING', 'DECLINED'), ['processing', 'C0', false])

@@ -38,7 +38,7 @@ t.test('PayPal: the payer is sent back to the return and cancel addresses of the
     t.same(bodyOf(harness).payment_source, { paypal: { experience_context: { ...given, user_action: 'PAY_NOW' } } })
     t.equal(redirect_url, `https://www.sandbox.paypal.com/checkoutnow?token=${provider_intent_id}`)
     t.equal(client_secret, redirect_url)
-    t.match(await paypal.retrieveIntent(refTo(provider_intent_id)), { evidence: { status: 'pending' } })
+    t.match(await paypal.retrieveIntent(refTo(provider_intent_id)), { report: { status: 'pending' } })
   }
 })
 
@@ -59,7 +59,7 @@ t.test('PayPal: a saved method pays with its vault id in the creating call, once
     t.same(await paypal.createIntent(request), intent, 'a repeated call')
     t.match(fake.balanceOf(payment_id), { received_cents: 1999 })
     const snapshot = await paypal.retrieveIntent(refTo(intent.provider_intent_id))
-    t.match(snapshot, { evidence: { status: 'succeeded', amount_cents: 1999 }, awaits_capture: false })
+    t.match(snapshot, { report: { status: 'succeeded', amount_cents: 1999 }, awaits_capture: false })
     t.equal(fake.charges.length, 1)
   }
 })
@@ -70,7 +70,7 @@ t.test('PayPal: a saved method is authorized when the payment is captured manual
   const request = { ...orderRequest, ...(await saveMethod(harness, wallet)), capture_method: 'manual' } as const
   const { provider_intent_id } = await paypal.createIntent(request)
   t.match(await paypal.retrieveIntent(refTo(provider_intent_id)), {
-    evidence: { status: 'processing', capturable_cents: 1999 },
+    report: { status: 'processing', capturable_cents: 1999 },
     awaits_capture: false,
   })
   t.match(fake.balanceOf(payment_id), { received_cents: 0, capturable_cents: 1999 })

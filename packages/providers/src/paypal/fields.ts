@@ -3,8 +3,8 @@
 import { currencyExponent } from '@paylog/domain/currency'
 import { DomainError } from '@paylog/domain/errors'
 import type { RefundStatus } from '@paylog/domain/payments/events'
-import type { Evidence } from '@paylog/domain/payments/evidence'
 import type { ReportedMoney } from '@paylog/domain/payments/reportedMoney'
+import type { StatusReport } from '@paylog/domain/payments/statusReports'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code, decimalOf, notificationJson, paymentIdFrom, unitsOf } from '../fields.ts'
@@ -93,13 +93,16 @@ const captureStatuses: ReadonlyMap<string, 'succeeded' | 'processing' | 'failed'
 /** @throws ProviderError `unknown` for an unknown status */
 export const statusOfCapture = (capture: Capture) => statusIn(captureStatuses, capture)
 
-/** The evidence in a capture, without the payment it belongs to. @throws ProviderError `unknown` when unreadable */
+/** What a capture reports, without the payment it belongs to. @throws ProviderError `unknown` when unreadable */
 export function captureEvidence(
   capture: Capture,
-): Pick<Evidence, 'status' | 'provider_payment_id' | 'amount_cents' | 'currency' | 'failure_code' | 'failure_message'> {
+): Pick<
+  StatusReport,
+  'status' | 'provider_payment_id' | 'amount_cents' | 'currency' | 'failure_code' | 'failure_message'
+> {
   const status = statusOfCapture(capture)
-  const evidence = { status, provider_payment_id: capture.id, ...amountOf(capture.amount) }
-  return status === 'failed' ? { ...evidence, ...captureFailure(capture.status_details?.reason) } : evidence
+  const report = { status, provider_payment_id: capture.id, ...amountOf(capture.amount) }
+  return status === 'failed' ? { ...report, ...captureFailure(capture.status_details?.reason) } : report
 }
 
 /** @param reason PayPal's own reason code, if any */

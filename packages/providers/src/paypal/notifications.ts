@@ -1,8 +1,8 @@
 // Reads PayPal's notifications: generic type, payment report, and subscription facts.
 import type { DisputeStatus, RefundStatus } from '@paylog/domain/payments/events'
-import type { ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import type { ReportedMoney } from '@paylog/domain/payments/reportedMoney'
+import type { ReportSource } from '@paylog/domain/payments/statusReports'
 import { subscriptionFacts } from '../fields.ts'
 import {
   type GenericEventOptions,

@@ -66,7 +66,7 @@ t.test('PayPal: an order without captures has the payment status of its own stat
     t.match(
       snapshot,
       {
-        evidence: {
+        report: {
           status,
           provider_intent_id,
           provider_payment_id: null,
@@ -87,12 +87,12 @@ t.test('PayPal: a captured order has the payment status of its capture', async (
   const { fake, paypal, ref } = await withApproved(t)
   fake.nextCaptures('pending')
   const pending = await capture(paypal, ref, 'c1')
-  t.match(pending, { evidence: { status: 'processing', amount_cents: 1999 }, awaits_capture: false })
-  const captureId = pending.evidence.provider_payment_id ?? ''
-  t.match(await paypal.retrieveIntent(ref), { evidence: { status: 'processing', provider_payment_id: captureId } })
+  t.match(pending, { report: { status: 'processing', amount_cents: 1999 }, awaits_capture: false })
+  const captureId = pending.report.provider_payment_id ?? ''
+  t.match(await paypal.retrieveIntent(ref), { report: { status: 'processing', provider_payment_id: captureId } })
   fake.settleCapture(captureId, 'completed')
   const taken = {
-    evidence: { status: 'succeeded', provider_payment_id: captureId, amount_cents: 1999, currency: 'EUR' },
+    report: { status: 'succeeded', provider_payment_id: captureId, amount_cents: 1999, currency: 'EUR' },
   }
   t.match(await paypal.retrieveIntent(ref), taken)
   fake.refund(captureId, '5.00')
@@ -105,8 +105,8 @@ t.test('PayPal: a declined capture makes the payment failed', async (t) => {
   const { fake, paypal, ref } = await withApproved(t)
   fake.nextCaptures('declined')
   const failed = { status: 'failed', failure_code: 'capture_declined', amount_cents: 1999 }
-  t.match(await capture(paypal, ref, 'c1'), { evidence: failed, awaits_capture: false })
-  t.match(await paypal.retrieveIntent(ref), { evidence: failed })
+  t.match(await capture(paypal, ref, 'c1'), { report: failed, awaits_capture: false })
+  t.match(await paypal.retrieveIntent(ref), { report: failed })
 })
 
 t.test('PayPal: a second capture is listed in further_charges', async (t) => {
@@ -115,8 +115,8 @@ t.test('PayPal: a second capture is listed in further_charges', async (t) => {
   t.same(first.further_charges, [])
   const second = fake.captureTwice(ref.provider_intent_id)
   t.match(await paypal.retrieveIntent(ref), {
-    evidence: { status: 'succeeded', provider_payment_id: first.evidence.provider_payment_id },
-    further_charges: [{ provider_payment_id: second, amount_cents: first.evidence.amount_cents }],
+    report: { status: 'succeeded', provider_payment_id: first.report.provider_payment_id },
+    further_charges: [{ provider_payment_id: second, amount_cents: first.report.amount_cents }],
   })
 })
 
@@ -130,8 +130,8 @@ t.test('PayPal: an unknown order is null, not canceled', async (t) => {
 t.test('PayPal: an order is captured once, with the given key', async (t) => {
   const { fake, paypal, ref } = await withApproved(t)
   const first = await capture(paypal, ref, 'c1')
-  t.match(first, { evidence: { status: 'succeeded', provider_time: currentTime }, awaits_capture: false })
-  t.same((await capture(paypal, ref, 'c1')).evidence.provider_payment_id, first.evidence.provider_payment_id)
+  t.match(first, { report: { status: 'succeeded', provider_time: currentTime }, awaits_capture: false })
+  t.same((await capture(paypal, ref, 'c1')).report.provider_payment_id, first.report.provider_payment_id)
   const path = `/v2/checkout/orders/${ref.provider_intent_id}/capture`
   t.same(
     fake.callsTo(/capture$/).map((call) => [call.path, call.key]),
@@ -150,7 +150,7 @@ t.test('PayPal: an order is captured once, even with expired or different keys',
   fake.forgetRequestIds()
   for (const key of ['c1', 'c2']) {
     const again = await capture(paypal, ref, key)
-    t.match(again.evidence, { status: 'succeeded', provider_payment_id: first.evidence.provider_payment_id })
+    t.match(again.report, { status: 'succeeded', provider_payment_id: first.report.provider_payment_id })
   }
   t.equal(fake.charges.length, 1)
 })
@@ -159,7 +159,7 @@ t.test('PayPal: a declined payment method makes the payment failed, and the paye
   const { fake, paypal, ref } = await withApproved(t)
   fake.nextCaptures({ rejected: 'INSTRUMENT_DECLINED' }, { rejected: 'PAYER_CANNOT_PAY' })
   t.match(await capture(paypal, ref, 'c1'), {
-    evidence: {
+    report: {
       status: 'failed',
       provider_time: currentTime,
       provider_event_id: null,
@@ -170,20 +170,20 @@ t.test('PayPal: a declined payment method makes the payment failed, and the paye
     },
     awaits_capture: false,
   })
-  t.match(await capture(paypal, ref, 'c2'), { evidence: { status: 'failed', failure_code: 'payer_cannot_pay' } })
-  t.match(await capture(paypal, ref, 'c3'), { evidence: { status: 'succeeded' } })
+  t.match(await capture(paypal, ref, 'c2'), { report: { status: 'failed', failure_code: 'payer_cannot_pay' } })
+  t.match(await capture(paypal, ref, 'c3'), { report: { status: 'succeeded' } })
 })
 
 t.test('PayPal: an order that cannot be captured is read instead', async (t) => {
   const { fake, paypal } = await paypalHarness(t)
   const { provider_intent_id } = await paypal.createIntent(orderRequest)
   t.match(await capture(paypal, refTo(provider_intent_id), 'c1'), {
-    evidence: { status: 'pending', amount_cents: 1999 },
+    report: { status: 'pending', amount_cents: 1999 },
     awaits_capture: false,
   })
   fake.approve(provider_intent_id)
   fake.nextCaptures({ rejected: 'PAYER_ACTION_REQUIRED' })
-  t.match(await capture(paypal, refTo(provider_intent_id), 'c2'), { evidence: { status: 'processing' } })
+  t.match(await capture(paypal, refTo(provider_intent_id), 'c2'), { report: { status: 'processing' } })
 })
 
 t.test('PayPal: a capture rejected for another reason throws', async (t) => {

@@ -137,7 +137,7 @@ export async function captureOrder(api: PaypalApi, request: IntentRef & WithKey)
 /** The payer approved, but PayPal declined the capture. */
 function declinedSnapshot(orderId: string, { code, response }: ErrorResponse): IntentSnapshot {
   return {
-    evidence: {
+    report: {
       status: 'failed',
       provider_time: response.responded_at,
       provider_event_id: null,
@@ -174,7 +174,7 @@ export async function captureAuthorized(api: PaypalApi, request: CaptureAuthoriz
   } catch (error) {
     const isRejected = error instanceof ErrorResponse && error.kind !== 'declined'
     const now = isRejected ? await findOrder(api, provider_intent_id) : null
-    if (now && !now.snapshot.evidence.capturable_cents) return now.snapshot
+    if (now && !now.snapshot.report.capturable_cents) return now.snapshot
     throw error
   }
 }
@@ -189,8 +189,8 @@ function captureSnapshot(
   if (status === 'failed')
     throw new ProviderError('declined', own.failure_code ?? 'capture_declined', 'PayPal could not capture the payment')
   const source = { provider_time: responded_at, provider_event_id: null, provider_intent_id }
-  const evidence = { ...own, ...source, ...(status === 'processing' && { capturable_cents: 0 }) }
-  return { evidence, further_charges: [], awaits_capture: false }
+  const report = { ...own, ...source, ...(status === 'processing' && { capturable_cents: 0 }) }
+  return { report, further_charges: [], awaits_capture: false }
 }
 
 /**
@@ -219,14 +219,14 @@ export async function cancelOrder(api: PaypalApi, request: IntentRef & WithKey):
 }
 
 /** Whether a capture took the money, or is pending. */
-const isTaken = ({ evidence: { status, provider_payment_id } }: IntentSnapshot) =>
+const isTaken = ({ report: { status, provider_payment_id } }: IntentSnapshot) =>
   status === 'succeeded' || (status === 'processing' && provider_payment_id !== null)
 
-function canceledSnapshot({ evidence, refunds }: IntentSnapshot, provider_time: string): IntentSnapshot {
-  const { provider_intent_id, amount_cents, currency } = evidence
+function canceledSnapshot({ report, refunds }: IntentSnapshot, provider_time: string): IntentSnapshot {
+  const { provider_intent_id, amount_cents, currency } = report
   const source = { provider_time, provider_event_id: null, provider_intent_id, provider_payment_id: null }
   return {
-    evidence: { status: 'canceled', ...source, amount_cents, currency },
+    report: { status: 'canceled', ...source, amount_cents, currency },
     further_charges: [],
     awaits_capture: false,
     ...(refunds && { refunds }),

@@ -40,7 +40,7 @@ t.test('PayPal: an order shows its refunds, from calls and from the dashboard', 
   fake.refund(captureId, '1.00')
   fake.reverse(captureId)
   const snapshot = await paypal.retrieveIntent(ref)
-  t.match(snapshot?.evidence, { status: 'succeeded', provider_payment_id: captureId, amount_cents: 1999 })
+  t.match(snapshot?.report, { status: 'succeeded', provider_payment_id: captureId, amount_cents: 1999 })
   t.same(snapshot?.refunds?.[0], made)
   const others = { refund_id: null, status: 'succeeded', provider_payment_id: captureId, provider_event_id: null }
   t.match(snapshot?.refunds?.slice(1), [
@@ -94,8 +94,8 @@ t.test('PayPal: a refund that PayPal does not make is rejected with its issue', 
 t.test('PayPal: a pending capture cannot be refunded', async (t) => {
   const { fake, paypal, ref } = await withApproved(t)
   fake.nextCaptures('pending')
-  const { evidence } = await capture(paypal, ref, 'c1')
-  const pending = requestFor({ ...ref, provider_payment_id: evidence.provider_payment_id })
+  const { report } = await capture(paypal, ref, 'c1')
+  const pending = requestFor({ ...ref, provider_payment_id: report.provider_payment_id })
   await t.rejects(paypal.refund(pending), { kind: 'rejected', code: 'pending_capture' })
 })
 

@@ -56,8 +56,8 @@ t.test('PayPal: pending and completed captures report their status', async (t) =
   const { fake, paypal, ref } = await withApproved(t)
   const { provider_intent_id } = ref
   fake.nextCaptures('pending')
-  const { evidence } = await capture(paypal, ref, 'c1')
-  const captureId = evidence.provider_payment_id ?? ''
+  const { report } = await capture(paypal, ref, 'c1')
+  const captureId = report.provider_payment_id ?? ''
   const pending = fake.events.at(-1)
   const expected = (status: string) => ({
     object_id: captureId,
@@ -75,8 +75,8 @@ t.test('PayPal: pending and completed captures report their status', async (t) =
 t.test('PayPal: a denied capture has a failure code', async (t) => {
   const { fake, paypal, ref } = await withApproved(t)
   fake.nextCaptures('pending')
-  const { evidence } = await capture(paypal, ref, 'c1')
-  const denied = readBody(fake.settleCapture(evidence.provider_payment_id ?? '', 'denied'))
+  const { report } = await capture(paypal, ref, 'c1')
+  const denied = readBody(fake.settleCapture(report.provider_payment_id ?? '', 'denied'))
   t.match(denied, {
     generic_type: 'payment_intent.failed',
     status: 'declined',

@@ -1,6 +1,7 @@
 // Reads orders with their authorizations, captures and refunds, and finds the payment that they belong to.
-import type { Evidence } from '@paylog/domain/payments/evidence'
+
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import type { StatusReport } from '@paylog/domain/payments/statusReports'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Code } from '../fields.ts'
@@ -105,21 +106,21 @@ const authorizationStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
 function snapshotOf(read: Order, provider_time: string): IntentSnapshot {
   const [capture, ...further] = capturesOf(read).filter((each) => statusOfCapture(each) === 'succeeded')
   const refunds = refundsOf(read, provider_time)
-  const evidence: OwnEvidence = capture ? captureEvidence(capture) : unpaidEvidence(read)
+  const report: OwnEvidence = capture ? captureEvidence(capture) : unpaidEvidence(read)
   return {
-    evidence: { ...evidence, provider_time, provider_event_id: null, provider_intent_id: read.id },
+    report: { ...report, provider_time, provider_event_id: null, provider_intent_id: read.id },
     further_charges: further.map((each) => ({
       provider_payment_id: each.id,
       ...amountOf(each.amount),
     })),
-    awaits_capture: read.status === 'APPROVED' && evidence.provider_payment_id === null && !evidence.capturable_cents,
+    awaits_capture: read.status === 'APPROVED' && report.provider_payment_id === null && !report.capturable_cents,
     ...(refunds.length > 0 && { refunds }),
   }
 }
 
-type OwnEvidence = Omit<Evidence, 'provider_time' | 'provider_event_id' | 'provider_intent_id'>
+type OwnEvidence = Omit<StatusReport, 'provider_time' | 'provider_event_id' | 'provider_intent_id'>
 
-/** The evidence in an order of which nothing is captured yet. */
+/** The report in an order of which nothing is captured yet. */
 function unpaidEvidence(read: Order): OwnEvidence {
   const captures = capturesOf(read)
   const authorized = authorizationsOf(read)

@@ -1,8 +1,8 @@
 // An intent of the sandbox: its state, what changes it, and its snapshot.
 import { Nullable } from '@paylog/domain/fields'
 import { RefundReason, RefundStatus } from '@paylog/domain/payments/events'
-import type { Evidence } from '@paylog/domain/payments/evidence'
 import { isAbsorbing, PaymentStatus } from '@paylog/domain/payments/payment'
+import type { StatusReport } from '@paylog/domain/payments/statusReports'
 import { type Static, Type } from 'typebox'
 import { paymentIdFrom } from '../fields.ts'
 import {
@@ -66,7 +66,7 @@ export function newIntent(intent: NewIntent): SandboxIntent {
 }
 
 /** Applies a report. Money that was received stays received, and a late report changes nothing. */
-export function withReport(intent: SandboxIntent, report: Evidence, isApproval: boolean): SandboxIntent {
+export function withReport(intent: SandboxIntent, report: StatusReport, isApproval: boolean): SandboxIntent {
   const { status, provider_time, amount_cents, capturable_cents = 0 } = report
   const isPaid = status === 'succeeded'
   const isLate = intent.reported_at !== null && provider_time < intent.reported_at
@@ -149,7 +149,7 @@ export function snapshotOf(intent: SandboxIntent, now: Date): IntentSnapshot {
   const { provider_intent_id, status, currency, capturable_cents, awaits_capture, refunds } = intent
   const isPaid = status === 'succeeded'
   return {
-    evidence: {
+    report: {
       status,
       provider_time: now.toISOString(),
       provider_event_id: null,

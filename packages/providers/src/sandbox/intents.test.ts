@@ -59,7 +59,7 @@ for (const [name, memory] of Object.entries(memories)) {
 
   t.test(`sandbox, ${name} memory: an intent is found by another process with the same memory`, async (t) => {
     const ref = await open(sandboxOf())
-    t.match(await snapshot(ref), { evidence: { status: 'pending', amount_cents: 2599, currency: 'EUR' }, refunds: [] })
+    t.match(await snapshot(ref), { report: { status: 'pending', amount_cents: 2599, currency: 'EUR' }, refunds: [] })
     const [found, ...more] = (await provider.findIntents?.(ref.payment_id)) ?? []
     t.same(more, [])
     t.match(found, { provider_intent_id: ref.provider_intent_id, status: 'pending', client_secret: /_secret_/ })
@@ -71,65 +71,65 @@ for (const [name, memory] of Object.entries(memories)) {
     const ref = await open(provider)
     await notify(provider, 'payment_intent.succeeded', { id: ref.provider_intent_id })
     await provider.createIntent(request({ payment_id: ref.payment_id, idempotency_key: ref.payment_id }))
-    t.match(await snapshot(ref), { evidence: { status: 'succeeded' } })
+    t.match(await snapshot(ref), { report: { status: 'succeeded' } })
   })
 
   t.test(`sandbox, ${name} memory: a signed notification is remembered, a late one is not`, async (t) => {
     const ref = await open(provider)
     const id = ref.provider_intent_id
     await notify(provider, 'payment_intent.failed', { id })
-    t.match(await snapshot(ref), { evidence: { status: 'failed', failure_code: 'card_declined' } })
+    t.match(await snapshot(ref), { report: { status: 'failed', failure_code: 'card_declined' } })
     await notify(provider, 'payment_intent.processing', { id }, nowSeconds() - 60)
-    t.match(await snapshot(ref), { evidence: { status: 'failed' } })
+    t.match(await snapshot(ref), { report: { status: 'failed' } })
     await notify(provider, 'payment_intent.succeeded', { id, amount: 2600 }, nowSeconds() - 60)
     await notify(provider, 'payment_intent.canceled', { id })
     t.match(await snapshot(ref), {
-      evidence: { status: 'succeeded', amount_cents: 2600, provider_payment_id: id.replace('_pi_', '_ch_') },
+      report: { status: 'succeeded', amount_cents: 2600, provider_payment_id: id.replace('_pi_', '_ch_') },
     })
     const unknown = { ...ref, provider_intent_id: `sandbox_pi_${randomUUID()}` }
     await notify(provider, 'payment_intent.succeeded', { id: unknown.provider_intent_id, amount: 7 })
-    t.match(await snapshot(unknown), { evidence: { status: 'succeeded', amount_cents: 7 } })
+    t.match(await snapshot(unknown), { report: { status: 'succeeded', amount_cents: 7 } })
   })
 
   t.test(`sandbox, ${name} memory: an unpaid intent is canceled, a paid one is not`, async (t) => {
     const key = { idempotency_key: 'k' }
     const ref = await open(provider)
     for (let call = 1; call <= 2; call++)
-      t.match(await provider.cancelIntent({ ...ref, ...key }), { evidence: { status: 'canceled' } })
-    t.match(await snapshot(ref), { evidence: { status: 'canceled' } })
+      t.match(await provider.cancelIntent({ ...ref, ...key }), { report: { status: 'canceled' } })
+    t.match(await snapshot(ref), { report: { status: 'canceled' } })
     const paid = await open(provider)
     await notify(provider, 'payment_intent.succeeded', { id: paid.provider_intent_id })
-    t.match(await provider.cancelIntent({ ...paid, ...key }), { evidence: { status: 'succeeded' } })
+    t.match(await provider.cancelIntent({ ...paid, ...key }), { report: { status: 'succeeded' } })
     const started = await open(provider)
     await notify(provider, 'payment_intent.processing', { id: started.provider_intent_id })
-    t.match(await provider.cancelIntent({ ...started, ...key }), { evidence: { status: 'processing' } })
+    t.match(await provider.cancelIntent({ ...started, ...key }), { report: { status: 'processing' } })
     t.equal(await provider.cancelIntent({ ...ref, ...key, provider_intent_id: `sandbox_pi_${randomUUID()}` }), null)
   })
 
   t.test(`sandbox, ${name} memory: an approved intent is captured once`, async (t) => {
     const ref = { ...(await open(provider, { provider_method_id: 'pm_card_approval' })), idempotency_key: 'k' }
     await notify(provider, 'payment_intent.processing', { id: ref.provider_intent_id, status: 'approved' })
-    t.match(await snapshot(ref), { awaits_capture: true, evidence: { status: 'processing' } })
+    t.match(await snapshot(ref), { awaits_capture: true, report: { status: 'processing' } })
     for (let call = 1; call <= 2; call++)
-      t.match(await provider.captureIntent?.(ref), { awaits_capture: false, evidence: { status: 'succeeded' } })
+      t.match(await provider.captureIntent?.(ref), { awaits_capture: false, report: { status: 'succeeded' } })
   })
 
   t.test(`sandbox, ${name} memory: an approved intent with manual capture is authorized, then captured`, async (t) => {
     const ref = { ...(await open(provider, { capture_method: 'manual' })), idempotency_key: 'k' }
     await notify(provider, 'payment_intent.processing', { id: ref.provider_intent_id, status: 'approved' })
     const authorized = await provider.captureIntent?.(ref)
-    t.match(authorized, { awaits_capture: false, evidence: { status: 'processing', capturable_cents: 2599 } })
+    t.match(authorized, { awaits_capture: false, report: { status: 'processing', capturable_cents: 2599 } })
     const tooMuch = provider.captureAuthorized?.({ ...ref, amount_cents: 2600 })
     await t.rejects(async () => tooMuch, { kind: 'rejected', code: 'amount_too_large' })
     for (let call = 1; call <= 2; call++)
       t.match(await provider.captureAuthorized?.({ ...ref, amount_cents: 2000 }), {
-        evidence: { status: 'succeeded', amount_cents: 2000 },
+        report: { status: 'succeeded', amount_cents: 2000 },
       })
     const canceled = { ...(await open(provider, { capture_method: 'manual' })), idempotency_key: 'k' }
     const hold = { id: canceled.provider_intent_id, amount_capturable: 2599 }
     t.match(await notify(provider, 'payment_intent.processing', hold), { report: { capturable_cents: 2599 } })
-    t.match(await provider.cancelIntent(canceled), { evidence: { status: 'canceled' } })
-    t.match(await provider.captureAuthorized?.({ ...canceled, amount_cents: 1 }), { evidence: { status: 'canceled' } })
+    t.match(await provider.cancelIntent(canceled), { report: { status: 'canceled' } })
+    t.match(await provider.captureAuthorized?.({ ...canceled, amount_cents: 1 }), { report: { status: 'canceled' } })
   })
 
   t.test(`sandbox, ${name} memory: refunds succeed once each, up to what was received`, async (t) => {
@@ -171,7 +171,7 @@ t.test('sandbox: without a shared memory it cannot be queried, and accepts any r
   for (const refund of [first, second, first])
     t.match(await provider.refund?.({ ...ref, ...refund }), { status: 'succeeded', amount_cents: refund.amount_cents })
   t.match(await provider.captureAuthorized?.({ ...ref, idempotency_key: 'k', amount_cents: 7 }), {
-    evidence: { status: 'succeeded', amount_cents: 7 },
+    report: { status: 'succeeded', amount_cents: 7 },
   })
 })
 

@@ -151,7 +151,7 @@ t.test('sandbox: an event about a method has the method and its customer', async
   }
 })
 
-t.test('sandbox: a signed payment event becomes evidence about its intent', async (t) => {
+t.test('sandbox: a signed payment event becomes report about its intent', async (t) => {
   const notification = await signed(event('payment_intent.succeeded'))
   t.match(notification, {
     provider_event_id: 'evt_1',

@@ -16,7 +16,7 @@ const captureRequest = (id: string, request: Partial<CaptureAuthorized> = {}): C
 
 t.test('Stripe: canceling a pending intent cancels it once, with the key', async (t) => {
   const { fake, stripe, id } = await withIntent(t)
-  const canceled = { evidence: { status: 'canceled', provider_intent_id: id, provider_event_id: null } }
+  const canceled = { report: { status: 'canceled', provider_intent_id: id, provider_event_id: null } }
   t.match(await stripe.cancelIntent(cancelRequest(id)), canceled)
   t.same(fake.calls.at(-1), {
     method: 'POST',
@@ -32,10 +32,10 @@ t.test('Stripe: canceling a pending intent cancels it once, with the key', async
 t.test('Stripe: an intent that can no longer be canceled stays as it is, and is returned', async (t) => {
   const { fake, stripe, id } = await withIntent(t)
   fake.pay(id, 'processing')
-  t.match(await stripe.cancelIntent(cancelRequest(id)), { evidence: { status: 'processing', capturable_cents: 0 } })
+  t.match(await stripe.cancelIntent(cancelRequest(id)), { report: { status: 'processing', capturable_cents: 0 } })
   fake.pay(id, 'succeeded')
   t.match(await stripe.cancelIntent(cancelRequest(id, 2)), {
-    evidence: { status: 'succeeded', amount_cents: 2599, provider_payment_id: fake.intent(id).latest_charge },
+    report: { status: 'succeeded', amount_cents: 2599, provider_payment_id: fake.intent(id).latest_charge },
     refunds: [],
   })
   t.equal(await stripe.cancelIntent(cancelRequest('pi_missing')), null)
@@ -43,9 +43,9 @@ t.test('Stripe: an intent that can no longer be canceled stays as it is, and is 
 
 t.test('Stripe: canceling an authorized intent releases the money, which is no refund', async (t) => {
   const { fake, stripe, id } = await withPaid(t, { capture_method: 'manual' })
-  t.match(await stripe.cancelIntent(cancelRequest(id)), { evidence: { status: 'canceled' } })
+  t.match(await stripe.cancelIntent(cancelRequest(id)), { report: { status: 'canceled' } })
   t.equal(fake.refundsOf(id).length, 1)
-  t.match(await stripe.retrieveIntent(refTo(id)), { evidence: { status: 'canceled' } })
+  t.match(await stripe.retrieveIntent(refTo(id)), { report: { status: 'canceled' } })
   t.same((await stripe.retrieveIntent(refTo(id)))?.refunds, [])
   t.same(fake.balanceOf(id), { received: 0, refunded: 0, disputed: 0 })
 })
@@ -60,13 +60,13 @@ t.test('Stripe: canceling fails when the status in the response is not canceled'
 t.test('Stripe: an authorized intent is processing and says what can be captured', async (t) => {
   const { stripe, id } = await withPaid(t, { capture_method: 'manual', amount_cents: 500, currency: 'JPY' })
   t.match(await stripe.retrieveIntent(refTo(id)), {
-    evidence: { status: 'processing', amount_cents: 500, capturable_cents: 500, currency: 'JPY' },
+    report: { status: 'processing', amount_cents: 500, capturable_cents: 500, currency: 'JPY' },
   })
 })
 
 t.test('Stripe: capturing takes the whole amount, once', async (t) => {
   const { fake, stripe, id, chargeId } = await withPaid(t, { capture_method: 'manual' })
-  const captured = { evidence: { status: 'succeeded', amount_cents: 2599, provider_payment_id: chargeId() } }
+  const captured = { report: { status: 'succeeded', amount_cents: 2599, provider_payment_id: chargeId() } }
   t.match(await stripe.captureAuthorized(captureRequest(id)), captured)
   t.same(fake.calls.at(-1), {
     method: 'POST',
@@ -83,7 +83,7 @@ t.test('Stripe: capturing takes the whole amount, once', async (t) => {
 t.test('Stripe: a partial capture is a success of a part, and releases the rest', async (t) => {
   const { fake, stripe, id } = await withPaid(t, { capture_method: 'manual' })
   const snapshot = await stripe.captureAuthorized(captureRequest(id, { amount_cents: 2000 }))
-  t.match(snapshot, { evidence: { status: 'succeeded', amount_cents: 2000 } })
+  t.match(snapshot, { report: { status: 'succeeded', amount_cents: 2000 } })
   t.match(fake.refundsOf(id), [{ amount: 599 }])
   t.same((await stripe.retrieveIntent(refTo(id)))?.refunds, [], 'the released rest is no refund')
   fake.refund(id, 599)
@@ -95,7 +95,7 @@ t.test(
   'Stripe: a capture above what is authorized is rejected, one of a pending intent returns the intent',
   async (t) => {
     const { fake, stripe, id } = await withIntent(t, { capture_method: 'manual' })
-    t.match(await stripe.captureAuthorized(captureRequest(id)), { evidence: { status: 'pending' } })
+    t.match(await stripe.captureAuthorized(captureRequest(id)), { report: { status: 'pending' } })
     fake.pay(id, 'succeeded')
     const tooLarge = captureRequest(id, { amount_cents: 2600, idempotency_key: 'larger' })
     await t.rejects(stripe.captureAuthorized(tooLarge), { kind: 'rejected', code: 'amount_too_large' })

@@ -76,7 +76,7 @@ t.test('Stripe: an intent’s amount is in Stripe’s units and checked in the r
   const { provider_intent_id } = await stripe.createIntent({ ...createRequest, amount_cents: 5, currency: 'ISK' })
   t.equal(fake.intent(provider_intent_id).amount, 500)
   fake.pay(provider_intent_id, 'succeeded')
-  t.match(await stripe.retrieveIntent(refTo(provider_intent_id)), { evidence: { amount_cents: 5, currency: 'ISK' } })
+  t.match(await stripe.retrieveIntent(refTo(provider_intent_id)), { report: { amount_cents: 5, currency: 'ISK' } })
   const fraction = { ...createRequest, amount_cents: 5124, currency: 'KWD' }
   await t.rejects(stripe.createIntent(fraction), { kind: 'currency', code: 'amount_not_writable' })
   t.equal(fake.calls.length, 2, 'an amount that cannot be expressed is not sent')
@@ -143,7 +143,7 @@ t.test('Stripe: each intent status maps to a payment status', async (t) => {
     t.match(
       snapshot,
       {
-        evidence: {
+        report: {
           status,
           amount_cents: 2599,
           currency: 'EUR',
@@ -159,9 +159,9 @@ t.test('Stripe: each intent status maps to a payment status', async (t) => {
   }
   respond({ ...intent, status: 'requires_payment_method', last_payment_error: error })
   const failed = await stripe.retrieveIntent(refTo('pi_1'))
-  t.match(failed, { evidence: { failure_code: 'insufficient_funds', failure_message: 'The payment was declined' } })
+  t.match(failed, { report: { failure_code: 'insufficient_funds', failure_message: 'The payment was declined' } })
   respond({ ...intent, status: 'canceled', cancellation_reason: 'abandoned' })
-  t.match(await stripe.retrieveIntent(refTo('pi_1')), { evidence: { reason: 'abandoned' } })
+  t.match(await stripe.retrieveIntent(refTo('pi_1')), { report: { reason: 'abandoned' } })
   for (const status of ['requires_luck', '', null]) {
     respond({ ...intent, status })
     await t.rejects(stripe.retrieveIntent(refTo('pi_1')), unknown, `unknown status: ${status}`)
@@ -178,7 +178,7 @@ t.test('Stripe: a succeeded intent has the received amount and the charge, expan
     latest_charge: { id: 'ch_1', amount: 2599, refunds },
   })
   t.match(await stripe.retrieveIntent(refTo('pi_1')), {
-    evidence: { amount_cents: 1000, provider_payment_id: 'ch_1' },
+    report: { amount_cents: 1000, provider_payment_id: 'ch_1' },
   })
   respond({ ...intent, status: 'succeeded', currency: 'isk', amount: 1050, amount_received: 1050 })
   await t.rejects(stripe.retrieveIntent(refTo('pi_1')), { ...unknown, code: 'another_amount' })

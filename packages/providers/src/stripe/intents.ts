@@ -84,15 +84,15 @@ export async function retrieveIntent(api: StripeApi, id: string): Promise<Intent
   const snapshot = snapshotOf(id, response)
   const { latest_charge } = checkResponse(chargedIntent, response.body)
   if (!latest_charge || typeof latest_charge === 'string') return snapshot
-  return { ...snapshot, refunds: await reportedRefundsOf(latest_charge, snapshot.evidence, api) }
+  return { ...snapshot, refunds: await reportedRefundsOf(latest_charge, snapshot.report, api) }
 }
 
 function snapshotOf(id: string, { body: intent, responded_at }: ApiResponse<PaymentIntent>): IntentSnapshot {
   if (intent.id !== id) throw unreadableResponse('another_intent')
   const source = { provider_event_id: null, provider_time: responded_at }
-  const evidence = evidenceOf(intent, knownStatusOf(intent), source)
-  if (evidence === null) throw unreadableResponse('another_amount')
-  return { evidence, further_charges: [], awaits_capture: false }
+  const report = evidenceOf(intent, knownStatusOf(intent), source)
+  if (report === null) throw unreadableResponse('another_amount')
+  return { report, further_charges: [], awaits_capture: false }
 }
 
 /**
@@ -162,7 +162,7 @@ export async function cancelIntent(api: StripeApi, request: IntentRef & WithKey)
       stripe.paymentIntents.cancel(id, {}, { idempotencyKey }),
     )
     const snapshot = snapshotOf(id, canceled)
-    if (snapshot.evidence.status !== 'canceled') throw unreadableResponse('not_canceled')
+    if (snapshot.report.status !== 'canceled') throw unreadableResponse('not_canceled')
     return snapshot
   } catch (error) {
     return isUnexpectedState(error) ? retrieveIntent(api, id) : nullIfMissing(error)
@@ -182,7 +182,7 @@ export async function captureAuthorized(api: StripeApi, request: CaptureAuthoriz
       stripe.paymentIntents.capture(id, { amount_to_capture }, { idempotencyKey }),
     )
     const snapshot = snapshotOf(id, captured)
-    const { status } = snapshot.evidence
+    const { status } = snapshot.report
     if (status !== 'succeeded' && status !== 'processing') throw unreadableResponse('not_captured')
     return snapshot
   } catch (error) {

@@ -1,8 +1,8 @@
 // Reads the objects of Stripe's events: payments, refunds, disputes, subscriptions, invoices, customers and methods.
 
 import type { DisputeStatus } from '@paylog/domain/payments/events'
-import type { ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
+import type { ReportSource } from '@paylog/domain/payments/statusReports'
 import { Compile } from 'typebox/compile'
 import { subscriptionFacts } from '../fields.ts'
 import { codeAt, emailAt, objectAt, unitsAt, unixTimeAt, valueAt } from '../lenient.ts'
@@ -47,14 +47,14 @@ export function intentDetails(
   status: PaymentStatus,
 ): Partial<NotificationDetails> {
   if (!paymentIntent.Check(object)) return {}
-  const evidence = evidenceOf(object, status, { provider_event_id: id, provider_time: occurred_at })
-  if (evidence === null) return {}
+  const report = evidenceOf(object, status, { provider_event_id: id, provider_time: occurred_at })
+  if (report === null) return {}
   return {
-    amount_cents: evidence.amount_cents,
-    currency: evidence.currency,
+    amount_cents: report.amount_cents,
+    currency: report.currency,
     customer_email: emailAt(object, 'receipt_email'),
     referenced_payment_id: paymentIdIn(object),
-    report: { about: 'status', ...evidence },
+    report: { about: 'status', ...report },
   }
 }
 

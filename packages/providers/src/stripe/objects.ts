@@ -4,9 +4,9 @@
 import { currencyExponent } from '@paylog/domain/currency'
 import { DomainError } from '@paylog/domain/errors'
 import type { RefundReason, RefundStatus } from '@paylog/domain/payments/events'
-import type { Evidence, ReportSource } from '@paylog/domain/payments/evidence'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import type { ReportedMoney } from '@paylog/domain/payments/reportedMoney'
+import type { ReportSource, StatusReport } from '@paylog/domain/payments/statusReports'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Amount, Code, maybe, paymentIdFrom } from '../fields.ts'
@@ -140,15 +140,15 @@ const intentStatuses: ReadonlyMap<unknown, PaymentStatus> = new Map([
 ])
 
 /**
- * Evidence that the intent's payment has a status.
+ * A report that the payment of the intent has a status.
  * @param source the time and the event of the report
  * @returns `null` when the amount cannot be converted
  */
 export function evidenceOf(
   intent: PaymentIntent,
   status: PaymentStatus,
-  source: Pick<Evidence, 'provider_time' | 'provider_event_id'>,
-): Evidence | null {
+  source: Pick<StatusReport, 'provider_time' | 'provider_event_id'>,
+): StatusReport | null {
   const { id, amount, amount_received, currency, latest_charge, last_payment_error, cancellation_reason } = intent
   const capturable_cents = fromStripeAmount(intent.amount_capturable ?? 0, currency)
   const amount_cents = fromStripeAmount(status === 'succeeded' ? (amount_received ?? amount) : amount, currency)

@@ -4,7 +4,7 @@ import t from 'tap'
 import { payment_id } from '../testing/requests.ts'
 import { intentFixture, occurred_at, readEvent } from './testing/stripeHarness.ts'
 
-t.test('Stripe: an intent event is evidence of the payment status', async (t) => {
+t.test('Stripe: an intent event reports the payment status', async (t) => {
   const statuses: readonly [string, string][] = [
     ['payment_intent.requires_action', 'pending'],
     ['payment_intent.processing', 'processing'],

@@ -138,9 +138,9 @@ t.test('Stripe: the snapshot has all refunds of the payment, ours with our id', 
   const [dashboard] = fake.refund(id, 100)
   fake.changeRefund(fake.refundsOf(id)[0]?.id ?? '', 'failed')
   const before = fake.calls.length
-  const { refunds = [], evidence } = (await stripe.retrieveIntent(refTo(id))) ?? {}
+  const { refunds = [], report } = (await stripe.retrieveIntent(refTo(id))) ?? {}
   t.equal(fake.calls.length, before + 1, 'one call')
-  t.match(evidence, { status: 'succeeded', provider_payment_id: chargeId() })
+  t.match(report, { status: 'succeeded', provider_payment_id: chargeId() })
   t.match(refunds, [
     {
       refund_id: null,

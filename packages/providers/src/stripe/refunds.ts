@@ -1,5 +1,5 @@
 // Refunds at Stripe: making one, and listing those of a charge. https://docs.stripe.com/api/refunds
-import type { ReportSource } from '@paylog/domain/payments/evidence'
+import type { ReportSource } from '@paylog/domain/payments/statusReports'
 import type Stripe from 'stripe'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'

@@ -118,7 +118,7 @@ function paypal(call: CallName): OperationKind['start'] {
     const ref = refTo(made?.provider_intent_id ?? '', { capture_method })
     if (made && call !== 'retrieveIntent') fake.approve(ref.provider_intent_id)
     const taken = isManual(call) || needsCharge(call) ? await callsOf(provider, ref).captureIntent() : undefined
-    const provider_payment_id = needsCharge(call) ? (taken?.evidence.provider_payment_id ?? null) : null
+    const provider_payment_id = needsCharge(call) ? (taken?.report.provider_payment_id ?? null) : null
     const money = () => fake.balanceOf(payment_id)
     const effects = {
       createIntent: () => fake.orders.size,

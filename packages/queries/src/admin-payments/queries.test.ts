@@ -1,7 +1,7 @@
 // The administrators' list of payments: filters, search, orders and pages.
 import { recordDispute } from '@paylog/domain/payments/disputes'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { recordRefund } from '@paylog/domain/payments/refunds'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { projections } from '@paylog/projections/registry'
 import { addPaymentTo, createLogFixture, guest, type PaymentFacts, user } from '@paylog/projections/testing/logFixture'
 import { readModelDatabase, reapply } from '@paylog/projections/testing/projectionHarness'
@@ -79,8 +79,8 @@ t.test('a search finds whole ids, e-mails and references, and words by their beg
     { reference_code: 'r-1 X', description: 'Überraschung', concept: 'Cafe\u0301 & Gift' },
     { reference_code: 'Nai\u0308f', concept: 'Zu\u0308rich' },
   ])
-  log.decide(id('a'), (state) => recordEvidence(money(10, 'ch_1'), state))
-  log.decide(id('a'), (state) => recordEvidence(money(11, 'ch_other', 1000), state))
+  log.decide(id('a'), (state) => recordStatus(money(10, 'ch_1'), state))
+  log.decide(id('a'), (state) => recordStatus(money(11, 'ch_other', 1000), state))
   log.decide(id('a'), (state) => recordRefund({ ...refund(12, 'ch_1'), status: 'succeeded' }, state))
   log.decide(id('a'), (state) => recordDispute(dispute(13, 'ch_1'), state))
   await project()
@@ -134,12 +134,12 @@ t.test('filters by owner, reference, amount and flags find the payments of every
     { total_cents: 300, reference_code: 'R' },
     { ...user('ada:x'), guest_email: 'grace@example.com', total_cents: 400 },
   ])
-  log.decide(id('a'), (state) => recordEvidence(money(10, 'ch_a'), state))
+  log.decide(id('a'), (state) => recordStatus(money(10, 'ch_a'), state))
   log.decide(id('a'), (state) => recordRefund({ ...refund(11, 'ch_a'), status: 'succeeded' }, state))
-  log.decide(id('b'), (state) => recordEvidence(money(10, 'ch_b'), state))
+  log.decide(id('b'), (state) => recordStatus(money(10, 'ch_b'), state))
   log.decide(id('b'), (state) => recordRefund({ ...refund(11, 'ch_b'), status: 'pending' }, state))
   log.decide(id('b'), (state) => recordDispute(dispute(12, 'ch_b'), state))
-  log.decide(id('c'), (state) => recordEvidence(money(10, 'ch_c', 1), state))
+  log.decide(id('c'), (state) => recordStatus(money(10, 'ch_c', 1), state))
   await project()
   const expected: readonly (readonly [Partial<ListQuery>, string])[] = [
     [{ user_id: 'ada' }, 'a'],

@@ -1,5 +1,5 @@
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { ListedPayment } from '@paylog/domain/payments/resource'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { addPaymentTo, guest } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
 import { ada, asAdmin, grace, queryApiHarness } from '../testing/queryApiHarness.ts'
@@ -19,7 +19,7 @@ t.test('GET /admin/payments lists everybody’s payments with the fields of the 
   const { log, project, get } = await queryApiHarness(t)
   const own = addPaymentTo(log, ada)
   const anonymous = addPaymentTo(log, { occurred_at: '2026-03-01T11:00:00.000Z' })
-  log.decide(own, (state) => recordEvidence(succeeded, state))
+  log.decide(own, (state) => recordStatus(succeeded, state))
   await project()
   const { success, data, meta } = (await get('/admin/payments', asAdmin)).json()
   t.equal(success, true)
@@ -42,7 +42,7 @@ t.test('GET /admin/payments applies every parameter', async (t) => {
   ]
   const names = new Map(facts.map((given, index) => [addPaymentTo(log, given), 'abc'[index]]))
   const [paid = ''] = names.keys()
-  log.decide(paid, (state) => recordEvidence({ ...succeeded, amount_cents: null }, state))
+  log.decide(paid, (state) => recordStatus({ ...succeeded, amount_cents: null }, state))
   await project()
   const expected: Readonly<Record<string, string>> = {
     '': 'cba',

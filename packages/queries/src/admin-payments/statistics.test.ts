@@ -1,6 +1,6 @@
 import { recordDispute } from '@paylog/domain/payments/disputes'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { recordRefund } from '@paylog/domain/payments/refunds'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { projections } from '@paylog/projections/registry'
 import { addPaymentTo, createLogFixture, type PaymentFacts } from '@paylog/projections/testing/logFixture'
 import { readModelDatabase, reapply } from '@paylog/projections/testing/projectionHarness'
@@ -23,7 +23,7 @@ t.test('statistics count payments, refunds and disputes by interval, currency an
   const pay = (facts: PaymentFacts, charge?: string) => {
     const id = addPaymentTo(log, facts)
     const success = { amount_cents: null, currency: null, status: 'succeeded' as const }
-    if (charge) log.decide(id, (state) => recordEvidence({ ...report(day(1), charge), ...success }, state))
+    if (charge) log.decide(id, (state) => recordStatus({ ...report(day(1), charge), ...success }, state))
     return id
   }
   const paid = pay({ occurred_at: day(1, '23:59:59.999'), total_cents: 300 }, 'ch_1')

@@ -1,7 +1,7 @@
 import { mapFields } from '@paylog/domain/fields'
 import { clientTexts } from '@paylog/domain/payments/clientTexts'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { addMethodTo, addPaymentTo, guest, ofUser } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
 import { ada, asGuest, queryApiHarness } from '../testing/queryApiHarness.ts'
@@ -27,7 +27,7 @@ t.test('GET /payments/{id} returns every field, and the revision as ETag [2.1-fi
     metadata: { order: { lines: [1, 2.5, null, 'x'] } },
     guest_email: 'contact@example.com',
   })
-  log.decide(id, (state) => recordEvidence(succeeded, state))
+  log.decide(id, (state) => recordStatus(succeeded, state))
   await project()
   const response = await get(`/payments/${id}`)
   t.equal(response.statusCode, 200)
@@ -154,7 +154,7 @@ t.test('GET /payments applies every parameter [4.2-page 4.2-limit 4.2-filters 10
   named.set(addPaymentTo(log, { ...ada, ...at(1), description: '50 off', total_cents: 1 }), 'b')
   const settled = addPaymentTo(log, { ...ada, ...at(2), guest_email: 'x@example.com', total_cents: 2 })
   named.set(settled, 'c')
-  log.decide(settled, (state) => recordEvidence(succeeded, state))
+  log.decide(settled, (state) => recordStatus(succeeded, state))
   await project()
   const expected: [string, string][] = [
     ['', 'cba'],

@@ -1,8 +1,8 @@
 // Refunds and disputes of payments over HTTP.
 import { randomUUID } from 'node:crypto'
 import { recordDispute } from '@paylog/domain/payments/disputes'
-import { recordEvidence } from '@paylog/domain/payments/evidence'
 import { recordRefund, requestRefund } from '@paylog/domain/payments/refunds'
+import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { addPaymentTo, guest, type LogFixture, type PaymentFacts } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
 import { ada, asAda, asAdmin, asGrace, asGuest, grace, queryApiHarness } from '../testing/queryApiHarness.ts'
@@ -21,7 +21,7 @@ function refundedPayment(log: LogFixture, payer: PaymentFacts) {
   const id = addPaymentTo(log, payer)
   const charge = `ch_${id}`
   const success = { ...report(0, charge), status: 'succeeded' as const, amount_cents: null, currency: null }
-  log.decide(id, (state) => recordEvidence(success, state))
+  log.decide(id, (state) => recordStatus(success, state))
   const refunds = [randomUUID(), randomUUID()] as const
   for (const [index, refund_id] of refunds.entries()) {
     const command = { refund_id, amount_cents: 100 + index, reason: 'other' as const, note: 'why' }

@@ -45,7 +45,7 @@ export function createFakeProvider(t: Test, overrides: Partial<Provider> = {}): 
   }
 
   const snapshot = (id: string, status: PaymentStatus | 'approved'): IntentSnapshot => ({
-    evidence: {
+    report: {
       status: status === 'approved' ? 'processing' : status,
       provider_time: new Date().toISOString(),
       provider_event_id: null,

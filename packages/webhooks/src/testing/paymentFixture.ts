@@ -1,14 +1,14 @@
 // Sample events of payments and notifications, and payments recorded in a real log.
 
 import { randomUUID } from 'node:crypto'
-import { openPayment } from '@paylog/commands/payments/openPayment'
+import { initiatePayment } from '@paylog/commands/payments/initiatePayment'
 import type { LogCheckpoint } from '@paylog/domain/events'
 import type { NonStatusEvent } from '@paylog/domain/payments/duplicates'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
-import { type Evidence, type RecordEvidence, recordEvidence } from '@paylog/domain/payments/evidence'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import { type InitiatePayment, initiatePayment } from '@paylog/domain/payments/initiate'
+import { type InitiatePayment, recordInitiation } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
+import { type RecordStatus, recordStatus, type StatusReport } from '@paylog/domain/payments/statusReports'
 import type { ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -29,7 +29,7 @@ const facts = {
   payer: { id: 'user-1', type: 'customer', email: 'ann@example.com' },
   project_id: null,
 }
-const evidence = { ...facts, provider_time: occurred_at, provider_event_id: 'evt_1', provider_payment_id: null }
+const report = { ...facts, provider_time: occurred_at, provider_event_id: 'evt_1', provider_payment_id: null }
 const refund = {
   refund_id: '018f0000-0000-7000-8000-000000000004',
   refund_cents: 700,
@@ -85,21 +85,21 @@ export const eventSamples: Samples = {
     is_foreign_intent: false,
     body: '{}',
   },
-  PaymentActionRequired: evidence,
-  PaymentProcessingStarted: { ...evidence, capturable_cents: 0 },
-  PaymentSucceeded: { ...evidence, received_cents: 2200 },
-  PaymentAttemptFailed: { ...evidence, failure_code: 'declined', failure_message: 'Declined' },
-  PaymentCanceled: { ...evidence, reason: null },
-  PaymentAmountMismatch: { ...evidence, reported_amount_cents: 1, reported_currency: 'USD', attention: null },
+  PaymentActionRequired: report,
+  PaymentProcessingStarted: { ...report, capturable_cents: 0 },
+  PaymentSucceeded: { ...report, received_cents: 2200 },
+  PaymentAttemptFailed: { ...report, failure_code: 'declined', failure_message: 'Declined' },
+  PaymentCanceled: { ...report, reason: null },
+  PaymentAmountMismatch: { ...report, reported_amount_cents: 1, reported_currency: 'USD', attention: null },
   PaymentConflictDetected: {
-    ...evidence,
+    ...report,
     reported_status: 'succeeded',
     reported_amount_cents: 2200,
     reported_currency: 'USD',
     attention: null,
   },
   ProviderEventIgnored: {
-    ...evidence,
+    ...report,
     reported_status: 'pending',
     reason: 'stale',
     reported_intent_id: null,
@@ -119,7 +119,7 @@ export const eventSamples: Samples = {
     failure_message: 'The provider did not respond',
   },
   RefundRecorded: {
-    ...evidence,
+    ...report,
     ...refund,
     provider_refund_id: 'refund-1',
     status: 'succeeded',
@@ -129,7 +129,7 @@ export const eventSamples: Samples = {
     attention: null,
   },
   PaymentDisputeRecorded: {
-    ...evidence,
+    ...report,
     dispute_id: '018f0000-0000-7000-8000-000000000005',
     provider_dispute_id: 'dispute-1',
     status: 'open',
@@ -246,23 +246,22 @@ export function recordPayments(store: EventStore, now: () => Date) {
     /** Records the payment of a request that died before it called the provider. */
     async initiate(provider: Pick<Provider, 'id'>, order: PaymentOptions = {}): Promise<string> {
       const id = randomUUID()
-      await decide(id, (state) => initiatePayment(initiateCommand(id, provider.id, order), state))
+      await decide(id, (state) => recordInitiation(initiateCommand(id, provider.id, order), state))
       return id
     },
 
     /** Records the payment of a request that completed. */
     async open(provider: Provider, order: PaymentOptions = {}): Promise<string> {
       const payment_id = randomUUID()
-      const command = async () => initiateCommand(payment_id, provider.id, order)
       const workflow = { store, providers: new Map([[provider.id, provider]]), now }
-      await openPayment(workflow, { earlier: { payment_id, request_fingerprint }, command, metadata })
+      await initiatePayment(workflow, initiateCommand(payment_id, provider.id, order), { metadata })
       return payment_id
     },
 
     /** Records a provider's notification about the payment. */
-    async notify(id: string, report: Pick<Evidence, 'status'> & Partial<Evidence>): Promise<void> {
+    async notify(id: string, report: Pick<StatusReport, 'status'> & Partial<StatusReport>): Promise<void> {
       const time = now().toISOString()
-      const evidence: RecordEvidence = {
+      const command: RecordStatus = {
         occurred_at: time,
         provider_time: time,
         provider_event_id: randomUUID(),
@@ -273,7 +272,7 @@ export function recordPayments(store: EventStore, now: () => Date) {
         source: 'queryable_notification',
         ...report,
       }
-      await decide(id, (state) => recordEvidence(evidence, state), 'provider')
+      await decide(id, (state) => recordStatus(command, state), 'provider')
     },
   }
 }

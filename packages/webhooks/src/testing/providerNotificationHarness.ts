@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { randomUUIDv7 } from 'node:crypto'
 import { receiveNotification } from '@paylog/commands/notifications/notifications'
-import { openPayment } from '@paylog/commands/payments/openPayment'
+import { initiatePayment } from '@paylog/commands/payments/initiatePayment'
+import { priceOf } from '@paylog/domain/payments/initiate'
 import type { Payment } from '@paylog/domain/payments/payment'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
@@ -93,17 +94,16 @@ export async function providerNotificationHarness(t: Test) {
     /** A Paylog payment of 22.00 USD. */
     async open(provider: Provider): Promise<Payment> {
       const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'user:u1' }
-      const command = async () => ({
+      const command = {
         ...paymentFields,
         payment_id: provider.newPaymentId?.() ?? randomUUIDv7(),
         provider_id: provider.id,
         occurred_at: now.toISOString(),
-        total_cents: ourMoney.amount,
-        currency: ourMoney.currency,
+        ...priceOf({ total_cents: ourMoney.amount, currency: ourMoney.currency }),
         payer,
         is_guest_payment: false,
-      })
-      return (await openPayment(workflowOf(provider), { earlier: null, command, metadata })).payment
+      }
+      return (await initiatePayment(workflowOf(provider), command, { metadata })).payment
     },
     /** Compares the webhooks of a notification byte by byte. */
     async check(t: Test, provider: Provider, notified: Notified, expected: Expected): Promise<void> {

@@ -74,7 +74,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'late failure after the success',
     rules: ['wrong status', 'outcome recorded twice'],
-    file: 'packages/domain/src/payments/evidence.ts',
+    file: 'packages/domain/src/payments/statusReports.ts',
     text: "if (isAbsorbing(payment.status)) return ignoredBecause('final')",
     replacement: `if (isAbsorbing(payment.status))
     return command.status === 'failed' ? statusEvent(command, payment) : ignoredBecause('final')`,
@@ -139,7 +139,7 @@ export const plants: readonly Plant[] = [
     name: 'cancellations missing in the list',
     rules: ['list differs from the log'],
     file: 'projections/src/payments/projection.ts',
-    text: "PaymentCanceled: evidence('canceled'),",
+    text: "PaymentCanceled: report('canceled'),",
     replacement: '',
   },
   {

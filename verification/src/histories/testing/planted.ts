@@ -37,7 +37,7 @@ export const plantedFaults: readonly Planted[] = [
   },
   {
     what: 'money after a cancellation is ignored',
-    file: 'domain/src/payments/evidence.ts',
+    file: 'domain/src/payments/statusReports.ts',
     text: "if (payment.status === 'canceled') return true",
     replacement: "if (payment.status === 'canceled') return false",
     seed: 207,
@@ -54,9 +54,9 @@ export const plantedFaults: readonly Planted[] = [
   {
     what: 'a notification is accepted before it is recorded',
     file: 'commands/src/notifications/notifications.ts',
-    text: 'return await recordInPayment(workflow, { ...received, body: received.body.toString() }, named)',
+    text: 'else if (await recordInPayment(workflow, { ...received, body: body.toString() }, byBody.payment))',
     replacement:
-      'void recordInPayment(workflow, { ...received, body: received.body.toString() }, named).catch(() => {}); return true',
+      'else if (recordInPayment(workflow, { ...received, body: body.toString() }, byBody.payment).catch(() => {}))',
     seed: 1309,
     rule: /^notification not recorded once$/,
   },

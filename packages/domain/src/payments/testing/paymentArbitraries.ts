@@ -4,10 +4,10 @@ import { DomainError } from '../../errors.ts'
 import { type NamedCall, recordCallFailed, requestCancel, requestCapture } from '../calls.ts'
 import { recordDispute } from '../disputes.ts'
 import type { PaymentEvent } from '../events.ts'
-import type { RecordEvidence } from '../evidence.ts'
 import { recordIntentCreated, startAttempt } from '../initiate.ts'
 import type { PaymentState, PaymentStatus } from '../payment.ts'
 import { recordRefund, requestRefund } from '../refunds.ts'
+import type { RecordStatus } from '../statusReports.ts'
 import { at, failures, fold, initiated, notifies } from './paymentFixture.ts'
 
 export type PaymentStep = {
@@ -28,7 +28,7 @@ const report = fc.record({
   ids,
   amount_cents: fc.constantFrom(2599, 2599, 2599, 1, null),
   currency: fc.constantFrom('eur', 'EUR', 'usd', null),
-  source: fc.constantFrom<NonNullable<RecordEvidence['source']>>('notification', 'queryable_notification', 'snapshot'),
+  source: fc.constantFrom<NonNullable<RecordStatus['source']>>('notification', 'queryable_notification', 'snapshot'),
 })
 const attempt = fc.integer({ min: 1, max: 2 })
 

@@ -2,10 +2,10 @@
 import { paymentFields } from '@paylog/testing/paymentFields'
 import { type CallFailure, recordCallFailed } from '../calls.ts'
 import type { PaymentEvent } from '../events.ts'
-import { type RecordEvidence, recordEvidence } from '../evidence.ts'
 import { paymentFold } from '../fold.ts'
-import { initiatePayment, recordIntentCreated } from '../initiate.ts'
+import { priceOf, recordInitiation, recordIntentCreated } from '../initiate.ts'
 import { existingPayment, noPayment, type Payment, type PaymentState, type PaymentStatus } from '../payment.ts'
+import { type RecordStatus, recordStatus } from '../statusReports.ts'
 
 const paymentId = '018f0000-0000-7000-8000-000000000001'
 export const at = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString()
@@ -15,13 +15,12 @@ export const paymentFixture = {
   payment_id: paymentId,
   occurred_at: at(0),
   provider_id: 'sandbox',
-  total_cents: 2599,
-  currency: 'eur',
+  ...priceOf({ total_cents: 2599, currency: 'eur' }),
   payer: { id: null, type: 'guest', email: 'guest@example.com' },
   guest_email: 'guest@example.com',
 }
 
-export const initiated = initiatePayment(paymentFixture, noPayment)
+export const initiated = recordInitiation(paymentFixture, noPayment)
 export const fold = (events: readonly PaymentEvent[]) => events.reduce(paymentFold.evolve, paymentFold.initialState)
 export const created = recordIntentCreated(
   { occurred_at: at(1), attempt: 1, provider_intent_id: 'pi_1', client_secret: 'secret' },
@@ -30,8 +29,8 @@ export const created = recordIntentCreated(
 
 let nextEvent = 0
 /** A command that applies a notification with this status; each has a new provider event id. */
-export const notifies = (status: PaymentStatus, seconds: number, more: Partial<RecordEvidence> = {}) => {
-  const evidence = {
+export const notifies = (status: PaymentStatus, seconds: number, more: Partial<RecordStatus> = {}) => {
+  const report = {
     status,
     provider_time: at(seconds),
     provider_event_id: `evt_${nextEvent++}`,
@@ -41,10 +40,10 @@ export const notifies = (status: PaymentStatus, seconds: number, more: Partial<R
     currency: 'eur',
     ...more,
   }
-  return (state: PaymentState) => recordEvidence({ ...evidence, occurred_at: at(seconds + 1) }, state)
+  return (state: PaymentState) => recordStatus({ ...report, occurred_at: at(seconds + 1) }, state)
 }
 /** A command that applies a snapshot with this status. */
-export const snapshots = (status: PaymentStatus, seconds: number, more: Partial<RecordEvidence> = {}) =>
+export const snapshots = (status: PaymentStatus, seconds: number, more: Partial<RecordStatus> = {}) =>
   notifies(status, seconds, { provider_event_id: null, source: 'snapshot', ...more })
 /** The payment after a command. */
 export const applyTo = (payment: Payment, decide: (state: PaymentState) => readonly PaymentEvent[]): Payment =>

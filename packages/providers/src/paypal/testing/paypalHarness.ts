@@ -52,8 +52,8 @@ export async function withApproved(
 /** A harness with an order that is captured. */
 export async function withCaptured(t: Test, options: FakePaypalOptions = {}) {
   const { ref, ...harness } = await withApproved(t, options)
-  const { evidence } = await capture(harness.paypal, ref, 'c1')
-  const captureId = evidence.provider_payment_id ?? ''
+  const { report } = await capture(harness.paypal, ref, 'c1')
+  const captureId = report.provider_payment_id ?? ''
   return { ...harness, ref: { ...ref, provider_payment_id: captureId }, captureId }
 }
 

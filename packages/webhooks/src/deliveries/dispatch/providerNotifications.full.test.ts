@@ -115,7 +115,7 @@ t.test('PayPal: webhooks of a Paylog payment that succeeds, is refunded and disp
     created_at: now.toISOString(),
     idempotency_key: payment_id,
   })
-  const capture = snapshot?.evidence.provider_payment_id ?? ''
+  const capture = snapshot?.report.provider_payment_id ?? ''
   await check(t, paypal, fromPaypal('CHECKOUT.ORDER.COMPLETED'), {})
   await check(t, paypal, fromPaypal('PAYMENT.CAPTURE.COMPLETED'), success(payment))
   fakePaypal.refund(capture, '7.00')

@@ -1,8 +1,8 @@
 import { given, matchList } from '@paylog/testing/assertions'
 import t from 'tap'
-import type { RecordEvidence } from './evidence.ts'
 import { paymentFold } from './fold.ts'
 import { existingPayment, type PaymentStatus } from './payment.ts'
+import type { RecordStatus } from './statusReports.ts'
 import {
   afterCreateFailed,
   applyTo,
@@ -15,7 +15,7 @@ import {
   snapshots,
 } from './testing/paymentFixture.ts'
 
-type Source = NonNullable<RecordEvidence['source']>
+type Source = NonNullable<RecordStatus['source']>
 type Age = 'older' | 'same' | 'newer'
 
 const statuses = ['pending', 'processing', 'succeeded', 'failed', 'canceled'] as const
@@ -102,11 +102,11 @@ t.test('the first report about a payment is applied regardless of its time', asy
   t.same(snapshots('pending', 1)(fold(eventsAfter())), [], 'a pending snapshot of a new payment records nothing')
 })
 
-t.test('a report that is applied despite its older time does not change evidence_time', async (t) => {
+t.test('a report that is applied despite its older time does not change report_time', async (t) => {
   const failedAt10 = existingPayment(fold(eventsAfter('failed')))
-  t.equal(applyTo(failedAt10, snapshots('pending', 4)).evidence_time, at(10))
-  t.equal(applyTo(failedAt10, snapshots('pending', 14)).evidence_time, at(14))
-  t.equal(applyTo(failedAt10, notifies('succeeded', 4)).evidence_time, at(10))
+  t.equal(applyTo(failedAt10, snapshots('pending', 4)).report_time, at(10))
+  t.equal(applyTo(failedAt10, snapshots('pending', 14)).report_time, at(14))
+  t.equal(applyTo(failedAt10, notifies('succeeded', 4)).report_time, at(10))
 })
 
 t.test('a time in whole seconds does not decide the order within that second', async (t) => {
@@ -148,10 +148,10 @@ t.test(
       ])
       matchList(t, notifies('succeeded', 99, { currency: 'usd' })(before), [{ type: 'PaymentAmountMismatch' }])
       matchList(t, snapshots('succeeded', 99, { currency: 'usd' })(before), [{ type: 'PaymentAmountMismatch' }])
-      const { status, evidence_time } = before
+      const { status, report_time } = before
       t.match(applyTo(before, notifies('succeeded', 99, { currency: 'usd' })), {
         status,
-        evidence_time,
+        report_time,
         completed_at: null,
       })
     }

@@ -90,7 +90,7 @@ export type Reversal = {
 }
 
 /** A report about the status of a payment. */
-export type Evidence = ReportSource &
+export type StatusReport = ReportSource &
   ReportedMoney & {
     readonly status: PaymentStatus
     /** Of a payment that is processed: authorized, and not captured, in the same currency. */
@@ -103,8 +103,8 @@ export type Evidence = ReportSource &
     readonly reversals?: readonly Reversal[]
   }
 
-export type RecordEvidence = ReceivedReport &
-  Evidence & {
+export type RecordStatus = ReceivedReport &
+  StatusReport & {
     /**
      * `notification` is the default. An `queryable_notification` comes from a provider that we can query for a `snapshot`
      * when the order of reports is undecided.
@@ -120,7 +120,7 @@ export type RecordEvidence = ReceivedReport &
  * changed since the snapshot was requested. A snapshot that only contradicts the payment is recorded once, and so are
  * conflicts and mismatches from any source.
  */
-export function recordEvidence(command: RecordEvidence, state: PaymentState): PaymentEvent[] {
+export function recordStatus(command: RecordStatus, state: PaymentState): PaymentEvent[] {
   const payment = existingPayment(state)
   if (isAppliedBefore(command, payment)) return []
   const event = decide(command, payment)
@@ -129,7 +129,7 @@ export function recordEvidence(command: RecordEvidence, state: PaymentState): Pa
   return isRecordedOnce && isDuplicate(event, payment) ? [] : [event]
 }
 
-function decide(command: RecordEvidence, payment: Payment): PaymentEvent | null {
+function decide(command: RecordStatus, payment: Payment): PaymentEvent | null {
   const reported_status = command.status
   const ignoredBecause = (reason: IgnoredReport['data']['reason']) =>
     ignoredReport(command, payment, { reported_status, reason })
@@ -153,7 +153,7 @@ function decide(command: RecordEvidence, payment: Payment): PaymentEvent | null 
  * Applies a report with the payment's present status. A final status or a recorded failure is not recorded again. The
  * failure of another charge is recorded, and so is a later notification.
  */
-function sameStatus(command: RecordEvidence, payment: Payment): PaymentEvent | null {
+function sameStatus(command: RecordStatus, payment: Payment): PaymentEvent | null {
   if (isAbsorbing(payment.status) || isRecordedFailure(command, payment)) return null
   const isAnotherFailure = command.status === 'failed' && command.provider_payment_id !== null
   const { capturable_cents = payment.capturable_cents, awaits_capture = payment.awaits_capture } = command
@@ -165,7 +165,7 @@ function sameStatus(command: RecordEvidence, payment: Payment): PaymentEvent | n
 }
 
 /** Whether money was taken for a canceled payment, or by a second charge for a succeeded one. */
-function isConflict({ status, provider_payment_id }: Evidence, payment: Payment): boolean {
+function isConflict({ status, provider_payment_id }: StatusReport, payment: Payment): boolean {
   if (status !== 'succeeded') return false
   if (payment.status === 'canceled') return true
   const { provider_payment_id: recorded, failed_charges } = payment
@@ -174,17 +174,17 @@ function isConflict({ status, provider_payment_id }: Evidence, payment: Payment)
   return payment.status === 'succeeded' && isOther && !failed_charges.includes(recorded)
 }
 
-function isRecordedFailure({ status, provider_payment_id }: Evidence, { failed_charges }: Payment): boolean {
+function isRecordedFailure({ status, provider_payment_id }: StatusReport, { failed_charges }: Payment): boolean {
   return status === 'failed' && provider_payment_id !== null && failed_charges.includes(provider_payment_id)
 }
 
 /**
- * Whether the report is newer than the payment's evidence. This is undecided for equal times, and for a recorded failure that
+ * Whether the report is newer than the newest one that was applied. This is undecided for equal times, and for a recorded failure that
  * is reported again after the payer started another attempt. If we cannot query the provider, the later arrival wins.
  */
-function compareAge(command: RecordEvidence, payment: Payment): 'older' | 'undecided' | 'newer' {
-  if (payment.evidence_time === null) return 'newer'
-  const ahead = timeDifference(command.provider_time, payment.evidence_time)
+function compareAge(command: RecordStatus, payment: Payment): 'older' | 'undecided' | 'newer' {
+  if (payment.report_time === null) return 'newer'
+  const ahead = timeDifference(command.provider_time, payment.report_time)
   if (ahead < 0) return 'older'
   const isDecided = ahead > 0 && !isRecordedFailure(command, payment)
   return isDecided || command.source !== 'queryable_notification' ? 'newer' : 'undecided'
@@ -202,25 +202,25 @@ function timeDifference(time: string, other: string): number {
  * Whether the reported amount and currency match the payment. Missing values count as matching. Of an authorized amount a part
  * may be captured.
  */
-export function amountMatches({ amount_cents, currency }: Evidence, payment: Payment): boolean {
+export function amountMatches({ amount_cents, currency }: StatusReport, payment: Payment): boolean {
   const isPart = payment.capture_method === 'manual' && amount_cents !== null && amount_cents < payment.total_cents
   const isSame = amount_cents === null || amount_cents === payment.total_cents || isPart
   return isSame && !isInOtherCurrency({ currency }, payment)
 }
 
-const reportedMoney = ({ amount_cents, currency }: RecordEvidence) => ({
+const reportedMoney = ({ amount_cents, currency }: RecordStatus) => ({
   reported_amount_cents: amount_cents,
   reported_currency: currency?.toUpperCase() ?? null,
 })
 
-function mismatch(command: RecordEvidence, payment: Payment): PaymentEvent {
+function mismatch(command: RecordStatus, payment: Payment): PaymentEvent {
   const reported = reportedMoney(command)
   const subject = `${reported.reported_amount_cents} ${reported.reported_currency}`
   const attention = newAttention(payment, 'amount_mismatch', subject)
   return { type: 'PaymentAmountMismatch', data: { ...reportFacts(command, payment), ...reported, attention } }
 }
 
-function conflict(command: RecordEvidence, payment: Payment): PaymentEvent {
+function conflict(command: RecordStatus, payment: Payment): PaymentEvent {
   const code = payment.status === 'canceled' ? 'money_after_cancellation' : 'unrequested_charge'
   return {
     type: 'PaymentConflictDetected',
@@ -233,7 +233,7 @@ function conflict(command: RecordEvidence, payment: Payment): PaymentEvent {
   }
 }
 
-function statusEvent(command: RecordEvidence, payment: Payment): PaymentEvent {
+function statusEvent(command: RecordStatus, payment: Payment): PaymentEvent {
   const data = reportFacts(command, payment)
   switch (command.status) {
     case 'pending':

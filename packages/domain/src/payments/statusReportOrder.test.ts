@@ -76,7 +76,7 @@ t.test('notifications older than a snapshot change nothing when they arrive afte
     for (const order of orders(notificationsOf(history, 10))) {
       const settled = applyTo(created(), snapshots(history.at(-1) ?? 'pending', 100))
       // A pending snapshot of a new payment is not recorded.
-      if (settled.evidence_time === null) continue
+      if (settled.report_time === null) continue
       if (!isSame(applyAll(t, settled, order), settled)) t.fail(`${history.join()} after the snapshot`)
     }
   t.pass('no status changed')
