@@ -857,7 +857,7 @@ export interface paths {
         put?: never;
         /**
          * Verify a projection
-         * @description For administrators. Replays the log into a separate table and compares it with the live one as of one moment. The result counts the rows that differ and has the first 20 of them.
+         * @description For administrators. Replays the log into a separate table and compares it with the live one as of one moment. The result counts the rows that differ and has the first 100 of them.
          */
         post: operations["verifyProjection"];
         delete?: never;

@@ -22,13 +22,13 @@ import {
 import { findPayment, snapshotOf, unpaidSnapshot } from './intents.ts'
 import { clockMarginMs, findTransactions, type MerchantAccount } from './merchantAccount.ts'
 import {
-  evidenceOf,
   isCapturable,
   isSettling,
   refundDescription,
   refundIdOf,
   reportedRefundOf,
   statusOf,
+  statusReportOf,
   toDecimal,
 } from './transactions.ts'
 
@@ -137,7 +137,7 @@ function readSnapshot(
 ): IntentSnapshot {
   const source = { provider_time: responded_at, provider_event_id: null, currency }
   return {
-    report: { ...evidenceOf(body, statusOf(body), source), provider_intent_id },
+    report: { ...statusReportOf(body, statusOf(body), source), provider_intent_id },
     further_charges: [],
     awaits_capture: false,
   }

@@ -11,7 +11,6 @@ import type { MerchantAccount } from './merchantAccount.ts'
 import { isAboutTransaction } from './notifications.ts'
 import {
   amountOf,
-  evidenceOf,
   isRefund,
   isTransactionId,
   ownInvoiceOf,
@@ -19,6 +18,7 @@ import {
   reportedRefundOf,
   reversalsOf,
   statusOf,
+  statusReportOf,
 } from './transactions.ts'
 
 /** The gateway's reporting API may not know a transaction for this long after its notification. */
@@ -125,7 +125,7 @@ async function statusReport(
   const reversals = [...reversalsOf(own.body), ...(best === own ? [] : reversalsOf(best.body))]
   return {
     about: 'status',
-    ...evidenceOf(best.body, best.status, { provider_time, provider_event_id, currency }),
+    ...statusReportOf(best.body, best.status, { provider_time, provider_event_id, currency }),
     ...(reversals.length > 0 && { reversals }),
   }
 }

@@ -5,7 +5,6 @@ import { nullIfRejected } from '../responses.ts'
 import { type Api, type Read, readTransaction, type Transaction, type TransactionSummary } from './api.ts'
 import { findTransactions, type MerchantAccount, type TransactionSearch } from './merchantAccount.ts'
 import {
-  evidenceOf,
   isRefund,
   isReturn,
   isTransactionId,
@@ -14,6 +13,7 @@ import {
   reversalsOf,
   statusOf,
   statusOfTransactionStatus,
+  statusReportOf,
 } from './transactions.ts'
 
 /** How long a token opens the form. */
@@ -100,7 +100,7 @@ export function snapshotOf(intent: IntentRef, found: FoundTransactions): IntentS
   const reported = refunds.flatMap((refund) => reportedRefundOf(refund, { provider_intent_id, currency }) ?? [])
   return {
     report: {
-      ...evidenceOf(best.body, best.status, source),
+      ...statusReportOf(best.body, best.status, source),
       provider_intent_id,
       ...(reversals.length > 0 && { reversals }),
     },
@@ -108,7 +108,7 @@ export function snapshotOf(intent: IntentRef, found: FoundTransactions): IntentS
       .filter(({ status }) => status === 'succeeded')
       .map(({ body, status }) => ({
         provider_payment_id: body.transId,
-        amount_cents: evidenceOf(body, status, source).amount_cents,
+        amount_cents: statusReportOf(body, status, source).amount_cents,
         currency,
       })),
     awaits_capture: false,

@@ -32,13 +32,13 @@ export function plainText(text: string): string {
 }
 
 /** The report fields that a transaction does not contain. */
-export type EvidenceSource = Pick<StatusReport, 'provider_time' | 'provider_event_id' | 'currency'>
+export type ReportSource = Pick<StatusReport, 'provider_time' | 'provider_event_id' | 'currency'>
 
 /**
  * @param status the payment status that follows from this transaction
  * @throws ProviderError when the amount is not a whole number of cents
  */
-export function evidenceOf(transaction: Transaction, status: PaymentStatus, source: EvidenceSource): StatusReport {
+export function statusReportOf(transaction: Transaction, status: PaymentStatus, source: ReportSource): StatusReport {
   return {
     ...source,
     status,

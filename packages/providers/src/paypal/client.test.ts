@@ -114,7 +114,7 @@ t.test('PayPal: the outcome is unknown for an order that was captured before and
 
 t.test('PayPal: a succeeded capture determines the status, then a pending one, then the last failed one', async (t) => {
   const amount = { currency_code: 'EUR', value: '19.99' }
-  const evidenceOf = async (orderStatus: string, ...statuses: readonly string[]) => {
+  const statusReportOf = async (orderStatus: string, ...statuses: readonly string[]) => {
     const captures = statuses.map((status, index) => ({ id: `C${index}`, status, amount }))
     const paypal = await respondingWith(t, 200, {
       id: 'O1',
@@ -124,11 +124,11 @@ t.test('PayPal: a succeeded capture determines the status, then a pending one, t
     const snapshot = await paypal.retrieveIntent(refTo('O1'))
     return [snapshot?.report.status, snapshot?.report.provider_payment_id, snapshot?.awaits_capture]
   }
-  t.same(await evidenceOf('COMPLETED', 'DECLINED', 'PENDING', 'COMPLETED'), ['succeeded', 'C2', false])
-  t.same(await evidenceOf('COMPLETED', 'PENDING', 'DECLINED'), ['processing', 'C0', false])
-  t.same(await evidenceOf('COMPLETED', 'DENIED', 'FAILED'), ['failed', 'C1', false])
-  t.same(await evidenceOf('APPROVED', 'DECLINED'), ['processing', null, true], 'approved again')
-  t.same(await evidenceOf('APPROVED', 'PENDING'), ['processing', 'C0', false])
+  t.same(await statusReportOf('COMPLETED', 'DECLINED', 'PENDING', 'COMPLETED'), ['succeeded', 'C2', false])
+  t.same(await statusReportOf('COMPLETED', 'PENDING', 'DECLINED'), ['processing', 'C0', false])
+  t.same(await statusReportOf('COMPLETED', 'DENIED', 'FAILED'), ['failed', 'C1', false])
+  t.same(await statusReportOf('APPROVED', 'DECLINED'), ['processing', null, true], 'approved again')
+  t.same(await statusReportOf('APPROVED', 'PENDING'), ['processing', 'C0', false])
 })
 
 t.test('PayPal: client_secret is an http(s) link of the order, preferring payer-action', async (t) => {

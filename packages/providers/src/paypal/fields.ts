@@ -94,7 +94,7 @@ const captureStatuses: ReadonlyMap<string, 'succeeded' | 'processing' | 'failed'
 export const statusOfCapture = (capture: Capture) => statusIn(captureStatuses, capture)
 
 /** What a capture reports, without the payment it belongs to. @throws ProviderError `unknown` when unreadable */
-export function captureEvidence(
+export function captureReport(
   capture: Capture,
 ): Pick<
   StatusReport,

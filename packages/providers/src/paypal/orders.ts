@@ -15,7 +15,7 @@ import {
 } from '../provider.ts'
 import { type ApiResponse, ErrorResponse } from '../providerApi.ts'
 import { noContent, type PaypalApi } from './client.ts'
-import { Capture, captureEvidence, refundCustomId, statusOfCapture, toMoney } from './fields.ts'
+import { Capture, captureReport, refundCustomId, statusOfCapture, toMoney } from './fields.ts'
 import {
   capturesOf,
   findOrder,
@@ -185,7 +185,7 @@ function captureSnapshot(
   provider_intent_id: string,
 ): IntentSnapshot {
   const status = statusOfCapture(capture)
-  const own = captureEvidence(capture)
+  const own = captureReport(capture)
   if (status === 'failed')
     throw new ProviderError('declined', own.failure_code ?? 'capture_declined', 'PayPal could not capture the payment')
   const source = { provider_time: responded_at, provider_event_id: null, provider_intent_id }

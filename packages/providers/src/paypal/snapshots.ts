@@ -13,8 +13,8 @@ import { nullIfMissing, type PaypalApi } from './client.ts'
 import {
   amountOf,
   Capture,
-  captureEvidence,
   captureFailure,
+  captureReport,
   linkedAuthorization,
   linkedCapture,
   Money,
@@ -106,7 +106,7 @@ const authorizationStatuses: ReadonlyMap<string, PaymentStatus> = new Map([
 function snapshotOf(read: Order, provider_time: string): IntentSnapshot {
   const [capture, ...further] = capturesOf(read).filter((each) => statusOfCapture(each) === 'succeeded')
   const refunds = refundsOf(read, provider_time)
-  const report: OwnEvidence = capture ? captureEvidence(capture) : unpaidEvidence(read)
+  const report: OwnReport = capture ? captureReport(capture) : unpaidReport(read)
   return {
     report: { ...report, provider_time, provider_event_id: null, provider_intent_id: read.id },
     further_charges: further.map((each) => ({
@@ -118,19 +118,19 @@ function snapshotOf(read: Order, provider_time: string): IntentSnapshot {
   }
 }
 
-type OwnEvidence = Omit<StatusReport, 'provider_time' | 'provider_event_id' | 'provider_intent_id'>
+type OwnReport = Omit<StatusReport, 'provider_time' | 'provider_event_id' | 'provider_intent_id'>
 
 /** The report in an order of which nothing is captured yet. */
-function unpaidEvidence(read: Order): OwnEvidence {
+function unpaidReport(read: Order): OwnReport {
   const captures = capturesOf(read)
   const authorized = authorizationsOf(read)
   const capturable_cents = openAuthorizations(read).reduce((sum, { open_cents }) => sum + open_cents, 0)
   const pending = captures.find(({ status }) => status === 'PENDING')
-  if (pending) return { ...captureEvidence(pending), capturable_cents }
+  if (pending) return { ...captureReport(pending), capturable_cents }
   const none = { provider_payment_id: null, ...amountOfOrder(read) }
   if (capturable_cents > 0) return { status: 'processing', ...none, capturable_cents }
   const lastFailed = read.status === 'COMPLETED' ? captures.at(-1) : undefined
-  if (lastFailed) return captureEvidence(lastFailed)
+  if (lastFailed) return captureReport(lastFailed)
   const authorization = authorized.at(-1)
   if (!authorization) return { status: statusIn(orderStatuses, read), ...none }
   const status = statusIn(authorizationStatuses, authorization)

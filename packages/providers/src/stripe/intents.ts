@@ -18,7 +18,15 @@ import type {
 import type { ApiResponse } from '../providerApi.ts'
 import { checkResponse, nullIfRejected, unreadableResponse } from '../responses.ts'
 import { isUnexpectedState, nullIfMissing, rejectedIfAboutCurrency, type StripeApi, sentAmount } from './api.ts'
-import { evidenceOf, idIn, intentStatusOf, PaymentIntent, paymentIdIn, Reference, RefundedCharge } from './objects.ts'
+import {
+  idIn,
+  intentStatusOf,
+  PaymentIntent,
+  paymentIdIn,
+  Reference,
+  RefundedCharge,
+  statusReportOf,
+} from './objects.ts'
 import { reportedRefundsOf } from './refunds.ts'
 
 const paymentIntent = Compile(PaymentIntent)
@@ -90,7 +98,7 @@ export async function retrieveIntent(api: StripeApi, id: string): Promise<Intent
 function snapshotOf(id: string, { body: intent, responded_at }: ApiResponse<PaymentIntent>): IntentSnapshot {
   if (intent.id !== id) throw unreadableResponse('another_intent')
   const source = { provider_event_id: null, provider_time: responded_at }
-  const report = evidenceOf(intent, knownStatusOf(intent), source)
+  const report = statusReportOf(intent, knownStatusOf(intent), source)
   if (report === null) throw unreadableResponse('another_amount')
   return { report, further_charges: [], awaits_capture: false }
 }

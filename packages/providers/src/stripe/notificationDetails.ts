@@ -9,7 +9,6 @@ import { codeAt, emailAt, objectAt, unitsAt, unixTimeAt, valueAt } from '../leni
 import type { ProviderNotification, ProviderReport } from '../provider.ts'
 import {
   currencyIn,
-  evidenceOf,
   idIn,
   moneyIn,
   PaymentIntent,
@@ -20,6 +19,7 @@ import {
   releasedOf,
   reportedRefund,
   type StripeObject,
+  statusReportOf,
 } from './objects.ts'
 
 export type StripeEventData = {
@@ -47,7 +47,7 @@ export function intentDetails(
   status: PaymentStatus,
 ): Partial<NotificationDetails> {
   if (!paymentIntent.Check(object)) return {}
-  const report = evidenceOf(object, status, { provider_event_id: id, provider_time: occurred_at })
+  const report = statusReportOf(object, status, { provider_event_id: id, provider_time: occurred_at })
   if (report === null) return {}
   return {
     amount_cents: report.amount_cents,

@@ -144,7 +144,7 @@ const intentStatuses: ReadonlyMap<unknown, PaymentStatus> = new Map([
  * @param source the time and the event of the report
  * @returns `null` when the amount cannot be converted
  */
-export function evidenceOf(
+export function statusReportOf(
   intent: PaymentIntent,
   status: PaymentStatus,
   source: Pick<StatusReport, 'provider_time' | 'provider_event_id'>,
