@@ -2,33 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
-import { gzipSync } from 'node:zlib'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { importHarness, importReport, someLine } from '../testing/importHarness.ts'
 import { runOps } from '../testing/runOps.ts'
-import { maxLineBytes } from './productLine.ts'
 
 const { log, env, file, start, history } = await importHarness(t)
-
-t.test('a line has at most 256 KiB of UTF-8', async (t) => {
-  const filled = (bytes: number) => {
-    const line = someLine({ description: '\u00e9'.repeat(1_000) })
-    return `${line.slice(0, -1)}${' '.repeat(bytes - Buffer.byteLength(line))}}`
-  }
-  const content = Buffer.concat([
-    Buffer.from(`\ufeff${filled(maxLineBytes)}\r\n${filled(maxLineBytes + 1)}\r\n${filled(maxLineBytes)}\n`),
-    Buffer.from('{"name":"Caf\u00e9"}\n', 'latin1'),
-    Buffer.from(filled(maxLineBytes + 1)),
-  ])
-  const ended = await runOps(['products', 'import', file(content)], env)
-  t.same(ended.stdout.split('\n').slice(0, 4), [
-    'line 2: The line is longer than 262144 bytes',
-    'line 4: The line is not valid UTF-8',
-    'line 5: The line is longer than 262144 bytes',
-    '5 lines: 2 added, 0 changed, 0 unchanged, 3 rejected.',
-  ])
-})
 
 t.test('a file without lines is imported without an error', async (t) => {
   const cases = [
@@ -38,22 +17,6 @@ t.test('a file without lines is imported without an error', async (t) => {
   ] as const
   for (const [content, stdout] of cases)
     t.match(await runOps(['products', 'import', file(content)], env), { code: 0, stdout })
-})
-
-t.test('invalid lines do not affect the others in any kind of file', async (t) => {
-  const id = randomUUID()
-  const array = await runOps(['products', 'import', file(`[\n${someLine()},\n${someLine({ id })}\n]\n`)], env)
-  t.match(array, {
-    code: 2,
-    stdout:
-      [1, 2, 4].map((line) => `line ${line}: The line is not valid JSON\n`).join('') +
-      '4 lines: 1 added, 0 changed, 0 unchanged, 3 rejected.\n',
-  })
-  t.equal((await history(id)).length, 1)
-  const packed = gzipSync(`${someLine()}\n`)
-  const report = importReport(await runOps(['products', 'import', file(packed), '--json'], env))
-  t.match(report[0], { line: 1, error: { code: 'invalid_request', message: 'The line is not valid UTF-8' } })
-  t.match(report.at(-1), { complete: true, added: 0 })
 })
 
 t.test('standard input is imported while it arrives', async (t) => {
