@@ -91,36 +91,6 @@ t.test('an approved payment is captured immediately and only once, with several 
   t.equal(fake.calls.filter((call) => call.startsWith('capture')).length, ids.length)
 })
 
-t.test('an approval recorded by a notification wakes the reconciler at once', async (t) => {
-  const { fake, provider } = fakeProvider(t)
-  await harness.startWorker(t, provider)
-  const tookMs = []
-  for (let round = 0; round < 10; round++) {
-    const id = await harness.open(provider)
-    await entryOf(id)
-    fake.set(id, 'approved')
-    await harness.notify(id, { status: 'processing' })
-    const before = performance.now()
-    await succeeded(id)
-    tookMs.push(Math.round(performance.now() - before))
-  }
-  t.comment(`captured after ${tookMs.join(', ')} ms`)
-  t.ok(tookMs.reduce((sum, ms) => sum + ms) < 6_000, 'faster than polling every second')
-})
-
-t.test('conflicting reports with the same time are resolved by querying the provider', async (t) => {
-  const { fake, provider } = fakeProvider(t)
-  await harness.startWorker(t, provider)
-  const id = await harness.open(provider)
-  const provider_time = harness.now().toISOString()
-  await harness.notify(id, { status: 'pending', provider_time })
-  fake.set(id, 'failed')
-  await harness.notify(id, { status: 'processing', provider_time })
-  await waitFor(async () => (await statusOf(id)) === 'failed', { what: 'the status at the provider' })
-  t.strictSame((await harness.eventsOf(id)).slice(-2), ['ProviderEventIgnored', 'PaymentAttemptFailed'])
-  t.match(await looked(id), { ask: null, watch: Date })
-})
-
 t.test('a payment without reports is looked at less and less often', async (t) => {
   const { fake, provider } = fakeProvider(t)
   await harness.startWorker(t, provider)
@@ -139,16 +109,6 @@ t.test('a payment without reports is looked at less and less often', async (t) =
   await waitFor(() => harness.lines.some((line) => line.includes(id) && line.includes('"finding":"late"')), {
     what: 'the result in the log',
   })
-})
-
-t.test('a payment unpaid for 90 days is no longer watched, which is logged once', async (t) => {
-  const { provider } = fakeProvider(t)
-  await harness.startWorker(t, provider)
-  const id = await harness.open(provider)
-  await entryOf(id)
-  harness.forward(91 * 24 * 3_600_000)
-  await offTheList(id)
-  t.equal(harness.lines.filter((line) => line.includes(id) && line.includes('stopped watching')).length, 1)
 })
 
 t.test('a provider that was down is queried again, and its status counts', async (t) => {
