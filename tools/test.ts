@@ -18,9 +18,6 @@ const fullJobs = 3
 // A limit for files that hang. The slowest take a minute on two idle cores, and machines are at times several times slower.
 const fileTimeoutSeconds = 300
 const slowestShown = 10
-// Without coverage tap still records every module of every test file, which takes a quarter of a second each. Its
-// runner sets this variable, so each test process overrides it before tap's hooks load.
-const unrecorded = '--import=data:text/javascript,process.env._TAPJS_PROCESSINFO_EXCLUDE_="/./"'
 const interruptedTimeoutMs = 5_000
 
 let running: ChildProcess | undefined
@@ -79,7 +76,7 @@ function selected(args: readonly string[]): string[] {
 }
 
 async function run(args: string[], env: Record<string, string>, read: (line: string) => void): Promise<number> {
-  const NODE_OPTIONS = [process.env.NODE_OPTIONS, unrecorded, env.TEST_BUNDLED_LIBRARIES].join(' ')
+  const NODE_OPTIONS = [process.env.NODE_OPTIONS, env.TEST_BUNDLED_LIBRARIES].join(' ')
   const child = spawn(process.execPath, [tapProgram, ...args], {
     cwd: root,
     env: { ...process.env, NODE_OPTIONS, ...env },
