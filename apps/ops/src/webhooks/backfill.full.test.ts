@@ -1,7 +1,8 @@
-// Backfills that are killed or interrupted half way.
+// Backfills that are killed or interrupted half way, or run beside a real worker, which sends their deliveries.
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 
 const longTimeout = { timeoutMs: 30_000 }
 const raw = endpointVariables('1', 'http://127.0.0.1:9', { EVENT_MODE: 'raw' })
@@ -61,4 +62,28 @@ t.test('an interrupted backfill reports what it has created', async (t) => {
   t.match(stderr, /Interrupted\. Run the command again for the rest: nothing is created twice\.\n$/)
   t.match(JSON.parse(stdout), { complete: false, events: 400, missing: 400 })
   t.equal((await rows('1')).length, 400)
+})
+
+t.test('a backfill beside a busy worker sends each webhook once', async (t) => {
+  const harness = await webhooksHarness(t)
+  const endpoint = await startFakeEndpoint(t)
+  const raw = endpointVariables('1', endpoint.url, { EVENT_MODE: 'raw' })
+  for (let round = 0; round < 3; round++) await harness.notify(100)
+  await harness.startWorker(raw)
+  const writing = (async () => {
+    for (let round = 0; round < 5; round++) await harness.notify(20)
+  })()
+  const runs = await Promise.all([1, 2].map(() => harness.run(['backfill', '--node', '1', '--from', '0'], raw)))
+  await writing
+  t.same(
+    runs.map(({ code, stderr }) => [code, stderr.replaceAll(/^Reading: .*\n/gm, '')]),
+    [
+      [0, ''],
+      [0, ''],
+    ],
+  )
+  await waitFor(() => endpoint.received.length >= 400, { what: 'all webhooks', timeoutMs: 40_000 })
+  const left = async () => (await harness.rows('1')).every(({ status }) => status === 'succeeded')
+  await waitFor(left, { what: 'the record of all', timeoutMs: 30_000 })
+  t.same(endpoint.received.map(({ id }) => id).toSorted(), (await harness.idsOf('1', raw)).toSorted())
 })
