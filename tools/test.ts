@@ -68,11 +68,14 @@ function selected(args: readonly string[]): string[] {
   const options = args.filter((arg) => arg !== '--full')
   if (options.some((arg) => arg.endsWith('.test.ts'))) return options
   const isFull = options.length < args.length
-  const files = globSync('{apps,packages,projections,bench,deploy,tools}/**/*.test.ts', {
+  const files = globSync('{verification,apps,packages,projections,bench,deploy,tools}/**/*.test.ts', {
     cwd: root,
     exclude: (path) => path.endsWith('node_modules'),
   })
-  return [...options, ...files.filter((file) => file.endsWith('.full.test.ts') === isFull).sort()]
+  const lane = files.filter((file) => file.endsWith('.full.test.ts') === isFull).sort()
+  // The campaigns take longest, so they start first.
+  const isCampaign = (file: string) => file.startsWith('verification')
+  return [...options, ...lane.filter(isCampaign), ...lane.filter((file) => !isCampaign(file))]
 }
 
 async function run(args: string[], env: Record<string, string>, read: (line: string) => void): Promise<number> {

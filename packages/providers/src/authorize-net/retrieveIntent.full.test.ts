@@ -1,6 +1,5 @@
 // Reading a payment's state by its transaction or its invoice number.
 import t from 'tap'
-import type { ProviderError } from '../provider.ts'
 import {
   authorizeNetHarness,
   openHostedPage,
@@ -109,16 +108,6 @@ t.test('Authorize.Net: a paid or held transaction is returned even when the sear
   }
 })
 
-t.test('Authorize.Net: an approved transaction with an unknown status is unreadable', async (t) => {
-  const { fake, provider, transId } = await paidGateway(t)
-  for (const transaction of fake.transactions) transaction.transactionStatus = 'somethingNew'
-  for (const provider_payment_id of [null, transId])
-    await t.rejects(retrieve(provider, sampleRef(ago(1000), { provider_payment_id })), {
-      kind: 'unknown',
-      code: 'unknown_status',
-    })
-})
-
 t.test('Authorize.Net: a recorded transaction that cannot be found gives null, not pending', async (t) => {
   const { provider } = await authorizeNetHarness(t)
   t.equal(await provider.retrieveIntent(sampleRef(ago(1000), { provider_payment_id: '1' })), null)
@@ -144,20 +133,6 @@ t.test('Authorize.Net: the best of several attempts determines the status', asyn
   t.equal(await status(), 'processing')
   fake.pay(token, { card: 'card-4' })
   t.equal(await status(), 'succeeded')
-})
-
-t.test('Authorize.Net: a second charge of a payment is listed in further_charges', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t, { allowDouble: true })
-  const token = await openHostedPage(provider)
-  fake.pay(token, { outcome: 'declined', card: 'card-0' })
-  const [first, second, third] = [1, 2, 3].map((n) => fake.pay(token, { card: `card-${n}` }).transId)
-  fake.settle()
-  const { evidence, further_charges } = await retrieve(provider, sampleRef(ago(1000)))
-  t.match(evidence, { status: 'succeeded', provider_payment_id: first })
-  t.same(
-    further_charges.map(({ provider_payment_id }) => provider_payment_id),
-    [second, third],
-  )
 })
 
 t.test('Authorize.Net: a refund does not count as the payment', async (t) => {
@@ -208,32 +183,4 @@ t.test('Authorize.Net: each call of a search is retried after a lost response', 
       const { evidence } = await retrieve(provider, sampleRef(ago(1000)))
       t.match(evidence, { status: 'succeeded', provider_payment_id: transId }, `${kind} after ${successes}`)
     }
-})
-
-t.test('Authorize.Net: all calls of a search share one time limit', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t, { timeoutMs: 800 })
-  fake.pay(await openHostedPage(provider))
-  for (let n = 0; n < 40; n++) fake.settle()
-  for (const fault of [
-    { kind: 'slow', ms: 150 },
-    { kind: 'hang', commits: false },
-    { kind: 'status', status: 500, commits: false },
-  ] as const) {
-    fake.readFaults.always(fault)
-    const startedAt = performance.now()
-    const retrieval = retrieve(provider, sampleRef(ago(1000)))
-    await t.rejects(retrieval, { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>, fault.kind)
-    t.ok(performance.now() - startedAt < 5_000, `${fault.kind} ends in time`)
-  }
-})
-
-t.test('Authorize.Net: rejected credentials make a read of a payment unavailable', async (t) => {
-  const { fake, provider } = await authorizeNetHarness(t)
-  fake.failNext('E00007')
-  await t.rejects(retrieve(provider, sampleRef(ago(1000))), { kind: 'unavailable', code: 'E00007' })
-  fake.failNext('E00007')
-  await t.rejects(retrieve(provider, sampleRef(ago(1000), { provider_payment_id: '1' })), {
-    kind: 'unavailable',
-    code: 'E00007',
-  })
 })
