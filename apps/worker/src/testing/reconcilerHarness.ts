@@ -13,11 +13,14 @@ import { followUpsSubscription, readCheckpoint } from '@paylog/webhooks/deliveri
 import { recordPayments } from '@paylog/webhooks/testing/paymentFixture'
 import type { Test } from 'tap'
 import { startReconciler } from '../reconciler/reconciler.ts'
-import { createTrustedClock } from '../trustedClock.ts'
-import { agreeingClock } from './agreeingClock.ts'
+import { createTrustedClock, type TrustedClock } from '../trustedClock.ts'
 
 export const reconcileAfterMs = 3_600_000
 const stopTimeoutMs = 2_000
+
+/** For tests that advance the local clock alone. */
+export const agreeingClock: TrustedClock = { agrees: async () => true, isWaiting: () => false, differing: () => [] }
+
 let providerCount = 0
 
 /** A provider with an id that no other has, so that the workers of one test ignore the payments of another. */
