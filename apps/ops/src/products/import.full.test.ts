@@ -1,12 +1,12 @@
 // The input of `products import`, and imports that are killed, interrupted, or without an event store.
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { importHarness, importReport, someLine, assertCompletes, startHalfwayImport } from '../testing/importHarness.ts'
+import { assertCompletes, importHarness, importReport, someLine, startHalfwayImport } from '../testing/importHarness.ts'
 import { runOps } from '../testing/runOps.ts'
-import { readFileSync } from 'node:fs'
 
 const { log, env, file, start, history } = await importHarness(t)
 
@@ -69,7 +69,7 @@ t.test('an endless input does not keep the import running when the event store f
 })
 
 t.test('an import that is killed and repeated creates each product once', async (t) => {
-  const harness = await startHalfwayImport(t, 1_500)
+  const harness = await startHalfwayImport(t, 1_000)
   harness.running.signal('SIGKILL')
   t.match(await harness.running.ended, { code: null })
   const { size } = harness
@@ -79,7 +79,7 @@ t.test('an import that is killed and repeated creates each product once', async 
 })
 
 t.test('an interrupted import finishes the lines under way and reports the last one', async (t) => {
-  const harness = await startHalfwayImport(t, 1_500)
+  const harness = await startHalfwayImport(t, 1_000)
   const { size } = harness
   harness.running.signal('SIGINT')
   const { code, stdout, stderr } = await harness.running.ended
@@ -92,7 +92,7 @@ t.test('an interrupted import finishes the lines under way and reports the last 
 })
 
 t.test('an event store that fails stops the import, and a repetition completes it', async (t) => {
-  const harness = await startHalfwayImport(t, 1_500)
+  const harness = await startHalfwayImport(t, 1_000)
   const { size } = harness
   await harness.log.kill()
   const { code, stdout, stderr } = await harness.running.ended

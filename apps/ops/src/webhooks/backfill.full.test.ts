@@ -1,8 +1,9 @@
 // Backfills that are killed or interrupted half way, or run beside a real worker, which sends their deliveries.
+
+import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { endpointVariables, webhooksHarness } from '../testing/webhooksHarness.ts'
-import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 
 const longTimeout = { timeoutMs: 30_000 }
 const raw = endpointVariables('1', 'http://127.0.0.1:9', { EVENT_MODE: 'raw' })
