@@ -18,9 +18,6 @@ const fullJobs = 3
 // A limit for files that hang. The slowest take a minute on two idle cores, and machines are at times several times slower.
 const fileTimeoutSeconds = 300
 const slowestShown = 10
-// Without coverage tap still records every module of every test file, which takes a quarter of a second each. Its
-// runner sets this variable, so each test process overrides it before tap's hooks load.
-const unrecorded = '--import=data:text/javascript,process.env._TAPJS_PROCESSINFO_EXCLUDE_="/./"'
 const interruptedTimeoutMs = 5_000
 
 let running: ChildProcess | undefined
@@ -71,15 +68,18 @@ function selected(args: readonly string[]): string[] {
   const options = args.filter((arg) => arg !== '--full')
   if (options.some((arg) => arg.endsWith('.test.ts'))) return options
   const isFull = options.length < args.length
-  const files = globSync('{apps,packages,projections,bench,deploy,tools}/**/*.test.ts', {
+  const files = globSync('{verification,apps,packages,projections,bench,deploy,tools}/**/*.test.ts', {
     cwd: root,
     exclude: (path) => path.endsWith('node_modules'),
   })
-  return [...options, ...files.filter((file) => file.endsWith('.full.test.ts') === isFull).sort()]
+  const lane = files.filter((file) => file.endsWith('.full.test.ts') === isFull).sort()
+  // The campaigns take longest, so they start first.
+  const isCampaign = (file: string) => file.startsWith('verification')
+  return [...options, ...lane.filter(isCampaign), ...lane.filter((file) => !isCampaign(file))]
 }
 
 async function run(args: string[], env: Record<string, string>, read: (line: string) => void): Promise<number> {
-  const NODE_OPTIONS = [process.env.NODE_OPTIONS, unrecorded, env.TEST_BUNDLED_LIBRARIES].join(' ')
+  const NODE_OPTIONS = [process.env.NODE_OPTIONS, env.TEST_BUNDLED_LIBRARIES].join(' ')
   const child = spawn(process.execPath, [tapProgram, ...args], {
     cwd: root,
     env: { ...process.env, NODE_OPTIONS, ...env },

@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { testMasterKey } from '@paylog/testing/dataKeys'
-import { listen } from '@paylog/testing/fakeServer'
 import { moduleLoading } from '@paylog/testing/testEnvironment'
 import t, { type Test } from 'tap'
 
@@ -91,22 +88,3 @@ for (const [app, { bad, missing }] of Object.entries(apps)) {
     },
   )
 }
-
-t.test('projector fails to start on a port in use and names HEALTH_PORT', async (t) => {
-  const port = Number(new URL(await listen(t, createServer())).port)
-  const env = {
-    HEALTH_PORT: String(port),
-    DATABASE_URL: 'postgres://127.0.0.1:1/x',
-    PII_MASTER_KEY: testMasterKey,
-    EVENTSTORE_URL: 'esdb://127.0.0.1:1',
-  }
-  const { code, stderr } = await startError(t, 'projector', env)
-  t.same([code, stderr], [1, `projector: port ${port} on 127.0.0.1 is in use; set HEALTH_PORT to another one\n`])
-})
-
-t.test('bad values of LOG_LEVEL and STOP_TIMEOUT are reported', async (t) => {
-  const { code, stderr } = await startError(t, 'projector', { LOG_LEVEL: hidden, STOP_TIMEOUT: hidden })
-  t.equal(code, 1)
-  t.match(stderr, /^projector: Bad configuration: LOG_LEVEL must be [^;]*; STOP_TIMEOUT must be [^;]*\n$/)
-  t.notMatch(stderr, hidden)
-})

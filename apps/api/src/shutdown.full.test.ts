@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { paymentsOnLog, startReplica, startReplicaBackends, warningsIn } from './testing/replicas.ts'
 
 const headers = { 'x-session-id': 'demo-session', 'content-type': 'application/json' }
-/** For tests in which an endpoint or a provider does not respond. */
+/** For a provider that does not respond. */
 const shortStop = { STOP_TIMEOUT: '2s' }
 
 type LogLine = {
@@ -15,12 +14,7 @@ type LogLine = {
   readonly err?: { message: string }
 }
 
-const endpoint = await startFakeEndpoint(t, (response) => {
-  if (isEndpointStuck) return
-  response.end('ok')
-})
-let isEndpointStuck = false
-const backends = await startReplicaBackends(t, { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: endpoint.url })
+const backends = await startReplicaBackends(t)
 const { stripe, store } = backends
 
 function pay(baseUrl: string, key?: string): Promise<Response> {
@@ -99,66 +93,6 @@ t.test('command-api stops while a provider hangs, and logs the request that is l
   const stopLog = logLinesIn(api.process().output()).find(({ msg }) => msg === 'stop timed out')
   t.match(stopLog, { level: 'error', left: [{ name: 'http', under_way: 1, such_as: [/^POST \/payments\/intents /] }] })
   stripe.faults.always(undefined)
-})
-
-t.test('a worker that stops delivers every webhook, except to an endpoint that hangs', async (t) => {
-  const paid = async () => [...(await paymentsOnLog(store)).values()].filter((types) => types.length > 1).length
-  const before = await paid()
-  const first = await startReplica(t, backends, 'worker')
-  await waitFor(() => endpoint.received.length >= before, { what: 'the webhooks', timeoutMs: 20_000 })
-  await first.process().stop()
-  t.strictSame(await first.process().exited, { code: 0, signal: null })
-  t.strictSame(warningsIn(first.process().output()), [])
-  t.equal(new Set(endpoint.received.map(({ id }) => id)).size, endpoint.received.length, 'once')
-
-  isEndpointStuck = true
-  const receivedBefore = endpoint.received.length
-  const api = await startReplica(t, backends, 'command-api')
-  const lastPaid = await idOf(await pay(api.baseUrl))
-  made.push(lastPaid)
-  const stuck = await startReplica(t, backends, 'worker', shortStop)
-  // The payment without a response above may also cause webhooks.
-  const lastWebhooks = () => endpoint.received.slice(receivedBefore).filter(({ body }) => body.includes(lastPaid))
-  const { id } = await waitFor(() => lastWebhooks()[0], { what: 'the webhook without a response' })
-  await stuck.process().stop()
-  t.strictSame(await stuck.process().exited, { code: 1, signal: null })
-  const failure = logLinesIn(stuck.process().output()).find(({ msg }) => msg === 'could not stop')
-  t.match(failure, { level: 'error', part: 'deliveries', err: { message: new RegExp(`endpoint 1, delivery ${id}`) } })
-
-  isEndpointStuck = false
-  await startReplica(t, backends, 'worker')
-  await waitFor(() => lastWebhooks().length > 1, { what: 'the webhook, again', timeoutMs: 20_000 })
-  t.equal(lastWebhooks().at(-1)?.id, id, 'the webhook keeps its id')
-})
-
-t.test('a projector that stops commits its batch, and the standby takes over', async (t) => {
-  const api = await startReplica(t, backends, 'api')
-  const first = await startReplica(t, backends, 'projector')
-  const second = await startReplica(t, backends, 'projector')
-  type Ready = { checks: Readonly<Record<string, { role?: string }>> }
-  const roleOf = async ({ baseUrl }: typeof second) =>
-    ((await (await fetch(`${baseUrl}/health/ready`)).json()) as Ready).checks['projection payments']?.role
-  await waitFor(async () => (await roleOf(second)) === 'standing by', { what: 'the standby' })
-  const some = await Promise.all(Array.from({ length: 10 }, async () => await idOf(await pay(api.baseUrl))))
-  const since = performance.now()
-  const stopped = first.process().stop()
-  const more = Promise.all(Array.from({ length: 10 }, async () => await idOf(await pay(api.baseUrl))))
-  await waitFor(async () => (await roleOf(second)) === 'running', { what: 'the takeover' })
-  const tookMs = performance.now() - since
-  t.comment(`taken over ${Math.round(tookMs)} ms after the signal`)
-  t.ok(tookMs < 12_000, 'the takeover does not wait for a session timeout')
-  await stopped
-  t.strictSame(await first.process().exited, { code: 0, signal: null })
-  t.strictSame(warningsIn(first.process().output()), [])
-  const all = [...some, ...(await more)]
-  await waitFor(
-    async () => {
-      const list = await fetch(`${api.baseUrl}/payments?limit=50`, { headers })
-      const { data } = (await list.json()) as { data: { id: string }[] }
-      return all.every((id) => data.some((payment) => payment.id === id))
-    },
-    { what: 'all payments in the read model' },
-  )
 })
 
 function logLinesIn(output: string): LogLine[] {

@@ -55,28 +55,6 @@ for (const kind of queueKinds) {
       ])
     })
 
-    t.test('deliveries to a failing endpoint follow the retry schedule until they succeed', async (t) => {
-      const endpoint = await startFakeEndpoint(t, (response, index) => {
-        response.statusCode = index < 2 ? 500 : 200
-        response.end(`body ${index}`)
-      })
-      const harness = await createWorkerHarness(t, kind, endpointVariables(endpoint.url))
-      await harness.dispatcher.start()
-      await harness.work()
-      await harness.dispatcher.handle(batchOf(1))
-      await waitFor(() => endpoint.received.length === 3, { what: 'the third attempt' })
-      const [first, second, third] = endpoint.received
-      t.match(await finished(harness, first?.id ?? ''), { status: 'succeeded', attempts: 3 })
-      t.match(await harness.attempts(first?.id ?? ''), [
-        { attempt: 1, http_status: 500, error: 'unexpected_status', response_body: 'body 0' },
-        { attempt: 2, http_status: 500, error: 'unexpected_status', response_body: 'body 1' },
-        { attempt: 3, http_status: 200, error: null, response_body: 'body 2' },
-      ])
-      t.strictSame([second?.id, third?.id], [first?.id, first?.id], 'retries keep the id')
-      t.ok((second?.at ?? 0) - (first?.at ?? 0) >= 100, 'the first pause is not shortened')
-      t.ok((third?.at ?? 0) - (second?.at ?? 0) >= 200, 'the second pause is not shortened')
-    })
-
     t.test('deliveries and retries are sent once and in time although the queue is emptied', async (t) => {
       const endpoint = await startFakeEndpoint(t, (response, index) => {
         response.writeHead(index === 0 ? 503 : 200).end()

@@ -43,18 +43,13 @@ t.test('a worker is not ready without Postgres, event store or Redis, and loses 
   })
 
   for (const [check, proxy] of Object.entries(proxies))
-    await t.test(`a worker is not ready while ${check} refuses connections, or says nothing`, async (t) => {
+    await t.test(`a worker is not ready while ${check} refuses connections, and loses nothing`, async (t) => {
       await proxy.refuse()
       t.match((await waitForReadiness(worker, 503)).checks, { [check]: { ok: false } })
       await harness.append(5)
       await proxy.accept()
       await waitForReadiness(worker, 200)
       await assertAllDelivered(t, harness, endpoint)
-      proxy.freezeConnections()
-      t.match((await waitForReadiness(worker, 503)).checks, { [check]: { ok: false } })
-      await harness.append(5)
-      await assertAllDelivered(t, harness, endpoint, 60_000)
-      await waitForReadiness(worker, 200)
     })
 
   await worker.stop()

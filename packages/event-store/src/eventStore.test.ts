@@ -160,15 +160,3 @@ t.test('1,000 concurrent appends succeed on a new connection', async (t) => {
   )
   t.ok((await Promise.all(appends)).every(({ revision }) => revision === 0n))
 })
-
-t.test('an event store killed under load loses and duplicates no acknowledged event', async (t) => {
-  const stream = freshStream()
-  const appends = Array.from({ length: 40 }, async (_, n) => {
-    const own = `${stream}${n}`
-    for (let count = 0; count < 5; count++) await addOne(store, own)
-    return own
-  })
-  await log.kill()
-  await log.start()
-  for (const own of await Promise.all(appends)) t.equal((await store.readStream(own)).length, 5, own)
-})

@@ -133,21 +133,3 @@ t.test('an append of 1 MiB is accepted, a larger one is rejected', async (t) => 
   const tooLarge = await batchAppend(raw, [{ stream: 'large', events: [{ bytes: 1 << 19 }, { bytes: (1 << 19) + 1 }] }])
   t.same([...fits, ...tooLarge].map(wordFor), ['revision 0', 'MaximumAppendSizeExceeded'])
 })
-
-t.test('an empty append restores a deleted stream like one with events', async (t) => {
-  for (const [stream, expected] of [
-    ['any', 'any'],
-    ['exact', 1],
-    ['$$metadata', 'any'],
-  ] as const) {
-    const original = stream.replace('$$', '')
-    await client.appendToStream(original, numbered(0, 2))
-    await client.deleteStream(original)
-    const [reply] = await batchAppend(raw, [{ stream, expected, events: [] }])
-    t.equal(wordFor(reply), stream === original ? 'revision 1' : 'revision 0')
-    t.equal((await client.getStreamMetadata(original)).metadata?.truncateBefore, 2, original)
-    const kept: unknown[] = []
-    for await (const { event } of client.readStream(original)) kept.push(event)
-    t.same(kept, [], 'it exists, without events')
-  }
-})

@@ -58,17 +58,6 @@ t.test('subscriptions catch up over many pages, get each event once, and go live
   }
 })
 
-t.test('a subscription to a truncated stream starts at its first readable event', async (t) => {
-  const { node, client } = await startServerHarness(t)
-  await client.appendToStream('truncated', numbered(0, 1_200))
-  await client.setStreamMetadata('truncated', { truncateBefore: 600 })
-  const read = openRead(connectRaw(t, node.port), readRequest({ stream: 'truncated', from: 3n, count: null }))
-  await waitFor(() => read.messages.some((message) => message.hasCaughtUp()), { what: 'the subscription to be live' })
-  const revisions = Array.from({ length: 600 }, (_, index) => String(600 + index))
-  t.same(revisionsIn(read, 'truncated'), revisions)
-  read.cancel()
-})
-
 t.test('a subscription from a position after the end of the log gets only events after that position', async (t) => {
   const { node, client } = await startServerHarness(t)
   const { position } = await client.appendToStream('s', numbered(0, 1))

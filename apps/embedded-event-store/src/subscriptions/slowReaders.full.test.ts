@@ -67,30 +67,6 @@ t.test('readers that stall during a flood get all events, with bounded memory an
   t.same(node.warnings(), [])
 })
 
-t.test('links to large events are resolved in small portions', async (t) => {
-  const node = await startServerProcess(t)
-  const event = binaryEvent({ type: 'T', data: Buffer.alloc(1 << 20) })
-  await node.client.appendToStream('large', event)
-  const links = Array.from({ length: 400 }, () => binaryEvent({ type: '$>', data: Buffer.from('0@large') }))
-  await node.client.appendToStream('links', links)
-  const before = await node.residentMegabytes()
-  for (const stream of ['links', undefined]) {
-    const request = readRequest({ ...(stream && { stream }), from: 'start', count: null, resolveLinks: true })
-    const call = connectAlone(t, node.port).read(request)
-    call.on('error', () => undefined)
-    await new Promise<void>((resolve) => {
-      call.on('data', (message: ReadResp) => {
-        if (!message.getEvent()?.hasLink()) return
-        call.pause()
-        resolve()
-      })
-    })
-    const grown = (await node.residentMegabytes()) - before
-    t.ok(grown < 200, `${Math.round(grown)} MB when the first link comes from ${stream ?? 'the whole log'}`)
-    call.cancel()
-  }
-})
-
 t.test('a thousand ended subscriptions do not leak memory', async (t) => {
   const { node, client } = await startServerHarness(t)
   await client.appendToStream('s', binaryEvent({ type: 'T', data: Buffer.alloc(100) }))

@@ -1,6 +1,6 @@
 // Start positions, order and checkpoints, through the real client.
 import { once } from 'node:events'
-import { END, NO_STREAM, type Position, START, streamNameFilter } from '@eventstore/db-client'
+import { END, type Position, streamNameFilter } from '@eventstore/db-client'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { openRead, readRequest } from '../testing/rawReads.ts'
@@ -28,27 +28,6 @@ t.test('a subscription to all starts after its start position', async (t) => {
   const [first, second] = await appendEach('resumed', 3)
   const subscription = client.subscribeToAll({ ...(first && { fromPosition: first }) })
   t.equal((await firstOf(subscription)).event?.position.commit, second?.commit)
-  await subscription.unsubscribe()
-})
-
-t.test('a subscription to a stream starts after its start revision and goes live', async (t) => {
-  await appendEach('resumed-stream', 4)
-  const subscription = client.subscribeToStream('resumed-stream', { fromRevision: 1n })
-  const seen: (bigint | undefined)[] = []
-  for await (const { event } of subscription) {
-    seen.push(event?.revision)
-    if (seen.length === 2) await appendEach('resumed-stream', 2)
-    if (seen.length === 4) break
-  }
-  t.same(seen, [2n, 3n, 4n, 5n])
-  await subscription.unsubscribe()
-})
-
-t.test('a subscription to a stream that does not exist yet gets its first events', async (t) => {
-  const subscription = client.subscribeToStream('later', { fromRevision: START })
-  await once(subscription, 'confirmation')
-  await client.appendToStream('later', numbered(7, 1), { expectedRevision: NO_STREAM })
-  t.same((await firstOf(subscription)).event?.data, { number: 7 })
   await subscription.unsubscribe()
 })
 

@@ -3,7 +3,6 @@ import { setImmediate as tick } from 'node:timers/promises'
 import type { Workflow } from '@paylog/commands/context'
 import { type IntentRef, type IntentSnapshot, type Provider, ProviderError } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
-import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { paymentsHarness } from '../testing/paymentsHarness.ts'
 import { queryProviders, type ReconcileResult } from './queryProviders.ts'
@@ -119,14 +118,6 @@ t.test('a provider that fails now and then is not skipped', async (t) => {
   t.equal(responses.filter(({ finding }) => finding === 'same').length, 6)
 })
 
-t.test('a provider that is not enabled is not retried', async (t) => {
-  const payments = await record(1, 'elsewhere')
-  const hours = { ...options, pausesMs: [3_600_000] }
-  t.match(await Array.fromAsync(queryProviders(workflow(), payments, hours)), [
-    { finding: 'unreachable', problem: 'provider_not_enabled' },
-  ])
-})
-
 t.test('an abort ends the retries of an unreachable provider', async (t) => {
   const stop = new AbortController()
   let callCount = 0
@@ -182,27 +173,6 @@ t.test('a payment that keeps changing concurrently does not end the run', async 
   const payments = new Map([busy, calm].map((id) => [id ?? '', 'stripe']))
   const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, options))
   t.match(responses, [{ finding: 'unknown', problem: 'concurrent_modification' }, { finding: 'same' }])
-})
-
-t.test('an abort returns the results of calls under way and starts no more', async (t) => {
-  const stop = new AbortController()
-  const released = Promise.withResolvers<void>()
-  let callCount = 0
-  const provider = providerWith('stripe', async (ref) => {
-    callCount++
-    await released.promise
-    return pendingIntent(ref)
-  })
-  const payments = await record(30, 'stripe')
-  const responses = Array.fromAsync(queryProviders(workflow(provider), payments, { ...options, signal: stop.signal }))
-  await waitFor(() => callCount === 8, { what: 'the first calls' })
-  stop.abort()
-  released.resolve()
-  t.same(
-    (await responses).map(({ payment_id }) => payment_id),
-    [...payments.keys()].slice(0, 8),
-  )
-  t.equal(callCount, 8)
 })
 
 t.test('a bug ends the run after the calls under way', async (t) => {

@@ -4,7 +4,7 @@ import { created, fold, initiated } from '@paylog/domain/payments/testing/paymen
 import type { IntentSnapshot } from '@paylog/providers/provider'
 import t from 'tap'
 import type { ReconcileResult } from './queryProviders.ts'
-import { isRemarkable, resultJson, resultText } from './resultText.ts'
+import { resultJson, resultText } from './resultText.ts'
 
 const payment: Payment = {
   ...existingPayment(fold([...initiated, ...created])),
@@ -51,13 +51,6 @@ const textOf = (...given: Parameters<typeof result>) =>
     .split(payment_id)[1]
     ?.trim()
 
-t.test('a result line begins with the finding, the provider and the payment', async (t) => {
-  t.equal(
-    resultText(result('late', { status: 'succeeded' }, {})),
-    `late            stripe         ${payment_id}  pending -> succeeded`,
-  )
-})
-
 t.test('a result line has amounts with the decimals of their currency', async (t) => {
   const differs = (total_cents: number, currency: string, there: Reported) =>
     textOf('amount_differs', { total_cents, currency }, there)
@@ -89,13 +82,6 @@ t.test('a conflict line has both statuses, and the charges that are not recorded
   )
 })
 
-t.test('an approval_waits line has the status of the payment', async (t) => {
-  t.equal(
-    textOf('approval_waits', { status: 'failed' }, { status: 'processing' }),
-    'failed in Paylog, approved at the provider',
-  )
-})
-
 t.test('the lines of missing, unknown and unreachable results have a reason', async (t) => {
   t.equal(textOf('missing', {}), 'pending in Paylog, intent pi_1 unknown to the provider')
   t.equal(textOf('unknown', {}), 'pending in Paylog, a call got no response')
@@ -115,40 +101,4 @@ t.test('the lines of missing, unknown and unreachable results have a reason', as
     reported: null,
     problem: 'timeout',
   })
-})
-
-t.test('the JSON of a result has amounts in minor units', async (t) => {
-  t.same(resultJson(result('conflict', { status: 'canceled' }, { further_charges: ['ch_2'] })), {
-    finding: 'conflict',
-    payment_id,
-    provider_id: 'stripe',
-    provider_intent_id: 'pi_1',
-    status_before: 'pending',
-    status: 'canceled',
-    amount_cents: 2200,
-    currency: 'EUR',
-    reported: {
-      status: 'succeeded',
-      amount_cents: 2200,
-      currency: 'EUR',
-      provider_payment_id: 'ch_1',
-      further_charges: ['ch_2'],
-    },
-    problem: null,
-  })
-})
-
-t.test('only results that agree with the record are not printed', async (t) => {
-  t.notOk(isRemarkable(result('same', {}, {})))
-  t.notOk(isRemarkable(result('stateless', {})))
-  for (const finding of [
-    'late',
-    'missing',
-    'amount_differs',
-    'approval_waits',
-    'conflict',
-    'unknown',
-    'unreachable',
-  ] as const)
-    t.ok(isRemarkable(result(finding, {})), finding)
 })

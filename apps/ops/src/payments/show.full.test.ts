@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { readPaymentEvents } from '@paylog/commands/payments/readPayment'
-import { attentionOf } from '@paylog/domain/payments/attention'
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import { paymentHistory } from '@paylog/domain/payments/history'
-import { existingPayment } from '@paylog/domain/payments/payment'
-import { PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
-import { randomStreams } from '@paylog/domain/payments/testing/paymentArbitraries'
+import { PaymentResource } from '@paylog/domain/payments/resource'
 import { at, eventsAfter, fold, notifies } from '@paylog/domain/payments/testing/paymentFixture'
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { OpsError, UsageError } from '../command.ts'
 import { paymentsHarness } from '../testing/paymentsHarness.ts'
 import { contextOf, runOps } from '../testing/runOps.ts'
-import { paymentsShow, readHistory } from './show.ts'
+import { paymentsShow } from './show.ts'
 
 const { store, connectionString, databaseUrl } = await paymentsHarness(t)
 const environment = { EVENTSTORE_URL: connectionString, DATABASE_URL: databaseUrl }
@@ -100,31 +96,6 @@ t.test('payments show prints the history as a table and every field', async (t) 
   t.match(stdout, /^ {2}completed_at {13}2026-01-01T00:00:21.000Z$/m)
 })
 
-t.test('payments show --at prints the state as of that time, at and just before each event', async (t) => {
-  const histories = [eventsAfter('processing', 'failed', 'succeeded'), ...randomStreams(6, 3)]
-  for (const { id, events } of await Promise.all(histories.map(record))) {
-    const recorded = await readPaymentEvents(store, id)
-    const times = events.flatMap(({ data }) => [Date.parse(data.occurred_at) - 1, Date.parse(data.occurred_at)])
-    for (const time of new Set(times)) {
-      const later = events.findIndex(({ data }) => Date.parse(data.occurred_at) > time)
-      const count = later < 0 ? events.length : later
-      const { stdout, message } = await show(id, '--at', new Date(time).toISOString(), '--json')
-      if (count === 0) {
-        t.same(
-          [stdout, message],
-          ['', `There was no payment ${id} at that time: it was created at 2026-01-01T00:00:00.000Z.`],
-        )
-        continue
-      }
-      const resource = paymentResource(existingPayment(fold(events.slice(0, count))), null)
-      const payment = { ...resource, attention: attentionOf(events.slice(0, count)) }
-      const history = paymentHistory(recorded.slice(0, count))
-      const whole = JSON.stringify({ payment, history, deliveries: [] })
-      t.same([stdout, message], [`${whole}\n`, undefined], `${id} ${time}`)
-    }
-  }
-})
-
 t.test('--at takes a time with an offset or an age', async (t) => {
   const { id } = await record(eventsAfter('processing', 'succeeded'))
   const { stdout } = await show(id, '--at', '2026-01-01T01:00:15+01:00')
@@ -191,16 +162,6 @@ t.test('payments show --json reports an unreadable event, also as the first of a
     message: /PaymentDreamtOf/,
   })
   t.match(await show(unborn, '--at', '1h'), { message: /^CANNOT BE READ/ })
-})
-
-t.test('payments show of a truncated stream prints every remaining event once', async (t) => {
-  const { id, events } = await record([...eventsAfter('succeeded'), ...notices(1_100)])
-  await store.client.setStreamMetadata(paymentStream(id), { truncateBefore: 300 })
-  const past = await readHistory(store, id)
-  t.same(
-    past.events.map(({ revision }) => revision),
-    Array.from({ length: events.length - 300 }, (_, index) => BigInt(300 + index)),
-  )
 })
 
 t.test('payments show --at ignores an unreadable event after that time', async (t) => {

@@ -3,7 +3,7 @@
 import { recordChangedProduct } from '@paylog/projections/testing/traffic'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { projectionsHarness, rebuildUpToIndexes, waitUntilBlocked } from '../testing/projectionsHarness.ts'
+import { projectionsHarness, waitUntilBlocked } from '../testing/projectionsHarness.ts'
 import type { RunningCommand } from '../testing/runOps.ts'
 
 const harness = await projectionsHarness(t)
@@ -34,26 +34,6 @@ t.test('a rebuild interrupted while comparing rows changes nothing', async (t) =
   await interrupt(command)
   await release()
   await assertUnchanged(t, command)
-})
-
-t.test('a rebuild interrupted while creating indexes changes nothing', async (t) => {
-  const { command, release } = await rebuildUpToIndexes(harness)
-  await interrupt(command)
-  await release()
-  await assertUnchanged(t, command)
-})
-
-t.test('a rebuild interrupted while it waits to switch the view changes nothing', async (t) => {
-  const release = await harness.hold('lock table read_models.addresses in access share mode')
-  const command = harness.start(['rebuild', 'addresses', 'products'])
-  await waitUntilBlocked(harness, 'view addresses')
-  await interrupt(command)
-  const { code, stderr } = await command.ended
-  await release()
-  t.equal(code, 1)
-  t.match(stderr, unchanged('addresses'))
-  t.match(stderr, 'products was not rebuilt: it was not started.\n')
-  t.same(await harness.tables('addresses'), ['addresses_v1 live', 'addresses_v2 building'])
 })
 
 t.test('a rebuild says that it continues an interrupted one, and after which position', async (t) => {

@@ -1,13 +1,13 @@
+import { fails } from '@paylog/commands/testing/fakeProvider'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { createPace } from '@paylog/providers/pacing'
-import { type IntentRef, ProviderError, type WithKey } from '@paylog/providers/provider'
+import { type IntentRef, type Provider, ProviderError, type WithKey } from '@paylog/providers/provider'
 import { withRetries } from '@paylog/providers/retries'
 import { withTimeLimit } from '@paylog/providers/timeLimit'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
-import { createFakeProvider, fails, passes } from '@paylog/webhooks/testing/fakeProvider'
 import t from 'tap'
-import { createReconcilerHarness } from '../testing/reconcilerHarness.ts'
+import { createReconcilerHarness, fakeProvider } from '../testing/reconcilerHarness.ts'
 
 const second = 1_000
 const harness = await createReconcilerHarness(t, await startEventStore(t))
@@ -17,14 +17,14 @@ const planned = (id: string) =>
   waitFor(async () => (await harness.entry(paymentStream(id)))?.expire, { what: `the planned expiry of ${id}` })
 
 t.test('a payment that nobody paid in time is canceled at the provider, and no longer watched', async (t) => {
-  const provider = createFakeProvider(t)
+  const { fake, provider } = fakeProvider(t)
   await harness.startWorker(t, provider)
   const [id, paid] = [
     await harness.open(provider, { expires_at: inAMinute() }),
     await harness.open(provider, { expires_at: inAMinute() }),
   ]
   const never = await harness.open(provider)
-  provider.set(`intent-1-${paid}`, 'succeeded')
+  fake.set(paid, 'succeeded')
   await planned(id)
   await planned(paid)
   t.equal(await statusOf(id), 'pending')
@@ -41,15 +41,15 @@ t.test('a payment that nobody paid in time is canceled at the provider, and no l
 })
 
 t.test('an expiry whose cancellation has an unknown outcome is finished', async (t) => {
-  const provider = createFakeProvider(t)
+  const { fake, provider } = fakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.open(provider, { expires_at: inAMinute() })
   await planned(id)
-  provider.after = fails('unknown')
+  fake.meanwhile = fails('unknown')
   harness.forward(61 * second)
   await waitFor(async () => (await harness.eventsOf(id)).includes('ProviderCallFailed'), { what: 'the lost response' })
   t.equal(await statusOf(id), 'pending', 'it is not said to be canceled before the provider says so')
-  provider.after = passes
+  fake.meanwhile = undefined
   harness.forward(61 * second)
   await waitFor(async () => (await statusOf(id)) === 'canceled', { what: 'the cancellation' })
 })
@@ -64,17 +64,17 @@ t.test('the log says what became of an expiry: canceled, paid, not canceled with
     throw new ProviderError('rejected', 'intent_locked', 'No')
   }
   for (const [message, before, isPaid] of [
-    ['canceled a payment that expired', passes, false],
-    ['the payer was faster than the expiry', passes, true],
+    ['canceled a payment that expired', undefined, false],
+    ['the payer was faster than the expiry', undefined, true],
     ['the provider did not cancel a payment that expired', rejected, false],
     ['a payment that expired is not canceled yet', fails('unknown'), false],
   ] as const) {
-    const provider = createFakeProvider(t)
+    const { fake, provider } = fakeProvider(t)
     const { stop } = await harness.startWorker(t, provider)
     const id = await harness.open(provider, { expires_at: inAMinute() })
     await planned(id)
-    if (isPaid) provider.set(`intent-0-${id}`, 'succeeded')
-    provider.before = before
+    if (isPaid) fake.set(id, 'succeeded')
+    fake.before = before
     harness.forward(61 * second)
     const line = JSON.parse((await lineOf(id)) ?? '')
     t.equal(line.msg, message)
@@ -86,7 +86,7 @@ t.test('the log says what became of an expiry: canceled, paid, not canceled with
 t.test('cancellations that the provider throttles keep no other payment from being canceled', async (t) => {
   const pace = createPace({ perSecond: 0 })
   const throttled = new Set<string>()
-  const provider = createFakeProvider(t)
+  const { provider } = fakeProvider(t)
   const { cancelIntent } = provider
   const cancel = async (ref: IntentRef & WithKey) => {
     await pace.acquire()
@@ -115,7 +115,8 @@ t.test('by a clock that differs from another nothing expires, and within 30 s of
   const hour = 3_600_000
   const aheadOf = (ms: number) => async () => new Date(Date.now() - ms)
   let providersClock = aheadOf(0)
-  const provider = createFakeProvider(t, { readTime: async () => providersClock() })
+  const { fake, provider: timeless } = fakeProvider(t)
+  const provider: Provider = { ...timeless, readTime: async () => await providersClock() }
   await compared.startWorker(t, provider)
   const soon = new Date(Date.now() + 2_000).toISOString()
   const id = await compared.open(provider, { expires_at: soon })
@@ -127,14 +128,14 @@ t.test('by a clock that differs from another nothing expires, and within 30 s of
   await Promise.all(['event store', 'database', provider.id].map(waiting))
   t.match(compared.lines.join(''), /"ahead_seconds":93[56]\d\d/)
   compared.forward(-26 * hour)
-  for (const wrong of [aheadOf(hour), aheadOf(-hour), fails('unavailable')]) {
+  for (const wrong of [aheadOf(hour), aheadOf(-hour), () => fails('unavailable')('readTime')]) {
     compared.lines.length = 0
     providersClock = wrong
     await waiting(provider.id)
   }
   const canceled = async () => (await compared.payment(id)).status === 'canceled'
   t.equal(await canceled(), false)
-  t.notOk(provider.calls.some((call) => call.includes('cancel')))
+  t.notOk(fake.calls.some((call) => call.includes('cancel')))
   providersClock = aheadOf(0)
   await waitFor(canceled, { what: 'the cancellation', timeoutMs: 30_000 })
   t.equal((await compared.payment(later)).status, 'pending')

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { fails } from '@paylog/commands/testing/fakeProvider'
 import { notificationFold } from '@paylog/domain/providerEvents'
 import { newStream } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
 import { waitFor } from '@paylog/testing/waitFor'
-import { createFakeProvider, fails, passes } from '@paylog/webhooks/testing/fakeProvider'
 import { eventSamples } from '@paylog/webhooks/testing/paymentFixture'
 import t from 'tap'
-import { createReconcilerHarness } from '../testing/reconcilerHarness.ts'
+import { createReconcilerHarness, fakeProvider } from '../testing/reconcilerHarness.ts'
 
 const second = 1_000
 const minute = 60 * second
@@ -41,7 +41,7 @@ const offTheList = (inbox: string) =>
   waitFor(async () => (await harness.entry(inbox)) === undefined, { what: 'the end of the follow-up' })
 
 t.test('a received but unapplied notification is applied', async (t) => {
-  const provider = createFakeProvider(t)
+  const { provider } = fakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.open(provider)
   const inbox = await receive(provider, paid(await harness.intentOf(id)))
@@ -59,15 +59,16 @@ t.test('a received but unapplied notification is applied', async (t) => {
 })
 
 t.test('a notification that needs the provider is retried until the provider responds', async (t) => {
-  let respond: () => Promise<void> = fails('unavailable')
+  let isDown = true
   let calls = 0
-  const provider = createFakeProvider(t, {
-    completeNotification: async (notification) => {
+  const provider: Provider = {
+    ...fakeProvider(t).provider,
+    async completeNotification(notification) {
       calls++
-      await respond()
+      if (isDown) await fails('unavailable')('complete')
       return notification
     },
-  })
+  }
   await harness.startWorker(t, provider)
   const inbox = await receive(provider, paid('intent-of-others'))
   await harness.entry(inbox)
@@ -87,14 +88,14 @@ t.test('a notification that needs the provider is retried until the provider res
     harness.forward(pause * second + (round === pauses.length - 1 ? 0 : second))
   }
   t.ok(harness.lines.some((line) => line.includes(inbox) && line.includes('a follow-up failed')))
-  respond = passes
+  isDown = false
   harness.forward(4 * 24 * 60 * minute)
   await offTheList(inbox)
   t.strictSame(await typesOf(inbox), ['ProviderEventReceived', 'ProviderEventUnmatched'])
 })
 
 t.test('an unreadable notification is kept and does not delay others', async (t) => {
-  const provider = createFakeProvider(t)
+  const { provider } = fakeProvider(t)
   await harness.startWorker(t, provider)
   const broken = await receive(provider, {}, '{"half":')
   const inbox = await receive(provider, paid('intent-of-others'))
@@ -112,7 +113,7 @@ t.test('an unreadable notification is kept and does not delay others', async (t)
 })
 
 t.test('a stored notification whose body was erased is given up', async (t) => {
-  const provider = createFakeProvider(t)
+  const { provider } = fakeProvider(t)
   await harness.startWorker(t, provider)
   const inbox = await receive(provider, paid('intent-of-others'))
   const [received] = await harness.store.readStream(inbox)

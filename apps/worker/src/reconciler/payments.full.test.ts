@@ -1,10 +1,10 @@
+import { fails } from '@paylog/commands/testing/fakeProvider'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
-import { createFakeProvider, fails, passes } from '@paylog/webhooks/testing/fakeProvider'
 import t from 'tap'
-import { createReconcilerHarness, reconcileAfterMs } from '../testing/reconcilerHarness.ts'
+import { createReconcilerHarness, fakeProvider, reconcileAfterMs } from '../testing/reconcilerHarness.ts'
 
 const second = 1_000
 const { connectionString, databaseUrl, keys } = await startEventStore(t)
@@ -35,14 +35,14 @@ const fromNow = (time: Date | null | undefined) =>
   Math.round(((time?.getTime() ?? 0) - harness.now().getTime()) / second)
 
 t.test('a create call interrupted by a crash is repeated with its idempotency key', async (t) => {
-  const provider = createFakeProvider(t)
+  const { fake, provider } = fakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.initiate(provider)
   t.ok(fromNow((await entryOf(id))?.finish) >= 28)
-  t.strictSame(provider.calls, [], 'the request gets time to finish itself')
+  t.strictSame(fake.calls, [], 'the request gets time to finish itself')
   harness.forward(31 * second)
   await created(id)
-  t.equal(provider.calls[0], `create ${id}`)
+  t.equal(fake.calls[0], `create ${id}`)
   t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderIntentCreated'])
   const [first, last] = await harness.store.readStream(paymentStream(id))
   t.match(last?.metadata, { correlationId: 'request-1', causationId: first?.id, actor: 'worker' })
@@ -53,86 +53,55 @@ t.test('a create call interrupted by a crash is repeated with its idempotency ke
 t.test(
   'an unknown outcome is resolved by repeating the call, and the payment is charged once [10.2-charged-once]',
   async (t) => {
-    const provider = createFakeProvider(t)
+    const { fake, provider } = fakeProvider(t)
     await harness.startWorker(t, provider)
-    provider.after = fails('unknown')
+    fake.meanwhile = fails('unknown')
     const id = await harness.open(provider)
     t.match(await harness.payment(id), { create: { outcome: 'unknown' }, provider_intent_id: null })
     t.ok(Math.abs(fromNow((await entryOf(id))?.finish) - 10) <= 1)
     harness.forward(11 * second)
-    await waitFor(() => provider.calls.length >= 2, { what: 'the second call' })
+    await waitFor(() => fake.calls.length >= 2, { what: 'the second call' })
     t.ok(Math.abs(fromNow((await looked(id)).finish) - 12.5) <= 1, 'still unknown, so the pause grows')
-    provider.after = passes
+    fake.meanwhile = undefined
     harness.forward(14 * second)
     await created(id)
-    t.strictSame(new Set(provider.calls.slice(0, 3)), new Set([`create ${id}`]))
+    t.strictSame(new Set(fake.calls.slice(0, 3)), new Set([`create ${id}`]))
     t.strictSame(await harness.eventsOf(id), ['PaymentInitiated', 'ProviderCallFailed', 'ProviderIntentCreated'])
-    provider.set(await harness.intentOf(id), 'approved')
+    fake.set(id, 'approved')
     await harness.notify(id, { status: 'processing' })
     await succeeded(id)
-    t.equal(provider.charges.length, 1)
+    t.equal(fake.ledger.charges.length, 1)
   },
 )
 
 t.test('an approved payment is captured immediately and only once, with several workers', async (t) => {
-  const provider = createFakeProvider(t)
+  const { fake, provider } = fakeProvider(t)
   await harness.startWorker(t, provider)
   await harness.startWorker(t, provider)
   const ids = await Promise.all(Array.from({ length: 10 }, () => harness.open(provider)))
   const before = performance.now()
   for (const id of ids) {
-    provider.set(await harness.intentOf(id), 'approved')
+    fake.set(id, 'approved')
     await harness.notify(id, { status: 'processing' })
   }
   for (const id of ids) await succeeded(id)
   t.comment(`ten payments captured after ${Math.round(performance.now() - before)} ms`)
   for (const id of ids) await offTheList(id)
-  t.equal(provider.charges.length, ids.length)
-  t.equal(provider.calls.filter((call) => call.startsWith('capture')).length, ids.length)
-})
-
-t.test('an approval recorded by a notification wakes the reconciler at once', async (t) => {
-  const provider = createFakeProvider(t)
-  await harness.startWorker(t, provider)
-  const tookMs = []
-  for (let round = 0; round < 10; round++) {
-    const id = await harness.open(provider)
-    await entryOf(id)
-    provider.set(await harness.intentOf(id), 'approved')
-    await harness.notify(id, { status: 'processing' })
-    const before = performance.now()
-    await succeeded(id)
-    tookMs.push(Math.round(performance.now() - before))
-  }
-  t.comment(`captured after ${tookMs.join(', ')} ms`)
-  t.ok(tookMs.reduce((sum, ms) => sum + ms) < 6_000, 'faster than polling every second')
-})
-
-t.test('conflicting reports with the same time are resolved by querying the provider', async (t) => {
-  const provider = createFakeProvider(t)
-  await harness.startWorker(t, provider)
-  const id = await harness.open(provider)
-  const intent = await harness.intentOf(id)
-  const provider_time = harness.now().toISOString()
-  await harness.notify(id, { status: 'pending', provider_time })
-  provider.set(intent, 'failed')
-  await harness.notify(id, { status: 'processing', provider_time })
-  await waitFor(async () => (await statusOf(id)) === 'failed', { what: 'the status at the provider' })
-  t.strictSame((await harness.eventsOf(id)).slice(-2), ['ProviderEventIgnored', 'PaymentAttemptFailed'])
-  t.match(await looked(id), { ask: null, watch: Date })
+  t.equal(fake.ledger.charges.length, ids.length)
+  t.equal(fake.calls.filter((call) => call.startsWith('capture')).length, ids.length)
 })
 
 t.test('a payment without reports is looked at less and less often', async (t) => {
-  const provider = createFakeProvider(t)
+  const { fake, provider } = fakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.open(provider)
   await entryOf(id)
-  t.equal(provider.calls.length, 1)
+  t.equal(fake.calls.length, 1)
   harness.forward(reconcileAfterMs + second)
-  await waitFor(() => provider.calls.length === 2, { what: 'the first query' })
+  await waitFor(() => fake.calls.length === 2, { what: 'the first query' })
   const minutes = Math.round(fromNow((await looked(id)).watch) / 60)
   t.equal(minutes, 69)
-  provider.set(await harness.intentOf(id), 'succeeded')
+  fake.set(id, 'succeeded')
   harness.forward(2 * reconcileAfterMs + second)
   await succeeded(id)
   await offTheList(id)
@@ -142,58 +111,48 @@ t.test('a payment without reports is looked at less and less often', async (t) =
   })
 })
 
-t.test('a payment unpaid for 90 days is no longer watched, which is logged once', async (t) => {
-  const provider = createFakeProvider(t)
-  await harness.startWorker(t, provider)
-  const id = await harness.open(provider)
-  await entryOf(id)
-  harness.forward(91 * 24 * 3_600_000)
-  await offTheList(id)
-  t.equal(harness.lines.filter((line) => line.includes(id) && line.includes('stopped watching')).length, 1)
-})
-
 t.test('a provider that was down is queried again, and its status counts', async (t) => {
-  const provider = createFakeProvider(t)
+  const { fake, provider } = fakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.open(provider)
-  provider.set(await harness.intentOf(id), 'succeeded')
-  provider.before = fails('unavailable')
+  fake.set(id, 'succeeded')
+  fake.before = fails('unavailable')
   harness.forward(reconcileAfterMs + second)
   for (const [round, minutes] of [20, 40].entries()) {
-    await waitFor(() => provider.calls.length === round + 2, { what: `query ${round + 1}` })
+    await waitFor(() => fake.calls.length === round + 2, { what: `query ${round + 1}` })
     const { ask, watch } = await looked(id)
     t.ok(Math.abs(fromNow(watch) - minutes * 60) <= 1, `next look in ${minutes} min`)
     t.equal(ask, null, 'the follow-up is not urgent')
     harness.forward((minutes * 60 + 1) * second)
   }
   t.ok(harness.lines.some((line) => line.includes(id) && line.includes('"finding":"unreachable"')))
-  provider.before = passes
+  fake.before = undefined
   harness.forward(161 * 60 * second)
   await succeeded(id)
   await offTheList(id)
 })
 
 t.test('a provider that does not respond delays no other provider', async (t) => {
-  const silent = createFakeProvider(t)
-  const quick = createFakeProvider(t)
+  const { fake, provider: silent } = fakeProvider(t)
+  const { provider: quick } = fakeProvider(t)
   const silence = Promise.withResolvers<void>()
   await harness.startWorker(t, silent, quick)
   for (let n = 0; n < 20; n++) await harness.initiate(silent)
   const id = await harness.initiate(quick)
-  silent.before = () => silence.promise
+  fake.before = () => silence.promise
   harness.forward(31 * second)
   await created(id)
-  await waitFor(() => silent.calls.length >= 8, { what: 'the concurrency limit to be reached' })
-  t.equal(silent.calls.length, 8, 'the limit is not exceeded')
-  silent.before = passes
+  await waitFor(() => fake.calls.length >= 8, { what: 'the concurrency limit to be reached' })
+  t.equal(fake.calls.length, 8, 'the limit is not exceeded')
+  fake.before = undefined
   silence.resolve()
-  await waitFor(() => new Set(silent.calls.filter((call) => call.startsWith('create'))).size === 20, {
+  await waitFor(() => new Set(fake.calls.filter((call) => call.startsWith('create'))).size === 20, {
     what: 'the others',
   })
 })
 
 t.test('a follow-up of a disabled provider waits until the provider is enabled', async (t) => {
-  const provider = createFakeProvider(t)
+  const { provider } = fakeProvider(t)
   const without = await harness.startWorker(t)
   const id = await harness.initiate(provider)
   t.match(await entryOf(id), { finish: Date })
@@ -206,7 +165,7 @@ t.test('a follow-up of a disabled provider waits until the provider is enabled',
 })
 
 t.test('the provider is not queried about a payment that has ended, even if it is on the list', async (t) => {
-  const provider = createFakeProvider(t)
+  const { fake, provider } = fakeProvider(t)
   const id = await harness.open(provider)
   await harness.notify(id, { status: 'succeeded' })
   const worker = await harness.startWorker(t)
@@ -219,11 +178,11 @@ t.test('the provider is not queried about a payment that has ended, even if it i
   )
   await harness.startWorker(t, provider)
   await offTheList(id)
-  t.equal(provider.calls.length, 1)
+  t.equal(fake.calls.length, 1)
 })
 
 t.test('a follow-up waits while the event store is down and is handled afterwards', async (t) => {
-  const provider = createFakeProvider(t)
+  const { fake, provider } = fakeProvider(t)
   await harness.startWorker(t, provider)
   const id = await harness.initiate(provider)
   await entryOf(id)
@@ -232,7 +191,7 @@ t.test('a follow-up waits while the event store is down and is handled afterward
   await waitFor(() => harness.lines.some((line) => line.includes(id) && line.includes('a follow-up failed')), {
     what: 'a failure',
   })
-  t.strictSame(provider.calls, [], 'no call is made while its result could not be recorded')
+  t.strictSame(fake.calls, [], 'no call is made while its result could not be recorded')
   await proxy.accept()
   harness.forward(60 * second)
   await created(id)

@@ -1,9 +1,9 @@
+import type { Provider } from '@paylog/providers/provider'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
-import { createFakeProvider } from '@paylog/webhooks/testing/fakeProvider'
 import { workerDatabase } from '@paylog/webhooks/testing/workerDatabase'
 import t, { type Test } from 'tap'
-import { agreeingClock } from '../testing/agreeingClock.ts'
+import { agreeingClock, fakeProvider } from '../testing/reconcilerHarness.ts'
 import type { FollowUpHandler } from './followUpHandler.ts'
 import { createFollowUps } from './followUps.ts'
 import { createReconciler } from './reconciler.ts'
@@ -29,11 +29,7 @@ async function leasedUntil(): Promise<number> {
 }
 
 /** A reconciler that stops with the test. */
-function runReconciler(
-  t: Test,
-  work: FollowUpHandler,
-  options: { provider: ReturnType<typeof createFakeProvider>; renewMs?: number },
-) {
+function runReconciler(t: Test, work: FollowUpHandler, options: { provider: Provider; renewMs?: number }) {
   const { provider, renewMs = 100 } = options
   const stopping = new AbortController()
   const providers = new Map([[provider.id, provider]])
@@ -56,7 +52,7 @@ function runReconciler(
 }
 
 t.test('a follow-up that takes longer than its lease stays with its worker', async (t) => {
-  const provider = createFakeProvider(t)
+  const { provider } = fakeProvider(t)
   const started: string[] = []
   const release = Promise.withResolvers<void>()
   const work: FollowUpHandler = async ({ subject }) => {
@@ -76,7 +72,7 @@ t.test('a follow-up that takes longer than its lease stays with its worker', asy
 })
 
 t.test('a follow-up of a frozen worker goes to another one when its lease expires', async (t) => {
-  const provider = createFakeProvider(t)
+  const { provider } = fakeProvider(t)
   const thaw = Promise.withResolvers<void>()
   const started: string[] = []
   const frozen: FollowUpHandler = async () => {
@@ -101,7 +97,7 @@ t.test('a follow-up of a frozen worker goes to another one when its lease expire
 })
 
 t.test('two reconcilers share the follow-ups, handle each once and respect the concurrency limit', async (t) => {
-  const provider = createFakeProvider(t)
+  const { provider } = fakeProvider(t)
   const done: string[] = []
   let atOnce = 0
   let most = 0
@@ -125,7 +121,7 @@ t.test('two reconcilers share the follow-ups, handle each once and respect the c
 })
 
 t.test('the reconciler continues after a database error', async (t) => {
-  const provider = createFakeProvider(t)
+  const { provider } = fakeProvider(t)
   const done: string[] = []
   const work: FollowUpHandler = async ({ subject }) => {
     done.push(subject)
@@ -140,7 +136,7 @@ t.test('the reconciler continues after a database error', async (t) => {
 })
 
 t.test('a stopping reconciler takes nothing new and waits for follow-ups in progress', async (t) => {
-  const provider = createFakeProvider(t)
+  const { provider } = fakeProvider(t)
   const release = Promise.withResolvers<void>()
   let started = 0
   const work: FollowUpHandler = async () => {

@@ -17,7 +17,7 @@ import { eventSamples } from '@paylog/webhooks/testing/paymentFixture'
 import t, { type Test } from 'tap'
 import { createFollowUps } from '../reconciler/followUps.ts'
 import { createReconcilePlanner } from '../reconciler/reconciler.ts'
-import { agreeingClock } from '../testing/agreeingClock.ts'
+import { agreeingClock } from '../testing/reconcilerHarness.ts'
 import { createTrustedClock } from '../trustedClock.ts'
 import { applyRetention, type RetentionDependencies, runRetention } from './retention.ts'
 

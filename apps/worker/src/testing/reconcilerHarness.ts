@@ -1,5 +1,6 @@
 // The reconciler on a real event store and database, with a clock that the test can advance.
 
+import { createFakeProvider } from '@paylog/commands/testing/fakeProvider'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import type { StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
@@ -12,11 +13,21 @@ import { followUpsSubscription, readCheckpoint } from '@paylog/webhooks/deliveri
 import { recordPayments } from '@paylog/webhooks/testing/paymentFixture'
 import type { Test } from 'tap'
 import { startReconciler } from '../reconciler/reconciler.ts'
-import { createTrustedClock } from '../trustedClock.ts'
-import { agreeingClock } from './agreeingClock.ts'
+import { createTrustedClock, type TrustedClock } from '../trustedClock.ts'
 
 export const reconcileAfterMs = 3_600_000
 const stopTimeoutMs = 2_000
+
+/** For tests that advance the local clock alone. */
+export const agreeingClock: TrustedClock = { agrees: async () => true, isWaiting: () => false, differing: () => [] }
+
+let providerCount = 0
+
+/** A provider with an id that no other has, so that the workers of one test ignore the payments of another. */
+export function fakeProvider(t: Test) {
+  const { fake, provider } = createFakeProvider(t, { id: `fake-${providerCount++}`, captures: true })
+  return { fake, provider: { ...provider, findIntents: null } }
+}
 
 /**
  * @param log the event store and database to use, for a test that interrupts them

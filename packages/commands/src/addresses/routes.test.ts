@@ -1,6 +1,6 @@
 import t from 'tap'
-import { addressesHarness, billing } from '../testing/addressesHarness.ts'
-import { ada, adaId } from '../testing/commandApiHarness.ts'
+import { addressesHarness, billing, kelvinGuest, sameGuest } from '../testing/addressesHarness.ts'
+import { ada, adaId, assertInvalid, guest, tooLong } from '../testing/commandApiHarness.ts'
 
 const { post, put, remove, addressOf, eventsOf, recordsNothing } = await addressesHarness(t)
 
@@ -187,4 +187,98 @@ t.test('a removed address is not found, like an unknown one [4-delete-address]',
     responses,
     errors.map(() => notFound),
   )
+})
+
+t.test("a guest's address has the token's e-mail and no user id [4.6-guest]", async (t) => {
+  const cases: [Readonly<Record<string, string>>, object, string][] = [
+    [guest, {}, 'guest@example.com'],
+    [guest, { guest_email: null }, 'guest@example.com'],
+    [guest, { guest_email: 'Guest@EXAMPLE.com' }, 'Guest@EXAMPLE.com'],
+    [sameGuest, {}, 'GUEST@Example.com'],
+    [sameGuest, { guest_email: 'guest@example.com' }, 'guest@example.com'],
+    [kelvinGuest, {}, '\u212aim@example.com'],
+  ]
+  for (const [headers, more, guest_email] of cases) {
+    const { status, data } = await post({ ...billing, ...more, guest_name: 'Kim' }, headers)
+    t.match({ status, data }, { status: 201, data: { user_id: null, guest_email, guest_name: 'Kim' } })
+  }
+})
+
+// The comparison of e-mails: payments/intentBody.test.ts.
+t.test('an address from a guest with any other guest_email, even a malformed one, is forbidden', async (t) => {
+  const id = await addressOf(guest)
+  for (const guest_email of ['other@example.com', ' guest@example.com', 'x', '']) {
+    const { status, error } = await recordsNothing(t, () => post({ ...billing, guest_email }, guest))
+    t.match({ status, error }, { status: 403, error: { code: 'forbidden' } }, JSON.stringify(guest_email))
+  }
+  const changed = await put(id, { alias: 'y', guest_email: 'other@example.com' }, guest)
+  t.match(changed, { status: 200, data: { alias: 'y', guest_email: 'guest@example.com' } }, 'the owner stays')
+})
+
+type Kind = 'text' | 'email' | 'country' | 'flag' | 'type'
+const kinds: Readonly<Record<string, Kind>> = {
+  address_type: 'type',
+  organization_id: 'text',
+  name: 'text',
+  line1: 'text',
+  line2: 'text',
+  city: 'text',
+  state: 'text',
+  postal_code: 'text',
+  country: 'country',
+  is_partial: 'flag',
+  is_business: 'flag',
+  business_name: 'text',
+  tax_id: 'text',
+  tax_id_type: 'text',
+  phone: 'text',
+  email: 'email',
+  alias: 'text',
+  is_default: 'flag',
+  guest_email: 'email',
+  guest_name: 'text',
+}
+
+const noText: readonly unknown[] = [0, 1, 1.5, -1, true, false, [], ['x'], {}, { toString: 'x' }]
+const bad: Readonly<Record<Kind, readonly unknown[]>> = {
+  text: [...noText, tooLong],
+  email: [...noText, '', 'x', 'x@', '@example.com', 'a b@example.com', 'a@b@c', `${'x'.repeat(250)}@example.com`],
+  country: [...noText, tooLong, '', 'D', 'DEU', 'XX', 'UK', 'EU', 'ZZ', '\u00df', ' DE', '49', 'Germany'],
+  flag: [null, 0, 1, '', 'true', 'false', [], {}],
+  type: [...noText, null, '', 'Billing', 'home', 'billing ', tooLong],
+}
+
+/** Every invalid value of every field, each in an otherwise valid body. */
+const badBodies = Object.entries(kinds).flatMap(([field, kind]) =>
+  bad[kind].map((value) => ({ field, value, name: `${field}: ${JSON.stringify(value).slice(0, 30)}` })),
+)
+
+t.test('an invalid field of an address is 400 with its name, and nothing is recorded [2.5-validation]', async (t) => {
+  t.equal(Object.keys(kinds).length, 20, 'every field of the interface')
+  const id = await addressOf(ada)
+  await recordsNothing(t, async () => {
+    for (const { field, value, name } of badBodies) {
+      assertInvalid(t, await post({ ...billing, [field]: value }), name, [field])
+      if (field !== 'guest_email') assertInvalid(t, await put(id, { name: 'y', [field]: value }), name, [field])
+    }
+  })
+})
+
+t.test('a phone number may look like a card number, but not be too long for a phone number', async (t) => {
+  t.match(await post({ ...billing, phone: '+4242 4242 4242 4242' }), {
+    status: 422,
+    error: { code: 'card_number_rejected' },
+  })
+  t.match(await post({ ...billing, phone: '+4222 222 222 222' }), { status: 201 })
+})
+
+t.test('POST /addresses reports every error of the body in one response', async (t) => {
+  const wrong = { name: 1, is_business: true, country: 'XX', email: 'x' }
+  const expected = ['address_type', 'name', 'email', 'country', 'line1', 'city', 'business_name']
+  const response = await post(wrong)
+  assertInvalid(t, response, 'POST', expected)
+  t.equal(JSON.parse(response.text).error.details.fields.length, expected.length)
+  const ofPartial = ['address_type', 'name', 'email', 'country', 'business_name']
+  assertInvalid(t, await post({ ...wrong, is_partial: true }), 'partial', ofPartial)
+  assertInvalid(t, await put(await addressOf(ada), { name: 1, country: 'XX' }), 'PUT', ['name', 'country'])
 })

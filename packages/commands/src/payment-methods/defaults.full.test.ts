@@ -7,7 +7,7 @@ import { methodsHarness } from '../testing/methodsHarness.ts'
 
 const fake = await startFakeStripe(t)
 const stripe = await providerFromEnv(t, { ...fake.env, PROVIDER_TIMEOUT_MS: '10000' })
-const { save, change, eventsOf, defaultOf } = await methodsHarness(t, [stripe])
+const { save, change, defaultOf } = await methodsHarness(t, [stripe])
 const callers = [
   { name: 'a user', headers: ada, owner: userOwner(adaId) },
   { name: 'a guest', headers: guest, owner: guestOwner(guestEmail) },
@@ -63,13 +63,3 @@ t.test(
     t.ok(ids.includes((await defaultOf(userOwner(adaId))) ?? ''))
   },
 )
-
-t.test('changing the default is one append, and leaves the streams of the methods as they are', async (t) => {
-  const made = [await save(bodyOf({ is_default: true })), await save(bodyOf())]
-  const [first, second] = made
-  const { etag, status } = await change(second?.id ?? '', { is_default: true }, { ...ada, 'if-match': '"0"' })
-  t.same({ etag, status }, { etag: '"0"', status: 200 })
-  for (const { id } of made) t.equal((await eventsOf(id)).length, 1)
-  t.match((await change(first?.id ?? '', { alias: 'x' })).data, { is_default: false })
-  t.match((await change(second?.id ?? '', { alias: 'x' })).data, { is_default: true })
-})

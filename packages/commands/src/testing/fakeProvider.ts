@@ -47,6 +47,7 @@ export type ProviderFailure = {
 }
 
 export type FakeProviderOptions = {
+  readonly id?: string
   /** An approved intent is charged only by a capture call. */
   readonly captures?: boolean
   /** For tests that charge a payment twice on purpose. */
@@ -123,6 +124,13 @@ function createState(t: Test, { allowDouble = false }: FakeProviderOptions) {
       intent.status = 'processing'
       intent.approved = true
     },
+    /** Sets what became of the payment's single intent at the provider; a success is a charge. */
+    set(paymentId: string, status: PaymentStatus | 'approved') {
+      const intent = this.onlyOf(paymentId)
+      if (status === 'approved') this.approve(intent)
+      else if (status === 'succeeded') this.charge(intent)
+      else intent.status = status
+    },
     /** Creates an intent at the provider, without a call of ours. */
     make(
       { payment_id, amount_cents = 2599, currency = 'EUR' }: Partial<CreateIntent>,
@@ -130,28 +138,19 @@ function createState(t: Test, { allowDouble = false }: FakeProviderOptions) {
     ) {
       if (payment_id === undefined) throw new Error('payment_id is required')
       const id = `pi_${intents.size + 1}_${payment_id.slice(-4)}`
-      const intent: FakeIntent = {
-        id,
-        payment_id,
-        amount_cents,
-        currency,
-        status,
-        charges: [],
-        approved: false,
-        capturable_cents: 0,
-        refunds: [],
-      }
+      const asked = { id, payment_id, amount_cents, currency, status }
+      const intent: FakeIntent = { ...asked, charges: [], approved: false, capturable_cents: 0, refunds: [] }
       intents.set(id, intent)
       return intent
     },
   }
 }
 
-function providerOn(state: FakeProviderState, { captures = false }: FakeProviderOptions): Provider {
+function providerOn(state: FakeProviderState, { id = 'fake', captures = false }: FakeProviderOptions): Provider {
   const captured = new Map<string, PaymentStatus>()
   return {
     ...createSandbox({ webhookSecrets: [webhookSecret] }),
-    id: 'fake',
+    id,
     createIntent: (request) =>
       perform(state, `create ${request.idempotency_key}`, () => {
         const intent = state.byKey.get(request.idempotency_key) ?? state.make(request)
@@ -222,6 +221,11 @@ function refundReport({ id: provider_intent_id, currency }: FakeIntent, refund: 
 }
 
 type Hook = ((call: string) => Promise<unknown>) | undefined
+
+/** A hook that makes each call fail. */
+export const fails = (kind: ProviderErrorKind) => async (call: string) => {
+  throw providerError(call.split(' ')[0] ?? '', { kind })
+}
 
 /** The calls of a fake, and what happens during the next ones. */
 export const createSteps = () => ({

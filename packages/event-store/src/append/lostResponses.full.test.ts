@@ -22,11 +22,6 @@ type Interleaving = (store: EventStore, stream: string) => Promise<unknown>
 const interleavings: Record<string, Interleaving> = {
   'no change': async () => {},
   'another writer appends': (store, stream) => append(store, stream, 3),
-  'the stream is deleted': ({ client }, stream) => client.deleteStream(stream),
-  async 'the stream is truncated'(store, stream) {
-    await append(store, stream, 3)
-    await store.client.setStreamMetadata(stream, { truncateBefore: 4 })
-  },
 }
 
 t.test('an append without a response is repeated and recorded once', async (t) => {

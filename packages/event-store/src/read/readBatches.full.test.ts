@@ -84,17 +84,3 @@ t.test('a read after the position of any batch returns the rest, without gaps or
     t.same(namesIn(rest), namesIn(batches.slice(index + 1)))
   }
 })
-
-t.test('readBatches survives a killed event store without gaps or duplicates', async (t) => {
-  const prefix = freshPrefix()
-  for (let block = 0; block < 4; block++) await append(`${prefix}a`, 500)
-  const batches: EventBatch[] = []
-  for await (const batch of store.readBatches({ prefixes: [prefix], maxBatch: 300 })) {
-    batches.push(batch)
-    if (batches.length !== 3) continue
-    await testStore.kill()
-    await testStore.start()
-  }
-  t.same(namesIn(batches), names(`${prefix}a`, 2_000))
-  t.same(batches.at(-1)?.position, await store.head())
-})

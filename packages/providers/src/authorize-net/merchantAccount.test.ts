@@ -1,7 +1,6 @@
 // Reading and caching the account's currency.
 import type { FakeAuthorizeNet } from '@paylog/testing/authorize-net/fakeAuthorizeNet'
 import t, { type Test } from 'tap'
-import { connect } from '../testing/providerHarness.ts'
 import { authorizeNetHarness, openHostedPage, retrieve, sampleRef } from './testing/authorizeNetHarness.ts'
 
 /** A paid payment, and a function that reads the currency of its snapshot. */
@@ -58,12 +57,6 @@ t.test('Authorize.Net: the read of the currency stays within the call’s time l
   const startedAt = performance.now()
   t.equal(await currency(), null)
   t.ok(performance.now() - startedAt < 1200)
-})
-
-t.test('Authorize.Net: a response without currencies gives a null currency', async (t) => {
-  const { fake, currency } = await paid(t, { currencies: ['dollars'] })
-  t.equal(await currency(), null)
-  t.equal(await currency(await connect(t, fake.env)), null)
 })
 
 t.test('Authorize.Net: the currency of an unpaid payment is not read', async (t) => {

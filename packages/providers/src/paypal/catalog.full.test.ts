@@ -1,17 +1,6 @@
-// Creating and updating products in PayPal's catalogue.
-import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
 import type { CatalogPrice } from '../productCatalog.ts'
-import {
-  catalogAt,
-  catalogHarness,
-  membership,
-  membershipAt,
-  plansOf,
-  productId,
-  putTestProduct,
-  ticket,
-} from './testing/catalogHarness.ts'
+import { catalogHarness, membershipAt, productId, putTestProduct, ticket } from './testing/catalogHarness.ts'
 
 const once = { provider_product_id: productId, provider_price_id: null, kept_fields: [] }
 
@@ -122,39 +111,5 @@ t.test('PayPal: a name that PayPal itself finds too long is rejected', async (t)
   const name = '🎟'.repeat(127)
   catalog.checkProduct({ ...ticket, name })
   await t.rejects(putTestProduct(catalog, { ...ticket, name }), { kind: 'rejected', code: 'invalid_string_max_length' })
-  t.equal(fake.catalog.products.size, 0)
-})
-
-t.test('PayPal: throttled catalogue calls are retried and succeed', async (t) => {
-  const { fake, catalog } = await catalogHarness(t, { patienceMs: 10_000 })
-  fake.catalog.limit.set({ perSecond: 10 })
-  const products = Array.from({ length: 6 }, (_, index) => ({ ...membership, product_id: `product-${index}` }))
-  const put = products.map((product) =>
-    catalog.putProduct({ idempotency_key: product.product_id, product, price: 'put', known: null }),
-  )
-  const created = await Promise.all(put)
-  t.ok(fake.catalog.limit.rejected() > 0, 'PayPal throttled some calls')
-  t.strictSame(
-    created.map(({ provider_product_id }) => provider_product_id),
-    products.map(({ product_id }) => product_id),
-  )
-  t.same(plansOf(fake), Array(6).fill('ACTIVE 9.00'))
-  matchList(
-    t,
-    [...fake.catalog.products.keys()].toSorted(),
-    products.map(({ product_id }) => product_id),
-  )
-})
-
-t.test('PayPal: a catalogue call that stays throttled is unavailable with retryAfterMs', async (t) => {
-  const { fake, catalog } = await catalogHarness(t, { timeoutMs: 500 })
-  fake.catalog.limit.set({ perSecond: 0, retryAfter: '7' })
-  const rejections = { kind: 'unavailable', code: 'rate_limited', rateLimit: { retryAfterMs: 7000 } }
-  await t.rejects(putTestProduct(catalog, ticket), rejections)
-  fake.catalog.limit.set({ perSecond: 0 })
-  await t.rejects(putTestProduct(catalogAt(t, fake, { timeoutMs: 500 }), ticket), {
-    ...rejections,
-    rateLimit: { retryAfterMs: null },
-  })
   t.equal(fake.catalog.products.size, 0)
 })

@@ -130,13 +130,6 @@ t.test('Stripe: a notice in a response is not written to the standard error', as
   t.same(warnings, [])
 })
 
-t.test('Stripe: all requests of a search share one time limit', async (t) => {
-  const { fake, stripe } = await stripeHarness(t, { timeoutMs: 700 })
-  for (let count = 0; count < 120; count++) fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id } })
-  fake.readFaults.always({ kind: 'slow', ms: 450 })
-  await t.rejects(stripe.findIntents(payment_id), failure('unknown', 'timeout'))
-})
-
 t.test('Stripe: a 500 stored under the key stays unknown, and the intent is found [10.2-kept-errors]', async (t) => {
   const { fake, stripe } = await stripeHarness(t)
   fake.failInside({ commits: true })

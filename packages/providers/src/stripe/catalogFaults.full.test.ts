@@ -7,7 +7,6 @@ import t, { type Test } from 'tap'
 import type { ProductCatalog, ProviderProduct, PutProduct } from '../productCatalog.ts'
 import {
   assertDefaultPrice,
-  callsOf,
   catalogHarness,
   firstPut,
   price,
@@ -178,34 +177,4 @@ t.test('Stripe: a sync gives up after five rounds of replayed responses', async 
   const { catalog } = await stripeWithListener(t, listener, { timeoutMs: 5_000 })
   await t.rejects(catalog.putProduct(firstPut), providerError('unknown', 'price_contended'))
   t.equal(requested.filter((call) => call === 'POST /v1/prices').length, 5)
-})
-
-const products = (many: number): PutProduct[] =>
-  Array.from({ length: many }, (_, index) => {
-    const id = `018f0000-0000-7000-8000-${String(index).padStart(12, '0')}`
-    return { ...firstPut, idempotency_key: id, product: { ...product, product_id: id } }
-  })
-
-t.test('Stripe: product syncs succeed when Stripe throttles below its documented limit', async (t) => {
-  const { fake, catalog } = await catalogHarness(t, { perSecond: 200 })
-  fake.rateLimit.set({ perSecond: 40 })
-  await Promise.all(products(25).map((request) => catalog.putProduct(request)))
-  t.equal(fake.products().length, 25)
-  for (const { id, default_price } of fake.products())
-    t.same(
-      fake.pricesOf(id).map((found) => found.id),
-      [default_price],
-    )
-  t.ok(fake.rateLimit.rejected() > 0 && fake.rateLimit.rejected() < 60, `${fake.rateLimit.rejected()} were throttled`)
-})
-
-t.test("Stripe: product syncs stay below a sandbox's rate limit", async (t) => {
-  const { fake, catalog } = await catalogHarness(t, { perSecond: 20, timeoutMs: 1_000 })
-  fake.rateLimit.set({ perSecond: 25 })
-  const startedAt = performance.now()
-  await Promise.all(products(14).map((request) => catalog.putProduct(request)))
-  t.ok(performance.now() - startedAt > 1_500, 'longer than the time limit of one call')
-  t.equal(fake.rateLimit.rejected(), 0)
-  t.equal(fake.products().length, 14)
-  t.same(new Set(callsOf(fake).slice(0, 14)), new Set(['POST /v1/products']))
 })

@@ -1,14 +1,12 @@
 // Replies to repeated appends, for both calls.
 
 import { randomUUID } from 'node:crypto'
-import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import type { RawExpectation } from '../rawMessages.ts'
 import { type AppendResponse, appendEitherWay, bothWays, type Way } from './appendEitherWay.ts'
-import { shown } from './readingBack.ts'
 import { conformanceTarget, freshName } from './target.ts'
 
-const { raw, client } = await conformanceTarget(t)
+const { raw } = await conformanceTarget(t)
 
 /** Appends with alternating calls, so that each repeats appends of the other. A letter stands for an event id. */
 function alternatingAppends(first: Way) {
@@ -79,41 +77,5 @@ for (const way of bothWays) {
     t.equal((await append(stream, 'any', 'aa')).word, 'revision 1')
     t.equal((await append(stream, 'any', 'aa')).word, 'revision 0')
     t.equal((await append(stream, 'no_stream', 'aa')).word, 'revision 1')
-  })
-
-  t.test(`${way} first: a repeated append to a soft-deleted stream succeeds without a position`, async (t) => {
-    const append = alternatingAppends(way)
-    const stream = freshName('deleted')
-    await append(stream, 'any', 'ab')
-    await client.deleteStream(stream)
-    t.same(await append(stream, 'any', 'ab'), { word: 'revision 1' })
-    t.same(await append(stream, 'no_stream', 'a'), { word: 'revision 0' })
-    t.same(await append(stream, 0, 'b'), { word: 'revision 1' })
-    t.same((await append(stream, 'stream_exists', 'ab')).word, 'deleted')
-    t.same((await append(stream, 'any', 'ac')).word, 'wrong, at 1')
-    t.equal((await append(stream, 'any', 'ca')).word, 'revision 3', 'an unknown first id restores the stream')
-  })
-
-  t.test(`${way} first: a repeated append of truncated events succeeds without a position`, async (t) => {
-    const append = alternatingAppends(way)
-    const stream = freshName('truncated')
-    const first = await append(stream, 'any', 'abc')
-    await client.setStreamMetadata(stream, { truncateBefore: 2 })
-    t.same(await append(stream, 'any', 'ab'), { word: 'revision 1' })
-    t.same(await append(stream, 'no_stream', 'a'), { word: 'revision 0' })
-    t.same(await append(stream, 'any', 'abc'), first)
-  })
-
-  t.test(`${way} first: a repeated append of events older than $maxAge succeeds without a position`, async (t) => {
-    const append = alternatingAppends(way)
-    const stream = freshName('old')
-    const first = await append(stream, 'any', 'ab')
-    await client.setStreamMetadata(stream, { maxAge: 1 })
-    const unread = async () => (await shown(raw, { stream, from: 'start' })).length === 0
-    await waitFor(unread, { what: 'the events to expire' })
-    t.same(await append(stream, 'any', 'ab'), { word: 'revision 1' })
-    t.same(await append(stream, 'no_stream', 'a'), { word: 'revision 0' })
-    await client.setStreamMetadata(stream, {})
-    t.same(await append(stream, 'any', 'ab'), first)
   })
 }

@@ -43,11 +43,3 @@ function eventWord(read: ReadResp.ReadEvent): string {
 export function streamOf(event: ReadResp.ReadEvent.RecordedEvent): string {
   return Buffer.from(event.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString()
 }
-
-/** The metadata of a stream with its revision, such as `0: {"$tb":3}`. */
-export async function lastMetadata(raw: StreamsClient, stream: string): Promise<string | undefined> {
-  const form = { stream: `$$${stream}`, from: 'end', backwards: true, count: 1 } as const
-  const { messages } = await readMessages(raw, readRequest(form))
-  const event = messages[0]?.getEvent()?.getEvent()
-  return event && `${event.getStreamRevision()}: ${Buffer.from(event.getData_asU8())}`
-}

@@ -3,16 +3,13 @@ import t from 'tap'
 import {
   applied,
   appliedToMethod,
-  canonicalOnly,
   customerNamed,
   endpointSettings,
   messagesTo,
   ourPayment,
   payment_id,
   paymentFacts,
-  received,
   simulated,
-  tested,
   unmatched,
 } from '../../testing/eventFixtures.ts'
 import type { NamedFacts } from '../webhookFacts.ts'
@@ -35,12 +32,6 @@ const intent = 'stripe:payment_intent.succeeded'
 
 const table: readonly (readonly [string, RecordedDomainEvent, string, readonly NamedFacts[]])[] = [
   ['our payment', { type: 'PaymentSucceeded', data: ourPayment }, 'canonical', [ours]],
-  [
-    'an anonymous payment',
-    { type: 'PaymentSucceeded', data: { ...ourPayment, payer: { id: null, type: 'guest', email: null } } },
-    'canonical',
-    [{ ...ours, ...customerNamed(null) }],
-  ],
   ['a foreign payment', unmatched(), 'canonical', [theirs]],
   [
     "a foreign payment with the provider's status",
@@ -59,50 +50,6 @@ const table: readonly (readonly [string, RecordedDomainEvent, string, readonly N
     applied({ status: 'paid' }),
     'raw',
     [{ ...theirs, event: intent, ...customerNamed('ann@example.com'), payment_id, status: 'paid' }],
-  ],
-  ['a received notification', received(), 'raw', []],
-  [
-    'a notification about our payment for the legacy list',
-    applied({ status: 'paid' }),
-    'legacy',
-    [{ ...theirs, event: 'payment_intent.succeeded', ...customerNamed('ann@example.com'), payment_id }],
-  ],
-  [
-    'a notification that only names our payment',
-    applied({ is_foreign_intent: true }),
-    'raw',
-    [{ ...theirs, event: intent, ...customerNamed(null) }],
-  ],
-  [
-    'a notification about our payment method',
-    appliedToMethod(),
-    'raw',
-    [
-      {
-        ...theirs,
-        event: 'stripe:payment_method.automatically_updated',
-        amount: null,
-        currency: null,
-        status: null,
-        ...customerNamed(null),
-        payment_id: null,
-      },
-    ],
-  ],
-  [
-    'a test of a canonical event',
-    tested({ ...canonicalOnly, canonical_name: 'payment.failed' }),
-    'both',
-    [
-      {
-        ...ours,
-        event: 'payment.failed',
-        status: 'failed',
-        ...customerNamed('cy@example.com'),
-        payment_id: 'pi_1',
-        is_test: true,
-      },
-    ],
   ],
   [
     'a simulated notification',

@@ -1,34 +1,14 @@
-// The input of `products import`.
+// The input of `products import`, and imports that are killed, interrupted, or without an event store.
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
-import { gzipSync } from 'node:zlib'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { importHarness, importReport, someLine } from '../testing/importHarness.ts'
+import { assertCompletes, importHarness, importReport, someLine, startHalfwayImport } from '../testing/importHarness.ts'
 import { runOps } from '../testing/runOps.ts'
-import { maxLineBytes } from './productLine.ts'
 
 const { log, env, file, start, history } = await importHarness(t)
-
-t.test('a line has at most 256 KiB of UTF-8', async (t) => {
-  const filled = (bytes: number) => {
-    const line = someLine({ description: '\u00e9'.repeat(1_000) })
-    return `${line.slice(0, -1)}${' '.repeat(bytes - Buffer.byteLength(line))}}`
-  }
-  const content = Buffer.concat([
-    Buffer.from(`\ufeff${filled(maxLineBytes)}\r\n${filled(maxLineBytes + 1)}\r\n${filled(maxLineBytes)}\n`),
-    Buffer.from('{"name":"Caf\u00e9"}\n', 'latin1'),
-    Buffer.from(filled(maxLineBytes + 1)),
-  ])
-  const ended = await runOps(['products', 'import', file(content)], env)
-  t.same(ended.stdout.split('\n').slice(0, 4), [
-    'line 2: The line is longer than 262144 bytes',
-    'line 4: The line is not valid UTF-8',
-    'line 5: The line is longer than 262144 bytes',
-    '5 lines: 2 added, 0 changed, 0 unchanged, 3 rejected.',
-  ])
-})
 
 t.test('a file without lines is imported without an error', async (t) => {
   const cases = [
@@ -38,22 +18,6 @@ t.test('a file without lines is imported without an error', async (t) => {
   ] as const
   for (const [content, stdout] of cases)
     t.match(await runOps(['products', 'import', file(content)], env), { code: 0, stdout })
-})
-
-t.test('invalid lines do not affect the others in any kind of file', async (t) => {
-  const id = randomUUID()
-  const array = await runOps(['products', 'import', file(`[\n${someLine()},\n${someLine({ id })}\n]\n`)], env)
-  t.match(array, {
-    code: 2,
-    stdout:
-      [1, 2, 4].map((line) => `line ${line}: The line is not valid JSON\n`).join('') +
-      '4 lines: 1 added, 0 changed, 0 unchanged, 3 rejected.\n',
-  })
-  t.equal((await history(id)).length, 1)
-  const packed = gzipSync(`${someLine()}\n`)
-  const report = importReport(await runOps(['products', 'import', file(packed), '--json'], env))
-  t.match(report[0], { line: 1, error: { code: 'invalid_request', message: 'The line is not valid UTF-8' } })
-  t.match(report.at(-1), { complete: true, added: 0 })
 })
 
 t.test('standard input is imported while it arrives', async (t) => {
@@ -102,4 +66,57 @@ t.test('an endless input does not keep the import running when the event store f
   await log.kill()
   input.write(`${someLine()}\n`)
   t.match(await running.ended, { code: 1, stdout: '\n2 lines: 1 added', stderr: 'Every line up to 2 is done.' })
+})
+
+t.test('an import that is killed and repeated creates each product once', async (t) => {
+  const harness = await startHalfwayImport(t, 1_000)
+  harness.running.signal('SIGKILL')
+  t.match(await harness.running.ended, { code: null })
+  const { size } = harness
+  const there = (await harness.additions()).size
+  t.ok(there >= size / 2 && there < size, `${there} products were there`)
+  await assertCompletes(t, harness)
+})
+
+t.test('an interrupted import finishes the lines under way and reports the last one', async (t) => {
+  const harness = await startHalfwayImport(t, 1_000)
+  const { size } = harness
+  harness.running.signal('SIGINT')
+  const { code, stdout, stderr } = await harness.running.ended
+  t.equal(code, 1)
+  const last = Number(/Interrupted\. Every line up to (\d+) is done\./.exec(stderr)?.[1])
+  t.ok(last > size / 2 && last < size, `line ${last} was the last one`)
+  t.match(stdout, `\n${last} lines: ${last - 1} added, 0 changed, 0 unchanged, 1 rejected.\n`)
+  t.equal((await harness.additions()).size, last - 1, 'no product beyond the reported line was created')
+  await assertCompletes(t, harness)
+})
+
+t.test('an event store that fails stops the import, and a repetition completes it', async (t) => {
+  const harness = await startHalfwayImport(t, 1_000)
+  const { size } = harness
+  await harness.log.kill()
+  const { code, stdout, stderr } = await harness.running.ended
+  t.equal(code, 1)
+  const report = /\nThe event store .*\. Every line up to (\d+) is done\. Import the file again: .*\n$/.exec(stderr)
+  const last = Number(report?.[1])
+  t.ok(last > size / 2 && last < size, `line ${last} was the last one`)
+  t.match(stdout, `\n${last} lines: ${last - 1} added, 0 changed, 0 unchanged, 1 rejected.\n`)
+  await harness.log.start()
+  const names = new Set((await harness.events()).map(({ data }) => 'name' in data && data.name))
+  const lines = readFileSync(harness.path, 'utf8').split('\n').slice(0, last)
+  t.ok(
+    lines.filter((line) => line !== '{').every((line) => names.has(JSON.parse(line).name)),
+    'the reported lines are imported',
+  )
+  await assertCompletes(t, harness)
+})
+
+t.test('products import without an event store fails before the first line', async (t) => {
+  const harness = await importHarness(t)
+  await harness.log.kill()
+  t.same(await harness.run([someLine()]), {
+    code: 1,
+    stdout: '',
+    stderr: 'The event store cannot be read at the moment (event_store_unavailable)\n',
+  })
 })

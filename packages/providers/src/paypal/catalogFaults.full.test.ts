@@ -121,17 +121,6 @@ for (const scenario of scenarios) {
       }),
     )
   })
-
-  t.test(`PayPal: a lost read of the product sync is retried: ${name}`, async (t) => {
-    const expected = await expectedState(t, scenario)
-    await forEach(indexes(5), async (index) => {
-      const { fake, catalog } = await catalogHarness(t)
-      const known = await prepare(catalog)
-      fake.readFaults.next(...noFaults(index), { kind: 'drop', commits: false })
-      await putTestProduct(catalog, product, { known })
-      t.strictSame(stateOf(fake), expected, `read ${index}`)
-    })
-  })
 }
 
 t.test('PayPal: a plan whose create response was lost is deactivated by a new price', async (t) => {
@@ -146,13 +135,4 @@ t.test('PayPal: a plan whose create response was lost is deactivated by a new pr
   const latest = { ...membershipAt({ amount_cents: 1500 }), description: 'For friends' }
   await putTestProduct(catalogAt(t, fake), latest, { key: 'k3', known })
   t.same(plansOf(fake), ['INACTIVE 9.00', 'INACTIVE 12.00', 'ACTIVE 15.00'])
-})
-
-t.test('PayPal: a product sync fails while PayPal does not respond', async (t) => {
-  const { fake, catalog } = await catalogHarness(t, { timeoutMs: 600 })
-  fake.readFaults.always({ kind: 'hang', commits: false })
-  await t.rejects(putTestProduct(catalog, membership), { kind: 'unknown', code: 'timeout' })
-  fake.tokenFaults.always({ kind: 'status', status: 500, commits: false })
-  fake.expireTokens()
-  await t.rejects(putTestProduct(catalog, membership), { name: 'ProviderError', kind: 'unavailable' })
 })
