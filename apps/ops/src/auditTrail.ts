@@ -1,8 +1,8 @@
 // The audit trail of the commands: those that change, export or show something are recorded before they do it.
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
-import { reasonProblem } from '@paylog/domain/auditTrail'
 import type { EventMetadata } from '@paylog/domain/events'
+import { reasonProblem } from '@paylog/domain/reason'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { IntendedAction } from '@paylog/runtime/http/guardRoutes'
 import { type CommandContext, UsageError } from './command.ts'

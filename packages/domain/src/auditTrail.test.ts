@@ -1,5 +1,6 @@
 import t from 'tap'
-import { type AdministratorAction, reasonProblem, recordAction } from './auditTrail.ts'
+import { type AdministratorAction, recordAction } from './auditTrail.ts'
+import { reasonProblem } from './reason.ts'
 
 const auditedAction: AdministratorAction = {
   action_id: '018f0000-0000-7000-8000-000000000001',

@@ -4,16 +4,7 @@ import type { AuditedAction } from './auditedActions.ts'
 import { hasCardNumber } from './cardNumber.ts'
 import type { EventsOf, Fold } from './events.ts'
 import { ClientObject, Id, Instant, Nullable, RequiredText } from './fields.ts'
-
-/** In UTF-16 units. */
-export const maxReasonLength = 500
-
-/** What is wrong with a reason; undefined when nothing is. Control characters are unreadable in a list. */
-export function reasonProblem(reason: string): string | undefined {
-  if (/\p{Cc}/u.test(reason)) return 'must be one line of text'
-  if (hasCardNumber(reason)) return 'must not hold a card number'
-  return reason.length > maxReasonLength ? `must have at most ${maxReasonLength} characters` : undefined
-}
+import { maxReasonLength } from './reason.ts'
 
 const AuditTarget = Type.Object(
   {

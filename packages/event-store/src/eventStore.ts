@@ -13,12 +13,7 @@ import type { DataKeys } from './codec/dataKeys.ts'
 import { createDecoder, type Decoder, requireReadable } from './codec/decoder.ts'
 import { keyCalls, type OwnerKeys, ownersOf } from './codec/partKeys.ts'
 import type { CallContext } from './connection/calls.ts'
-import {
-  type ConnectionContext,
-  createConnections,
-  defaultTiming,
-  type EventStoreTiming,
-} from './connection/connection.ts'
+import { type ConnectionContext, createConnections } from './connection/connection.ts'
 import { unreadableLogError } from './connection/errors.ts'
 import type { StoreLog } from './connection/outages.ts'
 import { asOneRequest } from './connection/waiting.ts'
@@ -48,6 +43,7 @@ import {
   sharedLogEnds,
 } from './read/reads.ts'
 import { categoryOf, type StreamName } from './streamName.ts'
+import { defaultTiming, type EventStoreTiming } from './timing.ts'
 
 export type LoadedState<State> = {
   readonly state: State

@@ -1,6 +1,7 @@
 // The projection of disputes: one row for each, by our id.
+
+import { amountIn } from '@paylog/domain/payments/charges'
 import { type DisputeStatus, paymentEvents } from '@paylog/domain/payments/events'
-import { amountIn } from '@paylog/domain/payments/money'
 import { bigint, kept, nullable, text, textOf, time, uuid } from '../columns.ts'
 import { defineProjection } from '../projection.ts'
 

@@ -1,6 +1,7 @@
 // The projection of refunds: one row for each, by our id.
+
+import { amountIn } from '@paylog/domain/payments/charges'
 import { paymentEvents, type RefundReason, type RefundStatus } from '@paylog/domain/payments/events'
-import { amountIn } from '@paylog/domain/payments/money'
 import { inPaymentCurrency } from '@paylog/domain/payments/reportedMoney'
 import { bigint, kept, latest, nullable, personal, text, textOf, time, uuid } from '../columns.ts'
 import { defineProjection } from '../projection.ts'

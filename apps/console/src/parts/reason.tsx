@@ -1,8 +1,7 @@
 // Why something is done, in the words of whoever does it, for the audit trail.
 import { TextInput } from '@mantine/core'
+import { maxReasonLength } from '@paylog/domain/reason'
 import { type ReactNode, useState } from 'react'
-
-const maxReasonLength = 500
 
 /** The header of a request with this reason; none for an empty one. */
 export function reasonHeader(reason: string): { readonly 'x-reason'?: string } {

@@ -1,5 +1,6 @@
 // The arguments that commands for one payment share.
 import { recordedId } from '@paylog/domain/fields'
+import { maxNoteLength } from '@paylog/domain/reason'
 import { UsageError } from '../command.ts'
 import { count, value } from '../options.ts'
 
@@ -14,11 +15,9 @@ export function readPaymentId(text: string): string {
 export const amountOption = (otherwise: string) =>
   count('N', `in minor units of the currency; ${otherwise} without it`, { max: 999_999_999_999 })
 
-const maxTextLength = 500
-
 /** A text for the record. */
 export const note = (help: string) =>
   value('TEXT', help, (text, name) => {
-    if (text.length > maxTextLength) throw new UsageError(`${name} must be at most ${maxTextLength} characters`)
+    if (text.length > maxNoteLength) throw new UsageError(`${name} must be at most ${maxNoteLength} characters`)
     return text
   })

@@ -15,7 +15,7 @@ export async function whenKnown<Data>(pool: Pool, node: string, returned: Promis
 }
 
 /** The message for an unknown endpoint, with the known ones. */
-export async function unknownEndpoint(pool: Pool, endpoint: string): Promise<string> {
+async function unknownEndpoint(pool: Pool, endpoint: string): Promise<string> {
   const known = (await listEndpoints(pool)).map((row) => row.endpoint)
   return `There is no endpoint ${endpoint}. ${known.length === 0 ? 'None has been configured yet.' : `Known endpoints: ${known.join(', ')}.`}`
 }

@@ -1,21 +1,14 @@
 // `webhooks redeliver`: sends deliveries again, by id or all failed ones of an endpoint.
-
-import type { IntendedAction } from '@paylog/runtime/http/guardRoutes'
+import { oneDeliveryRoutes, type WebhookDeliveryDetails } from '@paylog/administration/webhooks/deliveryRoutes'
+import { type RedeliveredDeliveries, redeliverRoutes } from '@paylog/administration/webhooks/endpointActions'
+import { DomainError } from '@paylog/domain/errors'
 import { listSettings } from '@paylog/webhooks/deliveries/operations/deliveryList'
-import {
-  type FailedRange,
-  findDeliveries,
-  findFailed,
-  type Redelivered,
-  redeliver,
-  redeliverAllFailed,
-  redeliveryBatch,
-} from '@paylog/webhooks/deliveries/operations/redelivery'
-import { OpsError, UsageError } from '../command.ts'
+import type { Call } from '../api.ts'
+import { UsageError } from '../command.ts'
 import { defineCommand, type Result, type Run } from '../defineCommand.ts'
 import { flag, text, time } from '../options.ts'
 import type { Pool } from '../system.ts'
-import { deliveriesText, unknownEndpoint } from './deliveriesText.ts'
+import { deliveriesText, whenKnown } from './deliveriesText.ts'
 
 export const webhooksRedeliver = defineCommand({
   summary: 'Send deliveries again, with the same id and body',
@@ -36,10 +29,13 @@ export const webhooksRedeliver = defineCommand({
     'interrupted. It may be interrupted and repeated at any time.',
   ],
   onInterrupt: 'finishes',
-  async run(call) {
-    const { args: ids, options, open } = call
+  async run({ args: ids, options, open, api, signal, progress }) {
     const range = readRange(options, ids)
-    const run = { ...call, pool: open.pool({ settings: listSettings }), isDryRun: options['dry-run'] }
+    const pool = open.pool({ settings: listSettings })
+    const parts = { pool, now: () => new Date() }
+    const call = await api(oneDeliveryRoutes({ ...parts, endpoints: [] }), redeliverRoutes(parts))
+    const isDryRun = options['dry-run']
+    const run = { call, pool, isDryRun, signal, progress }
     return range === undefined ? await redeliverIds(ids, run) : await redeliverFailedOf(range, run)
   },
 })
@@ -61,77 +57,56 @@ function readRange({ node, failed, since }: Values, ids: readonly string[]) {
   return { endpoint: node, since: since === undefined ? undefined : new Date(since) }
 }
 
-type RedeliverRun = Pick<Run, 'audit' | 'progress' | 'signal'> & { readonly pool: Pool; readonly isDryRun: boolean }
-
-const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+type RedeliverRun = Pick<Run, 'progress' | 'signal'> & {
+  readonly call: Call
+  readonly pool: Pool
+  readonly isDryRun: boolean
+}
 
 type RedeliverSummary = { readonly redelivered: number; readonly held: number; readonly unknown: readonly string[] }
 
-/** Sends these deliveries again. */
+/** Sends these deliveries again, one after the other. */
 async function redeliverIds(given: readonly string[], run: RedeliverRun): Promise<Result> {
+  const { call, isDryRun, signal, progress } = run
   const ids = [...new Set(given.map((id) => id.toLowerCase()))]
-  if (!run.isDryRun) await run.audit(idsAction(uuids(ids)))
-  const found = await untilStopped(byIds(ids, run), ids.length, run)
-  const known = new Set(found.map(({ id }) => id))
-  const unknown = found.length < ids.length && !run.signal.aborted ? ids.filter((id) => !known.has(id)) : []
-  return resultOf(run, { ...count(found), unknown })
+  const found: WebhookDeliveryDetails[] = []
+  const unknown: string[] = []
+  for (const id of ids) {
+    if (signal.aborted) break
+    const path = `/admin/webhook-deliveries/${encodeURIComponent(id)}`
+    try {
+      found.push(await (isDryRun ? call('GET', path) : call('POST', `${path}/redeliver`)))
+    } catch (error) {
+      if (!(error instanceof DomainError && error.code === 'not_found')) throw error
+      unknown.push(id)
+    }
+    progress.show({ step: 'Redelivering', done: found.length + unknown.length, of: ids.length })
+  }
+  const held = found.filter(({ status }) => status === 'held').length
+  return resultOf(run, { redelivered: found.length, held, unknown })
 }
-
-/** A list of ids is cut, because the command takes any number. */
-function idsAction(ids: readonly string[]): IntendedAction {
-  const [only] = ids
-  const target = ids.length === 1 && only !== undefined ? { kind: 'webhook_delivery', id: only } : null
-  return { action: 'redeliver_webhook', target, details: { deliveries: ids.length, ids: ids.slice(0, maxRecordedIds) } }
-}
-
-const maxRecordedIds = 100
-
-const uuids = (ids: readonly string[]) => ids.filter((id) => uuid.test(id))
 
 /** Sends all failed deliveries of an endpoint again. @throws OpsError when the endpoint is unknown */
-async function redeliverFailedOf(requestedRange: Omit<FailedRange, 'until'>, run: RedeliverRun): Promise<Result> {
-  const { pool } = run
-  const failed = await findFailed(pool, requestedRange)
-  if (failed === undefined) throw new OpsError(await unknownEndpoint(pool, requestedRange.endpoint))
-  const { count: of, until, is_held } = failed
-  if (run.isDryRun || until === null) return resultOf(run, { redelivered: of, held: is_held ? of : 0, unknown: [] })
-  await run.audit({
-    action: 'redeliver_failed_webhooks',
-    target: { kind: 'webhook_endpoint', id: requestedRange.endpoint },
-    details: { since: requestedRange.since?.toISOString() ?? null, deliveries: of },
-  })
-  const again = redeliverAllFailed(pool, { ...requestedRange, until }, () => new Date())
-  return resultOf(run, { ...count(await untilStopped(again, of, run)), unknown: [] })
-}
-
-async function untilStopped(
-  batches: AsyncIterable<readonly Redelivered[]>,
-  of: number,
-  run: RedeliverRun,
-): Promise<readonly Redelivered[]> {
-  const found: Redelivered[] = []
-  // A batch that started is completed.
-  if (run.signal.aborted) return found
-  for await (const batch of batches) {
-    found.push(...batch)
-    if (of > redeliveryBatch) run.progress.show({ step: 'Redelivering', done: found.length, of })
-    if (run.signal.aborted) break
+async function redeliverFailedOf({ endpoint, since }: ReturnType<typeof readRange> & object, run: RedeliverRun) {
+  const { call, pool, isDryRun, signal, progress } = run
+  const path = `/admin/webhook-endpoints/${encodeURIComponent(endpoint)}/redeliver`
+  const send = (dry_run: boolean) =>
+    whenKnown(
+      pool,
+      endpoint,
+      call<RedeliveredDeliveries>('POST', path, { body: { since: since?.toISOString(), dry_run } }),
+    )
+  const all = await send(true)
+  const sum = { redelivered: isDryRun ? all.deliveries : 0, held: isDryRun ? all.held : 0 }
+  // Those that fail again meanwhile are left.
+  while (sum.redelivered < all.deliveries && !signal.aborted) {
+    const { deliveries, held, is_complete } = await send(false)
+    sum.redelivered += deliveries
+    sum.held += held
+    progress.show({ step: 'Redelivering', done: sum.redelivered, of: all.deliveries })
+    if (is_complete) break
   }
-  return found
-}
-
-async function* byIds(
-  ids: readonly string[],
-  { pool, isDryRun }: RedeliverRun,
-): AsyncGenerator<readonly Redelivered[], void> {
-  for (let start = 0; start < ids.length; start += redeliveryBatch) {
-    const batch = uuids(ids.slice(start, start + redeliveryBatch))
-    yield await (isDryRun ? findDeliveries(pool, batch) : redeliver(pool, batch, new Date()))
-  }
-}
-
-function count(found: readonly Redelivered[]) {
-  return { redelivered: found.length, held: found.filter(({ is_held }) => is_held).length }
+  return resultOf(run, { ...sum, unknown: [] })
 }
 
 function resultOf({ isDryRun, signal }: RedeliverRun, summary: RedeliverSummary): Result {

@@ -90,7 +90,7 @@ const WebhookDeliveryDetails = Type.Object(
   },
   { title: 'WebhookDeliveryDetails' },
 )
-type WebhookDeliveryDetails = Static<typeof WebhookDeliveryDetails>
+export type WebhookDeliveryDetails = Static<typeof WebhookDeliveryDetails>
 
 const example: WebhookDelivery = {
   id: '018f0000-0000-7000-8000-0000000000aa',
@@ -155,14 +155,24 @@ const ListResponse = Type.Object(
 
 const DeliveryParams = Type.Object({ id: Type.String({ description: 'The id of the delivery' }) })
 
-export function deliveryRoutes(dependencies: OperatorDependencies): FastifyPluginAsyncTypebox {
-  const { pool, now } = dependencies
-  return async (http) => {
+export const deliveryRoutes =
+  (dependencies: OperatorDependencies): FastifyPluginAsyncTypebox =>
+  async (http) => {
     http.get('/admin/webhook-deliveries', { config: { right: 'read' }, schema: listSchema }, async ({ query }) => {
       const { data, next } = await deliveriesPage(dependencies, query)
       return { success: true as const, data, meta: { limit: query.limit, next_cursor: next } }
     })
 
+    await http.register(oneDeliveryRoutes(dependencies))
+  }
+
+type OneDelivery = Pick<OperatorDependencies, 'pool' | 'endpoints' | 'now'>
+
+/** Without the log, which a command may not have. */
+export const oneDeliveryRoutes =
+  (dependencies: OneDelivery): FastifyPluginAsyncTypebox =>
+  async (http) => {
+    const { pool, now } = dependencies
     http.get(
       '/admin/webhook-deliveries/:id',
       { config: { right: 'read' }, schema: getSchema },
@@ -189,7 +199,6 @@ export function deliveryRoutes(dependencies: OperatorDependencies): FastifyPlugi
       },
     )
   }
-}
 
 const listSchema = {
   ...administratorSchema('webhooks', 'listWebhookDeliveries', 'List webhook deliveries', 'event_store_unavailable'),
@@ -243,7 +252,7 @@ async function deliveriesPage({ pool, store }: OperatorDependencies, query: Stat
 }
 
 /** @throws DomainError `not_found` */
-async function detailsOf({ pool, endpoints }: OperatorDependencies, id: string): Promise<WebhookDeliveryDetails> {
+async function detailsOf({ pool, endpoints }: OneDelivery, id: string): Promise<WebhookDeliveryDetails> {
   const found = await getDelivery(pool, deliveryId(id))
   if (found === undefined) throw unknownDelivery()
   const endpoint = endpoints.find(({ name }) => name === found.endpoint)

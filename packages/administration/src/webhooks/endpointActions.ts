@@ -31,10 +31,13 @@ const EnabledEndpoint = Type.Object(
 const Redelivered = Type.Object(
   {
     deliveries: Type.Integer({ description: 'How many are sent again, or would be' }),
+    held: Type.Integer({ description: 'How many of them wait, because the endpoint is paused' }),
     is_complete: Type.Boolean({ description: 'False when there are more than one request handles: repeat it' }),
   },
   { title: 'RedeliveredDeliveries' },
 )
+
+export type RedeliveredDeliveries = Static<typeof Redelivered>
 
 const isDryRun = Type.Optional(Type.Boolean({ default: false, description: 'Only counts' }))
 
@@ -90,7 +93,7 @@ const redeliverSchema = {
   response: {
     200: dataResponse(Redelivered, {
       description: 'They are sent within seconds',
-      examples: [{ deliveries: 12, is_complete: true }],
+      examples: [{ deliveries: 12, held: 0, is_complete: true }],
     }),
   },
 }
@@ -213,17 +216,22 @@ const unknownEndpoint = () => new DomainError('not_found', 'No webhook endpoint 
 /** @throws database errors */
 async function redeliverFailed(
   { pool, now }: Pick<OperatorDependencies, 'pool' | 'now'>,
-  { count, until }: FoundFailed,
-  { endpoint, since, dryRun }: { readonly endpoint: string; readonly since: Date | undefined; readonly dryRun: boolean },
-): Promise<Static<typeof Redelivered>> {
-  if (dryRun || until === null) return { deliveries: count, is_complete: true }
+  { count, until, is_held }: FoundFailed,
+  {
+    endpoint,
+    since,
+    dryRun,
+  }: { readonly endpoint: string; readonly since: Date | undefined; readonly dryRun: boolean },
+): Promise<RedeliveredDeliveries> {
+  const sent = (deliveries: number, is_complete = true) => ({ deliveries, held: is_held ? deliveries : 0, is_complete })
+  if (dryRun || until === null) return sent(count)
   const startedAt = performance.now()
   let deliveries = 0
   for await (const batch of redeliverAllFailed(pool, { endpoint, since, until }, now)) {
     deliveries += batch.length
-    if (performance.now() - startedAt > maxRedeliveryMs) return { deliveries, is_complete: deliveries >= count }
+    if (performance.now() - startedAt > maxRedeliveryMs) return sent(deliveries, deliveries >= count)
   }
-  return { deliveries, is_complete: true }
+  return sent(deliveries)
 }
 
 /** @throws DomainError `invalid_request` for a leap second, which passes the format check but does not parse */

@@ -1,5 +1,5 @@
+import { receivedOf } from '@paylog/domain/payments/charges'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import { receivedOf } from '@paylog/domain/payments/money'
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { createFakeProvider, type FakeIntent } from '../testing/fakeProvider.ts'

@@ -5,6 +5,7 @@ import type { ErrorCode } from '@paylog/domain/errors'
 import { examplePayment } from '@paylog/domain/examples'
 import { Nullable } from '@paylog/domain/fields'
 import { PaymentResource } from '@paylog/domain/payments/resource'
+import { maxNoteLength } from '@paylog/domain/reason'
 import { audited } from '@paylog/runtime/http/guardRoutes'
 import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
@@ -17,7 +18,6 @@ import { replyWith, responseHeaders, responsesWith, writeErrors } from '../reque
 import {
   changeErrorHeaders,
   MeantCurrency,
-  maxReasonLength,
   PaymentParams,
   PositiveAmount,
   paymentTarget,
@@ -52,7 +52,7 @@ const cancelSchema = {
       reason: Type.Optional(
         Nullable(
           Type.String({
-            maxLength: maxReasonLength,
+            maxLength: maxNoteLength,
             description: 'For the record and the history; not sent to the provider',
           }),
         ),

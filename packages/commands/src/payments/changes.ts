@@ -8,9 +8,6 @@ import { Type } from 'typebox'
 import type { Workflow } from '../context.ts'
 import { responseHeaders, setWriteHeaders, startedErrorHeaders } from '../request/responses.ts'
 
-/** Of the reason of a cancellation and the note of a refund. */
-export const maxReasonLength = 500
-
 export const PaymentParams = Type.Object({ id: Type.String({ description: 'The id of the payment' }) })
 
 /** An optional amount in minor units of the payment's currency. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { receivedOf } from '@paylog/domain/payments/money'
+import { receivedOf } from '@paylog/domain/payments/charges'
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { createFakeProvider } from '../testing/fakeProvider.ts'

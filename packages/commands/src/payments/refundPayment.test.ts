@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { receivedOf, refundedOf } from '@paylog/domain/payments/money'
+import { receivedOf, refundedOf } from '@paylog/domain/payments/charges'
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { createFakeProvider } from '../testing/fakeProvider.ts'

@@ -6,6 +6,7 @@ import { Nullable } from '@paylog/domain/fields'
 import { RefundReason } from '@paylog/domain/payments/events'
 import { existingPayment } from '@paylog/domain/payments/payment'
 import { RefundResource, refundResource } from '@paylog/domain/payments/refunds'
+import { maxNoteLength } from '@paylog/domain/reason'
 import { audited, type RequestOf } from '@paylog/runtime/http/guardRoutes'
 import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
@@ -17,7 +18,6 @@ import { idempotencyErrors, providerErrors, replyWith, responsesWith, writeError
 import {
   changeErrorHeaders,
   MeantCurrency,
-  maxReasonLength,
   PaymentParams,
   PositiveAmount,
   paymentTarget,
@@ -35,7 +35,7 @@ const RefundBody = Type.Object(
     note: Type.Optional(
       Nullable(
         Type.String({
-          maxLength: maxReasonLength,
+          maxLength: maxNoteLength,
           description: 'The owner of the payment sees it; not sent to the provider',
         }),
       ),

@@ -1,7 +1,7 @@
 // Acts as the sandbox's payer and provider: reports what happened to a payment with signed notifications to its receiver.
 import { randomUUID } from 'node:crypto'
+import { receivedOf } from '@paylog/domain/payments/charges'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import { receivedOf } from '@paylog/domain/payments/money'
 import { isAbsorbing, type Payment } from '@paylog/domain/payments/payment'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'

@@ -1,8 +1,8 @@
 // The write API under test: real event store, real identity backend over HTTP, the sandbox provider, no port.
 import type { AppendOutcome } from '@paylog/event-store/append/append'
-import type { EventStoreTiming } from '@paylog/event-store/connection/connection'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { categories } from '@paylog/event-store/streamName'
+import type { EventStoreTiming } from '@paylog/event-store/timing'
 import { createIdentity } from '@paylog/identity/identity'
 import type { SandboxGuestToken } from '@paylog/identity/sandboxIdentity'
 import type { Provider } from '@paylog/providers/provider'

@@ -8,10 +8,10 @@ import {
   requestCapture,
   requestExpiry,
 } from './calls.ts'
+import { receivedOf } from './charges.ts'
 import type { PaymentEvent } from './events.ts'
 import { paymentFold } from './fold.ts'
 import { recordInitiation, recordIntentCreated } from './initiate.ts'
-import { receivedOf } from './money.ts'
 import { existingPayment, noPayment, openCallsOf, type PaymentState } from './payment.ts'
 import { requestRefund } from './refunds.ts'
 import {

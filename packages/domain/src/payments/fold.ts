@@ -3,10 +3,10 @@ import { guestOwner, userOwner } from '../actor.ts'
 import type { Fold } from '../events.ts'
 import type { Subject } from '../personalData.ts'
 import { attentionIn } from './attention.ts'
+import { noMoney, withCharge, withDispute, withFailedRefund, withRefund } from './charges.ts'
 import { clientTextsOf } from './clientTexts.ts'
 import { type Chain, contentKey, isNonStatusEvent, type NonStatusEvent } from './duplicates.ts'
 import type { PaymentEvent, PaymentInitiated } from './events.ts'
-import { noMoney, withCharge, withDispute, withFailedRefund, withRefund } from './money.ts'
 import {
   isAbsorbing,
   noPayment,

@@ -2,10 +2,10 @@
 import { type Static, Type } from 'typebox'
 import { DomainError } from '../errors.ts'
 import type { Attention } from './attention.ts'
+import type { Money } from './charges.ts'
 import type { ClientTexts } from './clientTexts.ts'
 import type { Chain } from './duplicates.ts'
 import { type PaymentInitiated, paymentStatuses } from './events.ts'
-import type { Money } from './money.ts'
 import { hasEnded, type ProviderCall } from './providerCall.ts'
 
 export const PaymentStatus = Type.Enum(paymentStatuses, { title: 'PaymentStatus' })

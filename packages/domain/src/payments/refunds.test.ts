@@ -1,9 +1,9 @@
 import { given, matchList } from '@paylog/testing/assertions'
 import t from 'tap'
 import { type CallFailure, recordCallFailed } from './calls.ts'
+import { receivedOf, refundedOf } from './charges.ts'
 import type { PaymentEvent } from './events.ts'
 import { paymentFold } from './fold.ts'
-import { receivedOf, refundedOf } from './money.ts'
 import { existingPayment, openCallsOf, type PaymentState } from './payment.ts'
 import {
   type RecordRefund,

@@ -1,8 +1,8 @@
 import { given, matchList } from '@paylog/testing/assertions'
 import t from 'tap'
+import { disputeStatusOf, refundedOf } from './charges.ts'
 import { type RecordDispute, recordDispute } from './disputes.ts'
 import { paymentFold } from './fold.ts'
-import { disputeStatusOf, refundedOf } from './money.ts'
 import { existingPayment, type Payment, type PaymentState } from './payment.ts'
 import { type RecordRefund, recordRefund, requestRefund } from './refunds.ts'
 import {

@@ -2,9 +2,9 @@
 import { type Static, Type } from 'typebox'
 import { ClientObject, mapFields, Nullable, pick } from '../fields.ts'
 import { PaymentMethodSummary } from '../payment-methods/paymentMethod.ts'
+import { disputeStatusOf, receivedOf, refundedOf } from './charges.ts'
 import { clientTexts } from './clientTexts.ts'
 import { CaptureMethod, DisputeStatus } from './events.ts'
-import { disputeStatusOf, receivedOf, refundedOf } from './money.ts'
 import { type Payment, PaymentStatus } from './payment.ts'
 
 export const PaymentResource = Type.Object(

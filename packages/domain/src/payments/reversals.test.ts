@@ -1,8 +1,8 @@
 // Charges that the provider took back, before and after their money was received.
 import { matchList } from '@paylog/testing/assertions'
 import t from 'tap'
+import { receivedOf, refundedOf } from './charges.ts'
 import { paymentFold } from './fold.ts'
-import { receivedOf, refundedOf } from './money.ts'
 import { existingPayment, type PaymentState } from './payment.ts'
 import { recordRefund, requestRefund } from './refunds.ts'
 import { recordStatusAndReversals } from './reversals.ts'

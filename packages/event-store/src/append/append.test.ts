@@ -4,7 +4,7 @@ import { type EventData, jsonEvent } from '@eventstore/db-client'
 import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { NIL, v4 as uuid } from 'uuid'
-import { createConnections, defaultTiming } from '../connection/connection.ts'
+import { createConnections } from '../connection/connection.ts'
 import { appendFirst, connectEventStore } from '../testing/eventStoreHarness.ts'
 import {
   assertOneAppend,
@@ -14,6 +14,7 @@ import {
   startFakeEventStore,
 } from '../testing/fakeEventStore.ts'
 import { failureReply, successReply, wrongVersionReply } from '../testing/grpcMessages.ts'
+import { defaultTiming } from '../timing.ts'
 import { appendWithRetries, maxAppendBytes } from './append.ts'
 
 t.test('an append is repeated when the response leaves its outcome open', async (t) => {

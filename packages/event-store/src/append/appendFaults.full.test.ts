@@ -6,7 +6,7 @@ import { freePort } from '@paylog/testing/processes'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { createConnections, defaultTiming } from '../connection/connection.ts'
+import { createConnections } from '../connection/connection.ts'
 import {
   appendFirst,
   connectEventStore,
@@ -22,6 +22,7 @@ import {
   supportedMethods,
 } from '../testing/fakeEventStore.ts'
 import { failureReply, strayReply, successReply } from '../testing/grpcMessages.ts'
+import { defaultTiming } from '../timing.ts'
 import { appendWithRetries } from './append.ts'
 
 const quick = { appendTimeoutMs: 1_000, appendRetryTimeoutMs: 5_000 }

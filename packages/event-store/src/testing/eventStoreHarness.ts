@@ -4,8 +4,8 @@ import type { EventMetadata } from '@paylog/domain/events'
 import type { GuestTokenEvent } from '@paylog/domain/guestToken'
 import type { Test } from 'tap'
 import type { DataKeys } from '../codec/dataKeys.ts'
-import type { EventStoreTiming } from '../connection/connection.ts'
 import { createEventStore, type EventStore, newStream } from '../eventStore.ts'
+import type { EventStoreTiming } from '../timing.ts'
 import { memoryKeys } from './memoryKeys.ts'
 
 /** A busy machine takes long to start an event store again. */

@@ -1,6 +1,6 @@
 // X-Reason: why an administrator does something, in their words, for the audit trail.
 import type { IncomingHttpHeaders } from 'node:http'
-import { maxReasonLength, reasonProblem } from '@paylog/domain/auditTrail'
+import { maxReasonLength, reasonProblem } from '@paylog/domain/reason'
 import { Type } from 'typebox'
 import { invalidInput } from './validation.ts'
 

@@ -1,5 +1,6 @@
 // Cancels a payment, so that it can never be paid.
 import { Textarea } from '@mantine/core'
+import { maxNoteLength } from '@paylog/domain/reason'
 import { useState } from 'react'
 import { ActionDialog } from '../../../actions/ActionDialog.tsx'
 import type { Send } from '../../../actions/useAction.ts'
@@ -8,8 +9,6 @@ import { reasonHeader, useReason } from '../../../parts/reason.tsx'
 import { ActionSubject } from './ActionSubject.tsx'
 import type { ActionProps } from './actionProps.ts'
 import { usePaymentAction } from './usePaymentAction.ts'
-
-const maxReasonLength = 500
 
 export function CancelDialog({ payment, entries, etag, close }: ActionProps) {
   const [reason, setReason] = useState('')
@@ -35,7 +34,7 @@ export function CancelDialog({ payment, entries, etag, close }: ActionProps) {
           <Textarea
             label="Reason"
             description="For the record; not sent to the provider"
-            maxLength={maxReasonLength}
+            maxLength={maxNoteLength}
             data-autofocus
             value={reason}
             onChange={({ currentTarget }) => setReason(currentTarget.value)}
