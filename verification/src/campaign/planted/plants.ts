@@ -125,8 +125,8 @@ export const plants: readonly Plant[] = [
     name: "everybody's payments in every list",
     rules: ["another owner's data"],
     file: 'packages/queries/src/payments/queries.ts',
-    text: ': sql`owner =',
-    replacement: ': sql`true or owner =',
+    text: ": item('item.owner', '=', owner)",
+    replacement: ": item('item.created_at', 'is not', null)",
   },
   {
     name: "everybody's webhooks in every log",
