@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { apiPaths } from '@paylog/runtime/http/apiPaths'
 import { startProcess } from '@paylog/testing/processes'
 import { canonicalNames } from '@paylog/webhooks/messages/canonicalNames'
@@ -20,8 +21,10 @@ const document: Document = JSON.parse(text)
 const routes = routesOf(document)
 const isOperational = ({ tags = [] }: { readonly tags?: readonly string[] }) => tags.includes('operations')
 const isReceiver = ({ tags = [] }: { readonly tags?: readonly string[] }) => tags.includes('provider webhooks')
-/** The routes of the operator API, as the edge knows them. */
-const isOperator = /^\/admin\/(system|projections|jobs|webhook-endpoints|webhook-deliveries|events|privacy)(\/|$)/
+const caddyfile = await readFile(new URL('../../../deploy/Caddyfile', import.meta.url), 'utf8')
+/** The paths that the edge sends to the operator API. */
+const operatorPaths = /@operators \{\n([^}]*)\}/.exec(caddyfile)?.[1]?.match(/\/\S+/g) ?? []
+const isOperator = new RegExp(`^(${operatorPaths.map((path) => path.replace('*', '.*')).join('|')})$`)
 /** They record an event. */
 const writes = routes.filter((each) => each.method !== 'GET' && !isReceiver(each) && !isOperator.test(each.path))
 
@@ -257,7 +260,7 @@ t.test('the table of paths for 405 has exactly the routes of the document', asyn
   t.same(listed.toSorted(), described.map(({ method, path }) => `${method} ${path}`).toSorted())
 })
 
-t.test('the operator API on its own serves the same document and its own routes only', async (t) => {
+t.test('the operator API on its own serves the same document, and the routes that the edge sends to it', async (t) => {
   const { url } = operatorApi.detail
   t.equal(await (await fetch(`${url}/openapi.json`)).text(), text)
   for (const { method, path } of routes.filter((route) => !isOperational(route))) {
