@@ -61,6 +61,8 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
 
   const projects = { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS }
   const bodyOf = createBodies({ keys, store, projects })
+  // BullMQ carries wake-ups between workers, and nothing else: deliveries, attempts and retries are rows in Postgres, whose own timer
+  // finds what is due. A lost queue delays webhooks by seconds, and loses none (docs/webhooks.md).
   const { deliverer, wakeUps } = await startDelivering({
     ...{ config, pool, deliveries, bodyOf, metrics, now, lifecycle, log },
   })

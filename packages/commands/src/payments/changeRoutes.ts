@@ -148,7 +148,7 @@ export const paymentChangeRoutes =
         schema: cancelSchema,
       },
       async (request, reply) => {
-        const payment_id = pathId(request.params.id)
+        const { payment_id } = await changeablePayment(workflow, request, request.params.id)
         const { reason = null } = request.body
         const canceled = await setPositionOnError(workflow, reply, payment_id, () =>
           cancelPayment(workflow, { ...callOn(request, payment_id), reason }),
@@ -166,7 +166,7 @@ export const paymentChangeRoutes =
         schema: refreshSchema,
       },
       async (request, reply) => {
-        const payment_id = pathId(request.params.id)
+        const { payment_id } = await changeablePayment(workflow, request, request.params.id)
         const refreshed = await setPositionOnError(workflow, reply, payment_id, () =>
           refresh(payment_id, metadataOf(request)),
         )
