@@ -2590,6 +2590,8 @@ export interface components {
         RedeliveredDeliveries: {
             /** @description How many are sent again, or would be */
             deliveries: number;
+            /** @description How many of them wait, because the endpoint is paused */
+            held: number;
             /** @description False when there are more than one request handles: repeat it */
             is_complete: boolean;
         };
