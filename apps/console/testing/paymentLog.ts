@@ -9,6 +9,7 @@ import { recordRefund } from '@paylog/domain/payments/refunds'
 import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { createEventStore, newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
+import { patience } from '@paylog/event-store/testing/eventStoreHarness'
 import { paymentFields } from '@paylog/testing/paymentFields'
 import type { TestSystem } from '@paylog/testing/system'
 import { v7 } from 'uuid'
@@ -32,7 +33,7 @@ export async function writePayments(
   { eventStoreUrl, keys }: Pick<TestSystem, 'eventStoreUrl' | 'keys'>,
   count: number,
 ): Promise<readonly string[]> {
-  const store = createEventStore({ connectionString: eventStoreUrl, keys })
+  const store = createEventStore({ connectionString: eventStoreUrl, keys, timing: patience })
   const ids: string[] = []
   const first = Date.now() - spanMs
   const writer = async () => {

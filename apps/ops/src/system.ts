@@ -43,6 +43,8 @@ export type System = {
   keys(): Promise<PersonalDataKeys>
   /** The enabled ones, by name. */
   providers(): Promise<ReadonlyMap<string, Provider>>
+  /** As `providers`, for a job, which closes them itself. */
+  jobProviders(): Promise<ReadonlyMap<string, Provider>>
   /** What the routes for payments need. @throws ConfigError; OpsError when no provider is enabled */
   workflow(): Promise<Workflow>
   /** Closes something else at the end. */
@@ -91,9 +93,12 @@ export function createSystem(environment: NodeJS.ProcessEnv, errors: Writable): 
       const { openKeys } = await import('./openKeys.ts')
       return await openKeys(environment, { errors, opened })
     },
-    async providers() {
+    async jobProviders() {
       const { enabledProviders, providerVariables } = await import('@paylog/commands/provider-calls/enabledProviders')
-      const providers = await enabledProviders(loadConfig(Type.Object(providerVariables), environment))
+      return await enabledProviders(loadConfig(Type.Object(providerVariables), environment))
+    },
+    async providers() {
+      const providers = await this.jobProviders()
       for (const provider of providers.values()) opened.defer(() => provider.close())
       return providers
     },

@@ -8,7 +8,7 @@ import { runJob } from '../api.ts'
 import { OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { flag } from '../options.ts'
-import { openPrivacy, personOptions, personUsage, readPerson, requireKnown, throwUnknown } from './person.ts'
+import { personOptions, personUsage, readPerson, requireKnown, throwUnknown } from './person.ts'
 
 export const privacyErase = defineCommand({
   summary: 'Erase the personal data of a person, for good',
@@ -29,10 +29,11 @@ export const privacyErase = defineCommand({
   onInterrupt: 'finishes',
   async run({ options, open, api, progress, signal }) {
     const body = { ...bodyOf(readPerson(options)), dry_run: options['dry-run'] }
-    const { keys, store, pool, now, providers } = await openPrivacy(open)
-    const jobs = createJobs({ pool, log: open.log })
+    const keys = await open.keys()
+    const parts = { keys, store: await open.store(keys), pool: open.pool(), now: () => new Date() }
+    const jobs = createJobs({ pool: parts.pool, log: open.log })
     open.defer(() => jobs.stop(signal))
-    const call = await api(privacyRoutes({ keys, store, pool, now, jobs, openProviders: async () => providers }))
+    const call = await api(privacyRoutes({ ...parts, jobs, openProviders: () => open.jobProviders() }))
     const start = () => call<Job>('POST', '/admin/privacy/erasures', { body })
     const { result, error } = await runJob(start, { jobs, signal, progress }).catch(throwUnknown)
     if (error !== null) throw new OpsError(error)

@@ -9,7 +9,7 @@ import type { EventStoreTiming } from '../timing.ts'
 import { memoryKeys } from './memoryKeys.ts'
 
 /** A busy machine takes long to start an event store again. */
-const patience = { appendRetryTimeoutMs: 30_000, readRetryTimeoutMs: 30_000 }
+export const patience = { appendRetryTimeoutMs: 30_000, readRetryTimeoutMs: 30_000 }
 
 export function connectEventStore(
   t: Test,
