@@ -255,7 +255,7 @@ t.test('makeSecrets.sh creates random secrets once, in a directory closed to oth
   t.notMatch(read('redis_acl'), read('redis_password'), 'Redis stores only its hash')
   t.match(read('eventstore_url'), `esdb://paylog:${read('eventstore_password')}@eventstore:2113?tls=true`)
   const note = signNote('text\n', parseSigningKey(read('audit_signing_key')))
-  t.equal(openNote(note, parseVerifierKey(read('audit_verifier_key'))), 'text\n')
+  t.equal(openNote(note, parseVerifierKey(read('audit_verifier_key'))).text, 'text\n')
   t.equal(statSync(directory).mode & 0o777, 0o700)
   t.equal(statSync(join(directory, 'query_password')).mode & 0o777, 0o644, 'the container users differ from the owner')
   chmodSync(join(directory, 'database_url'), 0o600)

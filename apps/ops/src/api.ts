@@ -50,8 +50,6 @@ export type JobRun = {
 }
 
 const pollMs = 100
-/** A running job reports every second. */
-const silentMs = 3_000
 
 /**
  * Starts a job through its route, and waits until it has ended. An aborted signal cancels it.
@@ -72,18 +70,21 @@ export async function runJob(start: () => Promise<Job>, run: JobRun): Promise<Jo
   return job
 }
 
-/** The job of a killed process counts as running for a while. */
+/** The job of a killed process counts as running until it has been silent for a while. @throws DomainError `job_running` */
 async function startWhenFree(start: () => Promise<Job>, { jobs, signal, progress }: JobRun): Promise<Job> {
+  const reported = new Map<string, string>()
   for (;;) {
     try {
       return await start()
     } catch (error) {
-      const isBusy = error instanceof DomainError && error.code === 'job_running'
-      const running =
-        isBusy && !signal.aborted ? (await jobs.list(20)).filter(({ status }) => status === 'running') : []
-      if (!running.some(({ updated_at }) => Date.now() - Date.parse(updated_at) > silentMs)) throw error
-      progress.show({ step: 'Waiting for the job of a process that has ended' })
-      await sleep(1_000)
+      if (!(error instanceof DomainError && error.code === 'job_running') || signal.aborted) throw error
+      const running = (await jobs.list(20)).filter(({ status }) => status === 'running')
+      // A process that lives reports every second.
+      const isAlive = running.some(({ id, updated_at }) => (reported.get(id) ?? updated_at) !== updated_at)
+      if (running.length === 0 || isAlive) throw error
+      for (const { id, updated_at } of running) reported.set(id, updated_at)
+      progress.show({ step: 'Waiting for the job of a process that may have ended' })
+      await sleep(1_500)
     }
   }
 }

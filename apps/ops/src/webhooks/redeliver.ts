@@ -83,7 +83,8 @@ async function redeliverIds(given: readonly string[], run: RedeliverRun): Promis
     progress.show({ step: 'Redelivering', done: found.length + unknown.length, of: ids.length })
   }
   const held = found.filter(({ status }) => status === 'held').length
-  return resultOf(run, { redelivered: found.length, held, unknown })
+  const isWhole = found.length + unknown.length === ids.length
+  return resultOf(run, { redelivered: found.length, held, unknown }, isWhole)
 }
 
 /** Sends all failed deliveries of an endpoint again. @throws OpsError when the endpoint is unknown */
@@ -106,12 +107,11 @@ async function redeliverFailedOf({ endpoint, since }: ReturnType<typeof readRang
     progress.show({ step: 'Redelivering', done: sum.redelivered, of: all.deliveries })
     if (is_complete) break
   }
-  return resultOf(run, { ...sum, unknown: [] })
+  return resultOf(run, { ...sum, unknown: [] }, sum.redelivered >= all.deliveries)
 }
 
-function resultOf({ isDryRun, signal }: RedeliverRun, summary: RedeliverSummary): Result {
+function resultOf({ isDryRun }: RedeliverRun, summary: RedeliverSummary, complete: boolean): Result {
   const { redelivered, held, unknown } = summary
-  const complete = !signal.aborted
   const will = isDryRun ? 'would be sent again' : 'will be sent again'
   const waits = held === 0 ? '' : `, ${held} of them once their endpoint is enabled (webhooks enable)`
   const unknownText = unknown.length === 0 ? undefined : `Unknown ids: ${unknown.join(', ')}`
