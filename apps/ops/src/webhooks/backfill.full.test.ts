@@ -79,7 +79,7 @@ t.test('a backfill beside a busy worker sends each webhook once', async (t) => {
   t.ok(runs.some(({ code }) => code === 0))
   const refused = /^Either a backfill of 1 or 4 other jobs are running; try again when one has ended \(job_running\)\n$/
   for (const { code, stderr } of runs)
-    if (code !== 0) t.match(stderr.replaceAll(/^Reading: .*\n/gm, ''), refused, 'one at a time')
+    if (code !== 0) t.match(stderr.replaceAll(/^(Reading|Waiting).*\n/gm, ''), refused, 'one at a time')
   await waitFor(() => endpoint.received.length >= 400, { what: 'all webhooks', timeoutMs: 40_000 })
   const left = async () => (await harness.rows('1')).every(({ status }) => status === 'succeeded')
   await waitFor(left, { what: 'the record of all', timeoutMs: 30_000 })

@@ -63,6 +63,9 @@ type RedeliverRun = Pick<Run, 'progress' | 'signal'> & {
   readonly isDryRun: boolean
 }
 
+/** Fewer deliveries have no progress. */
+const shownFrom = 500
+
 type RedeliverSummary = { readonly redelivered: number; readonly held: number; readonly unknown: readonly string[] }
 
 /** Sends these deliveries again, one after the other. */
@@ -80,7 +83,8 @@ async function redeliverIds(given: readonly string[], run: RedeliverRun): Promis
       if (!(error instanceof DomainError && error.code === 'not_found')) throw error
       unknown.push(id)
     }
-    progress.show({ step: 'Redelivering', done: found.length + unknown.length, of: ids.length })
+    if (ids.length > shownFrom)
+      progress.show({ step: 'Redelivering', done: found.length + unknown.length, of: ids.length })
   }
   const held = found.filter(({ status }) => status === 'held').length
   const isWhole = found.length + unknown.length === ids.length
@@ -104,7 +108,7 @@ async function redeliverFailedOf({ endpoint, since }: ReturnType<typeof readRang
     const { deliveries, held, is_complete } = await send(false)
     sum.redelivered += deliveries
     sum.held += held
-    progress.show({ step: 'Redelivering', done: sum.redelivered, of: all.deliveries })
+    if (all.deliveries > shownFrom) progress.show({ step: 'Redelivering', done: sum.redelivered, of: all.deliveries })
     if (is_complete) break
   }
   return resultOf(run, { ...sum, unknown: [] }, sum.redelivered >= all.deliveries)

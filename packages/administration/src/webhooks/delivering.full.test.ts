@@ -131,7 +131,11 @@ t.test('all failed webhooks of an endpoint are sent again, except in a dry run',
   const dry = await api.post('webhook-endpoints/1/redeliver', { dry_run: true })
   t.same(dry, { deliveries: 5, held: 0, is_complete: true })
   const later = new Date(Date.now() + 60_000).toISOString()
-  t.same(await api.post('webhook-endpoints/1/redeliver', { since: later }), { deliveries: 0, held: 0, is_complete: true })
+  t.same(await api.post('webhook-endpoints/1/redeliver', { since: later }), {
+    deliveries: 0,
+    held: 0,
+    is_complete: true,
+  })
   await api.waitForStatus('failed', 5)
   const ids = (await api.list()).map(({ id }: { id: string }) => id).sort()
   const sent = shop.received.length
