@@ -31,10 +31,14 @@ t.test('reads that stop early do not leak memory', async (t) => {
   for (const [name, read] of Object.entries(reads)) {
     // Warm-up: compiling the code takes memory once.
     for (let n = 0; n < 300; n++) await read()
-    const before = await usedHeapBytes()
-    for (let n = 0; n < 300; n++) await read()
-    const grownBytes = (await usedHeapBytes()) - before
+    // A leak grows each time; on a busy machine calls may end late once.
+    const grownBytes: number[] = []
+    for (let round = 0; round < 3; round++) {
+      const before = await usedHeapBytes()
+      for (let n = 0; n < 300; n++) await read()
+      grownBytes.push((await usedHeapBytes()) - before)
+    }
     // A leaked call takes several kilobytes.
-    t.ok(grownBytes < 800_000, `${name}: ${grownBytes} bytes more after 300 reads`)
+    t.ok(Math.min(...grownBytes) < 800_000, `${name}: ${grownBytes.join(', ')} bytes more after 300 reads each`)
   }
 })
