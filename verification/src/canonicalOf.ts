@@ -1,6 +1,14 @@
 // The canonical webhooks that are due, by docs/webhooks.md. Shares no code with the product.
 
-type Event = { readonly type: string; readonly data: Readonly<Record<string, unknown>> }
+/** The fields that it reads. The judge of the campaign keeps only fields that a rule uses. */
+export const readFields = [
+  ...(['attention', 'status', 'payment_status', 'call', 'outcome', 'error_code'] as const),
+  ...(['refund_id', 'refund_cents', 'was_succeeded', 'is_new_status'] as const),
+]
+type Event = {
+  readonly type: string
+  readonly data: { readonly [Name in (typeof readFields)[number]]?: unknown }
+}
 
 /** Name, and the payment's status with what an endpoint notes beside it: the refund, or the code for attention. */
 export type DueWebhook = readonly [name: string, content: string]
