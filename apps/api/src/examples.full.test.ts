@@ -24,7 +24,7 @@ import {
   sender,
   shown,
 } from './testing/documentedRoutes.ts'
-import { ofAuthorized, requiredQuery, resourceOf, scenario } from './testing/exampleScenario.ts'
+import { ofAuthorized, requiredQuery, resourceOf, scenarioOf } from './testing/exampleScenario.ts'
 import { endpointVariables } from './testing/roundTripHarness.ts'
 
 const [stripe, paypal, authorizeNet, endpoint] = await Promise.all([
@@ -45,6 +45,7 @@ const system = await startSystem(t, {
 })
 const document: Document = JSON.parse(await (await fetch(`${system.baseUrl}/openapi.json`)).text())
 const routes = routesOf(document)
+const scenario = scenarioOf(routes)
 const send = sender(system.baseUrl)
 
 const otherIntent = JSON.stringify({ total_cents: 777, currency: 'EUR', provider_id: 'sandbox' })

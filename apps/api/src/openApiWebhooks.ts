@@ -1,9 +1,10 @@
 // The outgoing webhooks in the OpenAPI document: one for each canonical name, one for raw and one for legacy messages.
+import { testFacts } from '@paylog/commands/webhook-tests/webhookTestFacts'
 import { exampleId } from '@paylog/domain/examples'
 import { canonicalBody } from '@paylog/webhooks/messages/canonical'
-import type { CanonicalName } from '@paylog/webhooks/messages/canonicalNames'
+import { type CanonicalName, genericFor } from '@paylog/webhooks/messages/canonicalNames'
 import { messageSchemas } from '@paylog/webhooks/messages/messageSchemas'
-import type { CanonicalMessage } from '@paylog/webhooks/messages/webhookFacts'
+import { simulationMessages, testMessages } from '@paylog/webhooks/messages/testMessages'
 
 const header = (name: string, isRequired: boolean, pattern: string, description: string) => ({
   name,
@@ -56,53 +57,28 @@ const webhook = (
 })
 
 const timestamp = '2026-01-31T12:00:00.000Z'
-const ofSubscription = {
-  subscription_id: 'sub_1',
-  customer_id: 'cus_1',
-  current_period_end: '2026-03-02T12:00:00.000Z',
-}
-const id = '018f0000-0000-7000-8000-0000000000b1'
+/** The object that a notification is about, by the first part of its generic name. */
+const objects = new Map(Object.entries({ subscription: 'sub_1', invoice: 'in_1', customer: 'cus_1' }))
+const money = { amount: 2599, currency: 'eur' }
 
-/** What an example has beside what all of them have. */
-const examples: Readonly<Record<CanonicalName, Partial<CanonicalMessage>>> = {
-  'payment.created': { status: 'pending' },
-  'payment.succeeded': {},
-  'payment.failed': { status: 'failed' },
-  'payment.refunded': { refund: { id, amount: 700, status: 'succeeded', reason: 'requested_by_customer' } },
-  'payment.disputed': {
-    dispute: { id, amount: 2599, status: 'open', reason: 'fraudulent', evidence_due_by: '2026-02-12T23:59:59.000Z' },
-  },
-  'payment.attention': {
-    attention: { code: 'unrequested_charge', message: 'The payer was charged more than once' },
-  },
-  'subscription.created': { status: 'active', ...ofSubscription },
-  'subscription.updated': { status: 'active', ...ofSubscription },
-  'subscription.cancelled': { status: 'canceled', ...ofSubscription },
-  'membership.activated': { status: 'active', ...ofSubscription },
-  'membership.extended': { status: 'paid', ...ofSubscription },
-  'membership.pending': { status: 'past_due', ...ofSubscription },
-  'membership.cancelled': { status: 'canceled', ...ofSubscription },
-  'customer.created': { status: null, customer_id: 'cus_1' },
-  'customer.updated': { status: null, customer_id: 'cus_1' },
+/** Facts of a test, so that the code that makes the messages of tests says what the example of a name contains. */
+function exampleFacts(event: CanonicalName) {
+  const id = objects.get(genericFor(event).split('.')[0] ?? '') ?? exampleId
+  const test_data = { id, customer: 'cus_1', ...(id !== 'cus_1' && money) }
+  const { subscription, ...facts } = testFacts({ event, test_data, id: exampleId, at: new Date(timestamp) })
+  return {
+    ...{ ...facts, provider_id: 'stripe', subscription: subscription && { ...subscription, subscription_id: 'sub_1' } },
+    webhook_test_id: '018f0000-0000-7000-8000-0000000000b1',
+    requested_by: { id: '00000000-0000-4000-8000-000000000001', type: 'user', email: 'ada@example.com' },
+    request_fingerprint: null,
+    plan: { canonical_events: [], deliveries: [] },
+  }
 }
 
 function exampleOf(name: CanonicalName): unknown {
-  const isOfPayment = name.startsWith('payment.')
-  const message: CanonicalMessage = {
-    event: name,
-    provider: 'stripe',
-    timestamp,
-    payment_id: isOfPayment ? exampleId : null,
-    amount: isOfPayment ? 2599 : null,
-    currency: isOfPayment ? 'EUR' : null,
-    status: 'succeeded',
-    user: { id: null, type: isOfPayment ? 'guest' : 'customer', email: 'guest@example.com' },
-    project_id: null,
-    owner: null,
-    is_test: false,
-    ...examples[name],
-  }
-  return JSON.parse(canonicalBody(message, { projectId: 'default', projectIds: [] }))
+  const messagesOf = name.startsWith('payment.') ? testMessages : simulationMessages
+  const [example] = messagesOf(exampleFacts(name)).map((message) => ({ ...message, is_test: false }))
+  return example && JSON.parse(canonicalBody(example, { projectId: 'default', projectIds: [] }))
 }
 
 const canonical = messageSchemas.canonical.map(({ name, ...canonical }) => {

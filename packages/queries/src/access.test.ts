@@ -12,6 +12,7 @@ import {
   ofUser,
 } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
+import { describedLists } from './testing/lists.ts'
 import { ada, asAda, asAdmin, asGuest, callers, grace, queryApiHarness } from './testing/queryApiHarness.ts'
 
 const { log, project, get, pool } = await queryApiHarness(t)
@@ -106,9 +107,8 @@ for (const [path, make] of Object.entries(resources)) {
 }
 
 const ofAdministrators = [
-  ...['/admin/payments', '/admin/disputes', '/admin/products', '/admin/audit-trail'],
+  ...Object.keys(describedLists).filter((url) => url.startsWith('/admin/')),
   '/admin/stats?from=2026-03-01T00:00:00Z&to=2026-03-02T00:00:00Z',
-  ...['/admin/payment-methods?user_id=x', '/admin/addresses?user_id=x'],
 ]
 
 t.test(

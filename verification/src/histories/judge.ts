@@ -1,5 +1,6 @@
 // Judges a history after everything has settled: compares what clients were told, the log, the provider's books and the worker's
 // tables. Shares no code with the product.
+import { canonicalOf } from '../canonicalOf.ts'
 import type { Account, Books } from './books.ts'
 import { type Asked, describe, isRepeatable, type Target } from './clients.ts'
 import type { ProviderName } from './providers/providers.ts'
@@ -197,37 +198,10 @@ function judgeAnswers({ events, books, asked: all }: Evidence, asked: Asked, rep
   }
 }
 
-/** The canonical webhooks that an event of the log leads to, as the documentation lists them. */
-function namesOf({ type, data }: LoggedEvent): string[] {
-  const attention = data.attention ? ['payment.attention'] : []
-  switch (type) {
-    case 'ProviderIntentCreated':
-      return ['payment.created']
-    case 'PaymentSucceeded':
-      return ['payment.succeeded']
-    case 'PaymentCanceled':
-      return ['payment.failed']
-    case 'PaymentAttemptFailed':
-      return ['payment.failed']
-    case 'ProviderCallFailed': {
-      const isFailed = data.call === 'create' && data.outcome === 'rejected'
-      return isFailed && data.error_code !== 'provider_unavailable' ? ['payment.failed'] : []
-    }
-    case 'PaymentDisputeRecorded':
-      return [...(data.is_new_status ? ['payment.disputed'] : []), ...attention]
-    case 'RefundRecorded': {
-      const isTold = data.was_succeeded ? data.status === 'failed' : data.status === 'succeeded'
-      return [...(isTold ? ['payment.refunded'] : []), ...attention]
-    }
-    default:
-      return attention
-  }
-}
-
 function judgeWebhooks({ events, deliveries }: Evidence, report: Report): void {
   const due = events
     .filter(({ stream }) => stream.startsWith('payment-'))
-    .flatMap((event) => namesOf(event).map((name) => `${name} of ${event.id}`))
+    .flatMap((event) => canonicalOf(event).map(([name]) => `${name} of ${event.id}`))
   const planned = [...deliveries.values()]
     .filter(({ event }) => event.startsWith('payment.'))
     .map(({ event, source_event_id }) => `${event} of ${source_event_id}`)

@@ -6,21 +6,16 @@ import { readModelDatabase, reapply } from '@paylog/projections/testing/projecti
 import { recordingPool } from '@paylog/testing/recordingPool'
 import type { Pool } from 'pg'
 import t, { type Test } from 'tap'
-import { addressList } from '../addresses/queries.ts'
 import { anyPaymentList } from '../admin-payments/queries.ts'
-import { auditTrailList } from '../audit-trail/queries.ts'
 import { disputeList } from '../disputes/queries.ts'
-import { paymentMethodList } from '../payment-methods/queries.ts'
-import { paymentList, paymentListWithMethods, singlePayment } from '../payments/queries.ts'
-import { productList } from '../products/queries.ts'
+import { paymentList, singlePayment } from '../payments/queries.ts'
 import type { Item } from '../readModels.ts'
+import { everybodysLists, ownLists } from '../testing/lists.ts'
 import { byCreation, defineList, type List } from './defineList.ts'
 import { ExactText, filter } from './filters.ts'
 import { type ListQuery, readAfter, readItem, readPage } from './lists.ts'
 
 const owner = userOwner('alice')
-const ownLists: readonly List[] = [paymentList, paymentListWithMethods, paymentMethodList, addressList]
-const everybodysLists: readonly List[] = [anyPaymentList, productList, disputeList, auditTrailList]
 
 /** Payments of Alice with these amounts, created at these minutes. Their names are letters. */
 async function withPayments(t: Test, facts: readonly { readonly cents: number; readonly minute: number }[]) {

@@ -7,6 +7,7 @@ import { readModelDatabase } from '@paylog/projections/testing/projectionHarness
 import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
+import type { RouteOptions } from 'fastify'
 import type { Test } from 'tap'
 import { queryApi } from '../queryApi.ts'
 
@@ -43,6 +44,8 @@ export async function queryApiHarness(t: Test, pool?: Awaited<ReturnType<typeof 
   })
   const db = pool ?? (await readModelDatabase(t)).pool
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
+  const routes: RouteOptions[] = []
+  http.addHook('onRoute', (route) => void routes.push(route))
   await http.register(queryApi({ db, actorOf: identity.actorOf }))
   t.teardown(async () => {
     await http.close()
@@ -54,6 +57,8 @@ export async function queryApiHarness(t: Test, pool?: Awaited<ReturnType<typeof 
   let projected = 0
   return {
     http,
+    /** As they were registered. */
+    routes,
     pool: db,
     log,
     /** Applies the events logged since the last call. */

@@ -1,7 +1,7 @@
 // Canonical messages of tests and simulations, which callers ask for by a canonical or a generic name.
 import { attentionMessage } from '@paylog/domain/payments/attention'
 import type { WebhookTestFacts } from '@paylog/domain/webhookTest'
-import { type CanonicalName, canonicalName } from './canonicalNames.ts'
+import { type CanonicalName, canonicalName, testStatusOf } from './canonicalNames.ts'
 import { customer, invoiceMessage, payment, subscription, translatedMessages } from './foreignMessages.ts'
 import type { CanonicalMessage } from './webhookFacts.ts'
 
@@ -25,24 +25,20 @@ function translated(facts: WebhookTestFacts): readonly CanonicalMessage[] {
 function messageByName(name: CanonicalName, data: WebhookTestFacts): CanonicalMessage {
   const { webhook_test_id: id, amount_cents: amount, status } = data
   switch (name) {
-    case 'payment.created':
-      return payment(data, name, 'pending')
-    case 'payment.succeeded':
-      return payment(data, name, 'succeeded')
     case 'payment.failed':
-      return payment(data, name, status === 'canceled' ? 'canceled' : 'failed')
+      return payment(data, name, status === 'canceled' ? status : testStatusOf(name))
     case 'payment.refunded': {
       const refund = { id, amount, status: status === 'failed' ? status : 'succeeded', reason: 'other' } as const
-      return payment(data, name, 'succeeded', { refund })
+      return payment(data, name, testStatusOf(name), { refund })
     }
     case 'payment.disputed': {
       const disputed = status === 'won' || status === 'lost' ? status : 'open'
       const dispute = { id, amount, status: disputed, reason: null, evidence_due_by: null } as const
-      return payment(data, name, 'succeeded', { dispute })
+      return payment(data, name, testStatusOf(name), { dispute })
     }
     case 'payment.attention': {
       const code = 'amount_mismatch'
-      return payment(data, name, null, { attention: { code, message: attentionMessage(code) } })
+      return payment(data, name, testStatusOf(name), { attention: { code, message: attentionMessage(code) } })
     }
     case 'subscription.created':
     case 'subscription.updated':
@@ -57,5 +53,8 @@ function messageByName(name: CanonicalName, data: WebhookTestFacts): CanonicalMe
     case 'customer.created':
     case 'customer.updated':
       return customer(data, name, status)
+    // Does not compile for a name that is not about a payment.
+    default:
+      return payment(data, name, testStatusOf(name))
   }
 }

@@ -1,5 +1,6 @@
 // The judge's rules for webhooks: each endpoint gets exactly what is due to it, signed with its secret, and nothing else.
-import type { Endpoint, LogEvent, Notification, Observations, Violation, Webhook } from './observations.ts'
+import { canonicalOf } from '../../canonicalOf.ts'
+import type { Endpoint, Notification, Observations, Violation, Webhook } from './observations.ts'
 import type { LoggedPayment } from './paymentsInLog.ts'
 
 /** A webhook that has to be sent, or may be sent, with as many ids. */
@@ -79,36 +80,6 @@ function dueCanonical({ intents }: Observations, logged: ReadonlyMap<string, Log
     if (intent.failures > 0) add(intent.id, 'payment.failed', 'failed', intent.amount_cents, least, intent.failures)
   }
   return due
-}
-
-/** The canonical webhooks of an event of a payment, by docs/webhooks.md: name, and status with what it is about. */
-function canonicalOf({ type, data }: LogEvent): readonly (readonly [name: string, content: string])[] {
-  const { attention, was_succeeded, status, refund_id, refund_cents, payment_status: paymentStatus } = data
-  const noticed = (of: unknown): [string, string][] =>
-    typeof attention === 'string' ? [['payment.attention', `${of} ${attention}`]] : []
-  switch (type) {
-    case 'ProviderIntentCreated':
-      return [['payment.created', 'pending']]
-    case 'PaymentSucceeded':
-      return [['payment.succeeded', 'succeeded']]
-    case 'PaymentAttemptFailed':
-      return [['payment.failed', 'failed']]
-    case 'ProviderCallFailed': {
-      const isDue = data.call === 'create' && data.outcome === 'rejected' && data.error_code !== 'provider_unavailable'
-      return isDue ? [['payment.failed', 'failed']] : []
-    }
-    case 'PaymentCanceled':
-      return [['payment.failed', 'canceled']]
-    case 'RefundRecorded': {
-      const isDue = was_succeeded ? status === 'failed' : status === 'succeeded'
-      const content = `${paymentStatus} ${refund_id} ${refund_cents} ${status}`
-      return [...(isDue ? ([['payment.refunded', content]] as const) : []), ...noticed(paymentStatus)]
-    }
-    case 'PaymentConflictDetected':
-      return noticed(attention === 'money_after_cancellation' ? 'canceled' : 'succeeded')
-    default:
-      return noticed(null)
-  }
 }
 
 function judgeCanonical(

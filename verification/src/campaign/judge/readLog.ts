@@ -1,6 +1,7 @@
 // Reads the log as an auditor does: with the published client of the event store.
 import { setTimeout as pause } from 'node:timers/promises'
 import { type AllStreamRecordedEvent, EventStoreDBClient, FORWARDS, START } from '@eventstore/db-client'
+import { readFields } from '../../canonicalOf.ts'
 import { leafOf } from './auditTree.ts'
 import type { LogEvent } from './observations.ts'
 
@@ -53,12 +54,11 @@ function logEventOf(event: AllStreamRecordedEvent): LogEvent {
 }
 
 /** The fields that rules use. None of them is sealed. */
-const known = new Set(
-  `amount_cents total_cents reported_amount_cents currency provider_id provider_intent_id received_cents capturable_cents refund_id refund_cents status
-  was_succeeded error_code attention payment_status outcome call dispute_id is_new_status size root_hash note`.split(
-    /\s+/,
-  ),
-)
+const known = new Set<string>([
+  ...readFields,
+  ...['amount_cents', 'total_cents', 'reported_amount_cents', 'currency', 'provider_id', 'provider_intent_id'],
+  ...['received_cents', 'capturable_cents', 'dispute_id', 'size', 'root_hash', 'note'],
+])
 const isKnown = ([name]: readonly [string, unknown]) => known.has(name)
 
 /** @returns the leaf of a line of an export */
