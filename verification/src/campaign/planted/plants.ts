@@ -126,7 +126,7 @@ export const plants: readonly Plant[] = [
     rules: ["another owner's data"],
     file: 'packages/queries/src/payments/queries.ts',
     text: ": item('item.owner', '=', owner)",
-    replacement: ": item('item.created_at', 'is not', null)",
+    replacement: ": item.or([item('item.owner', '=', owner), item('item.created_at', 'is not', null)])",
   },
   {
     name: "everybody's webhooks in every log",
