@@ -49,7 +49,7 @@ export type JobRun = {
   readonly title?: (step: string) => string
 }
 
-const pollMs = 100
+const pollMs = 30
 
 /**
  * Starts a job through its route, and waits until it has ended. An aborted signal cancels it.

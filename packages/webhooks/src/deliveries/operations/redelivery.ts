@@ -138,7 +138,7 @@ where n.name = $1
 group by n.name`
 
 /** Deliveries that one statement sends again. */
-export const redeliveryBatch = 500
+const redeliveryBatch = 500
 
 // In the order in which they failed. Those that another operator redelivers at the same time are skipped, not counted in the limit:
 // a batch without rows is the end.
