@@ -21,7 +21,7 @@ const cursor = ['', 'x', 'W10', 'bnVsbA', 'WyJhIiwiYiIsImMiXQ', '%00', 'x'.repea
 const include = ['', 'user', 'payment_method,user', 'payment_method,', 'payment_method&NAME=payment_method']
 const logged = ['', '%00', 'a%1fb', 'a%0ab', 'x'.repeat(301), ...twice]
 
-/** Those that the kind of a parameter does not tell. */
+/** Values that do not follow from the kind of a parameter. */
 const byName: Readonly<Record<string, readonly string[]>> = {
   ...{ page, offset: [...integer, '2147483648'], cursor, search, include },
   ...{ currency: ['', 'EU', 'EURO', '1', ...twice], provider: logged, event_type: logged },

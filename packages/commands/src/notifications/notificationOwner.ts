@@ -40,7 +40,7 @@ export type NotificationOwner = Person &
     | { readonly kind: 'method'; readonly payment_method_id: string; readonly method: LoadedState<PaymentMethodState> }
     /** Of an object that we did not create. Its customer may be one of ours. */
     | { readonly kind: 'foreign' }
-    /** Only the provider can say it. Until then the notification has a key of its own, which can be destroyed afterwards. */
+    /** Only the provider can say it. Until then the notification has a separate key, which can be destroyed afterwards. */
     | { readonly kind: 'unknown' }
   )
 

@@ -69,7 +69,7 @@ const markdown = /[*_~`|<>#[\]()]/
 type Valued = { readonly value: string }
 type Line = { readonly type: string; readonly inlines: readonly { readonly type: string; readonly text: string }[] }
 
-/** What holds for the body of each service, whatever the text is: no foreign markup or mentions, and its limits. */
+/** What holds for the body of each service with any text: no foreign markup or mentions, and its limits. */
 const holds: Readonly<Record<ChatService, (body: string, texts: readonly string[]) => boolean>> = {
   slack(body, texts) {
     const { text, blocks } = JSON.parse(body)
@@ -140,7 +140,7 @@ for (const service of chatServices)
     },
   )
 
-t.test('Slack: the variables of a workflow hold no markup, whatever the text is', async () => {
+t.test('Slack: the variables of a workflow hold no markup, with any text', async () => {
   const trigger = new URL('https://hooks.slack.com/triggers/T0/1/abc')
   fc.assert(
     fc.property(
