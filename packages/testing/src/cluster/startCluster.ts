@@ -44,7 +44,7 @@ export type TestCluster = {
   leader(): Promise<number>
   /** The same, as nodes. */
   roles(): Promise<{ readonly leader: TestNode; readonly followers: readonly TestNode[] }>
-  /** The present leader resigns. Waits for the next one, and returns its index. */
+  /** The present leader resigns. Waits until a majority and it follow the next one, and returns the index of that. */
   resign(): Promise<number>
 }
 
@@ -70,13 +70,16 @@ export async function startCluster(t: Test, options: Readonly<Record<string, num
     },
     async resign() {
       const resigned = await leader()
-      await resignNode(nodes[resigned]?.endpoint ?? '')
+      const endpoint = nodes[resigned]?.endpoint ?? ''
+      await resignNode(endpoint)
+      // The two others can agree before the one that resigned knows of it: until then it is "not ready".
       return waitFor(
         async () => {
           const next = await agreedLeader(nodes)
-          return next !== resigned && next
+          if (next === undefined || next === resigned) return undefined
+          return leaderPort(await readGossip(endpoint)) === nodes[next]?.port && next
         },
-        { what: 'another leader' },
+        { what: 'another leader that the one before follows' },
       )
     },
   }
