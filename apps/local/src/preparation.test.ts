@@ -61,6 +61,8 @@ t.test('loadSettings reads every variable of every app from a file too, and name
     CORS_ORIGINS: 'hidden',
     RATE_LIMIT_PER_MINUTE: 'hidden',
     STOP_TIMEOUT: 'hidden',
+    RETENTION_PROVIDER_BODIES: 'hidden',
+    RETENTION_CLIENT_SECRETS: 'hidden',
     LOG_LEVEL: 'hidden',
   }
   try {
@@ -73,6 +75,8 @@ t.test('loadSettings reads every variable of every app from a file too, and name
       'DATABASE_URL',
       'LOG_LEVEL',
       'RATE_LIMIT_PER_MINUTE',
+      'RETENTION_CLIENT_SECRETS',
+      'RETENTION_PROVIDER_BODIES',
       'STOP_TIMEOUT',
       'STRIPE_WEBHOOK_SECRET_FILE',
       'TRUST_PROXY',
@@ -102,6 +106,7 @@ t.test('withoutSettings removes every setting from an environment, files include
     RATE_LIMIT_PER_MINUTE: '5',
     TRUST_PROXY: '10.0.0.0/8',
     STOP_TIMEOUT: '1s',
+    RETENTION_CLIENT_SECRETS: '30d',
     OTHER_FILE: 'kept',
   }
   t.same(withoutSettings(inherited), { PATH: '/bin', OTHER_FILE: 'kept' })

@@ -6,6 +6,7 @@ import { commandVariables } from '@paylog/commands/config'
 import { liveProviders, providerProblems, providerVariables } from '@paylog/commands/provider-calls/enabledProviders'
 import { reconcileProblems, reconcileVariables } from '@paylog/commands/provider-calls/reconcileVariables'
 import { connectionString } from '@paylog/event-store/connection/connectionString'
+import { retentionVariables } from '@paylog/privacy/buckets'
 import { masterKeyVariables } from '@paylog/privacy/masterKeys'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
 import { queryVariables } from '@paylog/queries/config'
@@ -61,7 +62,13 @@ const variablesOf = {
   identity: {},
   api: { ...apiVariables, ...commandVariables, ...queryVariables, ...operatorVariables },
   projector: { ...dataKeyVariables, EVENTSTORE_URL, ...auditVariables },
-  worker: { ...deliveryVariables, ...masterKeyVariables, ...reconcileVariables, ...providerVariables },
+  worker: {
+    ...deliveryVariables,
+    ...masterKeyVariables,
+    ...reconcileVariables,
+    ...retentionVariables,
+    ...providerVariables,
+  },
   'console build': {},
 }
 export type ProcessName = keyof typeof variablesOf

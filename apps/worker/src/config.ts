@@ -2,8 +2,9 @@
 
 import { providerProblems, providerVariables } from '@paylog/commands/provider-calls/enabledProviders'
 import { reconcileProblems, reconcileVariables } from '@paylog/commands/provider-calls/reconcileVariables'
+import { retentionVariables } from '@paylog/privacy/buckets'
 import { masterKeyVariables } from '@paylog/privacy/masterKeys'
-import { ageMs, ageMsOr, port, text } from '@paylog/runtime/config/kinds'
+import { port, text } from '@paylog/runtime/config/kinds'
 import { deliveryVariables } from '@paylog/webhooks/deliveries/variables'
 import { loadWithEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import { Type } from 'typebox'
@@ -14,9 +15,7 @@ const WorkerVariables = Type.Object({
   ...deliveryVariables,
   ...masterKeyVariables,
   ...reconcileVariables,
-  /** How long provider bodies and client secrets are kept. */
-  RETENTION_PROVIDER_BODIES: ageMs('400d'),
-  RETENTION_CLIENT_SECRETS: ageMsOr('end', 'end'),
+  ...retentionVariables,
   ...providerVariables,
 })
 

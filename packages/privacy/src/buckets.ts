@@ -1,5 +1,12 @@
 // The keys of time buckets, whose destruction ends the retention of what they seal.
+import { ageMs, ageMsOr } from '@paylog/runtime/config/kinds'
 import type { Pool } from 'pg'
+
+/** How long provider bodies and client secrets are kept. */
+export const retentionVariables = {
+  RETENTION_PROVIDER_BODIES: ageMs('400d'),
+  RETENTION_CLIENT_SECRETS: ageMsOr('end', 'end'),
+}
 
 export const bucketKinds = ['body', 'secret'] as const
 export type BucketKind = (typeof bucketKinds)[number]

@@ -1,7 +1,7 @@
 // The steps of `npm run demo -- audit`: a payment is proven, its payer erased, the log changed, and the
 // change found.
 
-import { settlePayment } from '@paylog/commands/payments/sandboxPayer'
+import { settlePayment } from '@paylog/commands/payments/sandboxReports'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { StartError } from '../terminal.ts'

@@ -1,6 +1,6 @@
 // The steps of the demo: one payment, from the guest's request to the last webhook.
 
-import { settlePayment } from '@paylog/commands/payments/sandboxPayer'
+import { settlePayment } from '@paylog/commands/payments/sandboxReports'
 import type { PaymentResource } from '@paylog/domain/payments/resource'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'

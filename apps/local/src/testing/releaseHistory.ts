@@ -1,7 +1,7 @@
 // A little of everything that Paylog records, and everything that its GETs show of it.
 import { createPaylogClient, type Schemas } from '@paylog/client/client'
 import { PaylogError } from '@paylog/client/errors'
-import { disputePayment, endRefund, type PayerOutcome, settlePayment } from '@paylog/commands/payments/sandboxPayer'
+import { disputePayment, endRefund, type PayerOutcome, settlePayment } from '@paylog/commands/payments/sandboxReports'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { waitFor } from '@paylog/testing/waitFor'

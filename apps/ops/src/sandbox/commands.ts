@@ -11,7 +11,7 @@ import {
   type SandboxReport,
   SandboxReportError,
   settlePayment,
-} from '@paylog/commands/payments/sandboxPayer'
+} from '@paylog/commands/payments/sandboxReports'
 import type { Payment } from '@paylog/domain/payments/payment'
 import { ProviderError } from '@paylog/providers/provider'
 import { createPostgresMemory } from '@paylog/providers/sandbox/postgresMemory'

@@ -3,7 +3,7 @@ import { addAddress, addressFold } from '@paylog/domain/addresses/address'
 import { emptyAddressContent } from '@paylog/domain/addresses/events'
 import { addressStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { requestIdentity } from '../request/idempotency.ts'
+import { requestIdentity } from '../request/requestIdentity.ts'
 import { addressesHarness, billing, shipping } from '../testing/addressesHarness.ts'
 import { ada, adaId, freshKey, grace, graceId, guest, guestEmail } from '../testing/commandApiHarness.ts'
 

@@ -18,7 +18,6 @@ import { unchangeable } from '@paylog/runtime/http/unknownFields'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { ShownItem } from '../defaults.ts'
-import { IdempotencyHeaders } from '../request/idempotency.ts'
 import { earlierRequest } from '../request/idempotentRequests.ts'
 import { changedData, itemTarget, oneItem, orIdOnly } from '../request/ownedItems.ts'
 import {
@@ -29,6 +28,7 @@ import {
   ownEmailHooks,
 } from '../request/requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../request/requestContext.ts'
+import { IdempotencyHeaders } from '../request/requestIdentity.ts'
 import {
   deletedResponse,
   idempotencyErrors,

@@ -11,7 +11,7 @@ import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { matchList } from '@paylog/testing/assertions'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { requestIdentity } from '../request/idempotency.ts'
+import { requestIdentity } from '../request/requestIdentity.ts'
 import { ada, adaId, commandApiHarness, freshKey, graceId } from '../testing/commandApiHarness.ts'
 
 const url = '/payment-methods/setup-intent'

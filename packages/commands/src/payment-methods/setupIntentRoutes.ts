@@ -5,9 +5,9 @@ import { RequiredText } from '@paylog/domain/fields'
 import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
 import { Type } from 'typebox'
-import { IdempotencyHeaders } from '../request/idempotency.ts'
 import { chosenProviderId, createCardNumberCheck } from '../request/requestBody.ts'
 import { type CommandDependencies, repeatableRequest, sessionOf } from '../request/requestContext.ts'
+import { IdempotencyHeaders } from '../request/requestIdentity.ts'
 import { providerErrors, responseHeaders, setWriteHeaders, writeErrors } from '../request/responses.ts'
 import {
   type CreatedSetupIntent,

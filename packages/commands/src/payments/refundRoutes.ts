@@ -11,9 +11,9 @@ import { audited, type RequestOf } from '@paylog/runtime/http/guardRoutes'
 import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
 import { Type } from 'typebox'
-import { IdempotencyHeaders } from '../request/idempotency.ts'
 import { createCardNumberCheck } from '../request/requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../request/requestContext.ts'
+import { IdempotencyHeaders } from '../request/requestIdentity.ts'
 import { idempotencyErrors, providerErrors, replyWith, responsesWith, writeErrors } from '../request/responses.ts'
 import {
   changeErrorHeaders,

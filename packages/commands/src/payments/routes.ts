@@ -11,11 +11,11 @@ import { endOfPaymentId, paymentIdEndingIn } from '@paylog/providers/findableId'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { enabledProvider, type Workflow } from '../context.ts'
 import { rememberGuestToken } from '../guest-tokens/guestTokens.ts'
-import { IdempotencyHeaders } from '../request/idempotency.ts'
 import type { RepeatableRequest } from '../request/idempotentRequests.ts'
 import { etagOf } from '../request/ifMatch.ts'
 import { chosenProviderId, createCardNumberCheck, ownEmailHooks } from '../request/requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../request/requestContext.ts'
+import { IdempotencyHeaders } from '../request/requestIdentity.ts'
 import {
   idempotencyErrors,
   providerErrors,

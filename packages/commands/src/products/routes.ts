@@ -18,10 +18,10 @@ import { productStream } from '@paylog/event-store/streamName'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { unchangeable } from '@paylog/runtime/http/unknownFields'
 import { Type } from 'typebox'
-import { IdempotencyHeaders } from '../request/idempotency.ts'
 import { IfMatchHeaders, requireMatch } from '../request/ifMatch.ts'
 import { createCardNumberCheck } from '../request/requestBody.ts'
 import { type CommandDependencies, metadataOf, repeatableRequest } from '../request/requestContext.ts'
+import { IdempotencyHeaders } from '../request/requestIdentity.ts'
 import { replyWith, responseHeaders, writeErrors } from '../request/responses.ts'
 
 const subscription = {

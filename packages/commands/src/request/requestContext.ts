@@ -4,8 +4,8 @@ import { DomainError } from '@paylog/domain/errors'
 import type { EventMetadata } from '@paylog/domain/events'
 import type { FastifyRequest } from 'fastify'
 import type { Workflow } from '../context.ts'
-import { type AnonymousClient, requestIdentity } from './idempotency.ts'
 import type { RepeatableRequest } from './idempotentRequests.ts'
+import { type AnonymousClient, requestIdentity } from './requestIdentity.ts'
 
 export type CommandDependencies = { readonly workflow: Workflow }
 

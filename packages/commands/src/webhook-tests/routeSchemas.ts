@@ -7,7 +7,7 @@ import { simulators } from '@paylog/providers/simulation'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { canonicalNames } from '@paylog/webhooks/messages/canonicalNames'
 import { Type } from 'typebox'
-import { IdempotencyHeaders } from '../request/idempotency.ts'
+import { IdempotencyHeaders } from '../request/requestIdentity.ts'
 import { responseHeaders, writeErrors } from '../request/responses.ts'
 
 /** Far larger than real provider events. */

@@ -51,7 +51,7 @@ export const plants: readonly Plant[] = [
   {
     name: 'Idempotency-Key forgotten',
     rules: ['two results for one request'],
-    file: 'packages/commands/src/request/idempotency.ts',
+    file: 'packages/commands/src/request/requestIdentity.ts',
     text: 'const id = uuidv5(JSON.stringify([callerScope(hash, actor, client), route, key]), namespace)',
     replacement: 'const id = randomUUIDv7()',
   },

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Actor } from '@paylog/domain/actor'
 import t from 'tap'
-import { requestIdentity } from './idempotency.ts'
+import { requestIdentity } from './requestIdentity.ts'
 
 const session: Actor = { kind: 'session', user_id: 'u1', user_type: 'user', user_email: null, is_administrator: false }
 const guest: Actor = { kind: 'guest', guest_email: 'Guest@example.com', token_hash: 'x' }
