@@ -1,6 +1,7 @@
 import { ProviderError } from '@paylog/providers/provider'
 import t, { type Test } from 'tap'
 import { applyStoredNotification } from '../notifications/notifications.ts'
+import { visa } from '../testing/fakeVault.ts'
 import {
   guest,
   inboxOf,
@@ -8,7 +9,6 @@ import {
   methodNotificationHarness,
   type SentNotification,
   user,
-  visa,
 } from '../testing/methodNotificationHarness.ts'
 import { crashAfter } from '../testing/workflowHarness.ts'
 

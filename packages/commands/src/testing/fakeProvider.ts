@@ -17,6 +17,7 @@ import { createChargeLedger } from '@paylog/testing/fakeServer'
 import type { Test } from 'tap'
 import { createCatalogState, fakeCatalog } from './fakeCatalog.ts'
 import { createSteps, perform } from './fakeSteps.ts'
+import { createVaultState, fakeVault } from './fakeVault.ts'
 
 export type FakeIntent = {
   readonly id: string
@@ -75,6 +76,7 @@ function createState(t: Test, { allowDouble = false }: FakeProviderOptions) {
     ledger,
     byKey: new Map<string, FakeIntent>(),
     catalog: createCatalogState(),
+    vault: createVaultState(),
     /** The calls are `create <key>`, `retrieve <intent>`, `find <payment>`, `cancel <intent>`, `capture <key>`. */
     ...createSteps(),
     /** The arguments of each retrieveIntent call. */
@@ -149,6 +151,7 @@ function providerOn(state: FakeProviderState, { id = 'fake', captures = false }:
     ...createSandbox({ webhookSecrets: [webhookSecret] }),
     id,
     catalog: fakeCatalog(state, state.catalog),
+    methods: fakeVault(state, state.vault),
     createIntent: (request) =>
       perform(state, `create ${request.idempotency_key}`, () => {
         const intent = state.byKey.get(request.idempotency_key) ?? state.make(request)

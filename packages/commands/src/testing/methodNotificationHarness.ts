@@ -1,6 +1,6 @@
 // Saved methods on a real event store, and fake providers that send payment method notifications.
 import { randomUUIDv7 } from 'node:crypto'
-import type { MethodDetails, PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
+import type { PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
 import {
   type AddPaymentMethod,
   addPaymentMethod,
@@ -11,23 +11,14 @@ import {
 } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream, providerEventStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
-import type { MethodRef, ProviderMethods } from '@paylog/providers/providerMethods'
-import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
 import { receiveNotification } from '../notifications/notifications.ts'
 import { paymentMethodId } from '../payment-methods/savedMethod.ts'
+import { createFakeProvider } from './fakeProvider.ts'
+import { visa } from './fakeVault.ts'
 import { notificationFixture, unsigned } from './notificationFixture.ts'
 import { metadata, workflowHarness } from './workflowHarness.ts'
-
-export const visa: MethodDetails = {
-  payment_type: 'card',
-  wallet_type: null,
-  card_brand: 'visa',
-  last_four: '4242',
-  expiry_month: '08',
-  expiry_year: '2030',
-}
 
 export type SavedFixture = {
   readonly provider: Provider
@@ -42,10 +33,13 @@ export const guest: Owner = { user_id: null, guest_email: 'guest@example.com' }
 export type SentNotification = { readonly by: Provider; readonly provider_event_id: string; readonly body: Buffer }
 
 export async function methodNotificationHarness(t: Test) {
-  const { fake, provider, unqueryable } = createMethodProviders()
+  const { fake, provider: signing } = createFakeProvider(t, { id: 'queryable' })
+  const provider = unsigned(signing)
+  const methods = signing.methods && { ...signing.methods, retrieveMethod: null }
+  const unqueryable: Provider = { ...provider, id: 'unqueryable', methods }
   t.beforeEach(() => {
-    fake.requests.length = 0
-    fake.retrieve = async () => visa
+    fake.vault.requests.length = 0
+    fake.vault.retrieve = async () => visa
   })
   const { workflow, store, keys, providers, typesOf } = await workflowHarness(t, provider)
   providers.set(unqueryable.id, unqueryable)
@@ -64,7 +58,7 @@ export async function methodNotificationHarness(t: Test) {
   }
 
   return {
-    fake,
+    fake: fake.vault,
     provider,
     unqueryable,
     workflow,
@@ -110,32 +104,6 @@ export function methodNotification(
 }
 
 export const inboxOf = ({ by, provider_event_id }: SentNotification) => providerEventStream(by.id, provider_event_id)
-
-const unused = async () => Promise.reject(new Error('unexpected provider call'))
-
-/** A provider whose `retrieveMethod` result the test sets, and one that cannot be queried. */
-function createMethodProviders() {
-  const fake = {
-    /** The arguments of each retrieveMethod call. */
-    requests: [] as MethodRef[],
-    /** The result of retrieveMethod. */
-    retrieve: async (): Promise<MethodDetails | null> => visa,
-  }
-  const methods: ProviderMethods = {
-    createCustomer: unused,
-    attachMethod: unused,
-    readMethod: unused,
-    detachMethod: unused,
-    deleteCustomer: unused,
-    async retrieveMethod(method) {
-      fake.requests.push(method)
-      return fake.retrieve()
-    },
-  }
-  const provider = unsigned({ ...createSandbox({ webhookSecrets: ['secret'] }), id: 'queryable', methods })
-  const unqueryable: Provider = { ...provider, id: 'unqueryable', methods: { ...methods, retrieveMethod: null } }
-  return { fake, provider, unqueryable }
-}
 
 /** A user's method belongs to a customer at the provider, a guest's does not. */
 function addCommand({ provider, object, id }: Omit<SavedFixture, 'stream'>, owner: Owner, at: Date): AddPaymentMethod {

@@ -11,7 +11,7 @@ import {
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import { paymentMethodId } from '../payment-methods/savedMethod.ts'
-import { visa } from './methodNotificationHarness.ts'
+import { visa } from './fakeVault.ts'
 
 export type MethodOwner =
   | { readonly user_id: string; readonly guest_email: null }
