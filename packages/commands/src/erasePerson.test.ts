@@ -8,7 +8,7 @@ import { type PersonAtProviders, removeAtProviders } from './erasePerson.ts'
 import { newGuest, newUser, savedMethodHarness } from './testing/savedMethodHarness.ts'
 import { crashAfter, crashes, metadata } from './testing/workflowHarness.ts'
 
-const { workflow, store, vault, idOf, newToken, typesOf, save, remove, stateOf } = await savedMethodHarness(t)
+const { workflow, store, fake, idOf, newToken, typesOf, save, remove, stateOf } = await savedMethodHarness(t)
 
 const erase = (person: PersonAtProviders, on: Workflow = workflow) => removeAtProviders(on, person, metadata)
 
@@ -23,7 +23,7 @@ const outcomes = async (person: PersonAtProviders, on?: Workflow) =>
 async function savedBy(by = newUser('ada@example.com')) {
   const tokens = [newToken(), newToken()]
   for (const token of tokens) await save({ by, token })
-  vault.calls.length = 0
+  fake.calls.length = 0
   const { user_id } = by
   const person = { user_id, payment_method_ids: tokens.map(idOf) }
   return { by, tokens, person, customer: `cus_${user_id}`, customers: providerCustomerStream('vault', user_id) }
@@ -44,7 +44,7 @@ t.test("an erasure deletes a user's customer and removes the saved methods, once
     { provider_id: 'vault', provider_customer_id: null, payment_method_id: first, outcome: 'deleted', message: null },
     { provider_id: 'vault', provider_customer_id: null, payment_method_id: second, outcome: 'deleted', message: null },
   ])
-  t.same(vault.calls, ['delete customer', 'detach', 'detach'])
+  t.same(fake.calls, ['delete customer', 'detach', 'detach'])
   t.same(await typesOf(customers), ['ProviderCustomerLinked', 'ProviderCustomerDeleted'])
   t.same(await typesOf(customerDeletionStream('vault', customer)), ['ProviderCustomerDeletionRequested'])
   for (const token of tokens) t.match(await stateOf(token), { status: 'removed' })
@@ -64,7 +64,7 @@ t.test("a provider's failure is the result of its customer, and a repeated erasu
   for (const outcome of ['unknown', 'unavailable', 'rejected'] as const) {
     const { person, customer, customers } = await savedBy()
     const [first, second] = person.payment_method_ids
-    vault.hooks.meanwhile = async (call) => {
+    fake.meanwhile = async (call) => {
       if (call === 'delete customer') throw new ProviderError(outcome, 'http_500', 'Not now')
     }
     t.same(await outcomes(person), [
@@ -73,7 +73,7 @@ t.test("a provider's failure is the result of its customer, and a repeated erasu
       [second, 'deleted'],
     ])
     t.same(await typesOf(customers), ['ProviderCustomerLinked'])
-    vault.hooks.meanwhile = async () => undefined
+    fake.meanwhile = undefined
     t.same(await outcomes(person), [[customer, 'deleted']])
   }
 })

@@ -21,10 +21,6 @@ export type FakeCatalogProvider = Fake & {
   descriptionOf(productId: string): string | null | undefined
   /** The amounts of a product's prices, in minor units. */
   prices(productId: string, which: 'active' | 'all'): readonly number[]
-  /** Throttles calls above this rate from now on. */
-  limit(perSecond: number): void
-  /** The number of throttled calls. */
-  rejected(): number
 }
 
 export async function startFakeStripeCatalog(t: Test): Promise<FakeCatalogProvider> {
@@ -41,8 +37,6 @@ export async function startFakeStripeCatalog(t: Test): Promise<FakeCatalogProvid
         .pricesOf(productId)
         .filter(({ active }) => active || which === 'all')
         .map(({ unit_amount }) => unit_amount),
-    limit: (perSecond) => fake.rateLimit.set({ perSecond }),
-    rejected: () => fake.rateLimit.rejected(),
   }
 }
 
@@ -61,8 +55,6 @@ export async function startFakePaypalCatalog(t: Test): Promise<FakeCatalogProvid
       [...catalog.plans.values()]
         .filter(({ product_id, status }) => product_id === productId && (status === 'ACTIVE' || which === 'all'))
         .map(({ billing_cycles }) => centsOf(billing_cycles)),
-    limit: (perSecond) => catalog.limit.set({ perSecond }),
-    rejected: () => catalog.limit.rejected(),
   }
 }
 

@@ -1,4 +1,4 @@
-import { fails } from '@paylog/commands/testing/fakeProvider'
+import { fails } from '@paylog/commands/testing/fakeSteps'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { createPace } from '@paylog/providers/pacing'
 import { type IntentRef, type Provider, ProviderError, type WithKey } from '@paylog/providers/provider'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { fails } from '@paylog/commands/testing/fakeProvider'
+import { fails } from '@paylog/commands/testing/fakeSteps'
 import { notificationFold } from '@paylog/domain/providerEvents'
 import { newStream } from '@paylog/event-store/eventStore'
 import { providerEventStream } from '@paylog/event-store/streamName'

@@ -1,4 +1,4 @@
-import { fails } from '@paylog/commands/testing/fakeProvider'
+import { fails } from '@paylog/commands/testing/fakeSteps'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'

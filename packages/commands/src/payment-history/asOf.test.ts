@@ -8,7 +8,7 @@ import { at, eventsAfter, fold } from '@paylog/domain/payments/testing/paymentFi
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { adaId, admin, graceId } from '../testing/commandApiHarness.ts'
-import { visa } from '../testing/methodNotificationHarness.ts'
+import { visa } from '../testing/fakeVault.ts'
 import { paymentHistoryHarness } from '../testing/paymentHistoryHarness.ts'
 import { paymentMethodFixture, type StoredPaymentMethod } from '../testing/paymentMethodFixture.ts'
 

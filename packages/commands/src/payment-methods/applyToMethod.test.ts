@@ -1,6 +1,7 @@
 import { ProviderError } from '@paylog/providers/provider'
 import t, { type Test } from 'tap'
 import { applyStoredNotification } from '../notifications/notifications.ts'
+import { visa } from '../testing/fakeVault.ts'
 import {
   guest,
   inboxOf,
@@ -8,7 +9,6 @@ import {
   methodNotificationHarness,
   type SentNotification,
   user,
-  visa,
 } from '../testing/methodNotificationHarness.ts'
 import { crashAfter } from '../testing/workflowHarness.ts'
 
@@ -30,7 +30,7 @@ t.test("a notification applies the provider's current state, not its own content
     const method = await save()
     await receiveAndCheck(t, methodNotification(method, what))
     t.same(await historyOf(method), [], `${what}: unchanged`)
-    t.same(fake.requests.at(-1), { provider_method_id: method.object, provider_customer_id: 'cus_1' })
+    t.same(fake.requests.at(-1), { provider_method_id: method.object, provider_customer_id: 'cus_user-1' })
 
     fake.retrieve = async () => renewed
     await receiveAndCheck(t, methodNotification(method, what))
@@ -63,7 +63,7 @@ t.test("the inbox event names the method without the owner's data", async (t) =>
     'provider_time',
     'provider_type',
   ])
-  t.match(closed?.data, { payment_method_id: method.id, object_id: method.object, provider_id: provider.id })
+  t.match(closed?.data, { payment_method_id: method.stored.id, object_id: method.object, provider_id: provider.id })
 })
 
 t.test("the body of a notification about a method is sealed with its owner's key", async (t) => {

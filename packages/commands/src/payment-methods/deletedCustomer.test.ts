@@ -8,7 +8,7 @@ import { notificationFixture, unsigned } from '../testing/notificationFixture.ts
 import { type Caller, newGuest, newUser, savedMethodHarness } from '../testing/savedMethodHarness.ts'
 import { crashAfter, crashes } from '../testing/workflowHarness.ts'
 
-const { workflow, vault, providers, idOf, newToken, typesOf, save, stateOf } = await savedMethodHarness(t)
+const { workflow, fake, providers, idOf, newToken, typesOf, save, stateOf } = await savedMethodHarness(t)
 const enabled = providers.get('vault')
 if (!enabled) throw new Error('No vault')
 const provider = unsigned(enabled)
@@ -64,7 +64,7 @@ t.test("the token of a removed method is saved again with the user's next custom
   const token = newToken()
   await save({ by, token })
   await deletionOf(by)()
-  vault.customers.delete(token)
+  fake.vault.customers.delete(token)
   t.match(await save({ by, token }), { kind: 'saved', created: true })
   const links = ['ProviderCustomerLinked', 'ProviderCustomerLinked']
   t.same(await typesOf(providerCustomerStream('vault', by.user_id)), links)
@@ -74,13 +74,13 @@ t.test('a method whose customer is deleted while it is saved is not kept', async
   const by = newUser()
   await save({ by, token: newToken() })
   const token = newToken()
-  vault.hooks.meanwhile = async (call) => {
+  fake.meanwhile = async (call) => {
     if (call === 'attach') await deletionOf(by)()
   }
   const request = { request_id: randomUUIDv7(), request_fingerprint: 'fingerprint' }
   await t.rejects(save({ by, token }, request), { code: 'provider_rejected' })
   t.match(await stateOf(token), { status: 'removed' })
-  vault.hooks.meanwhile = async () => undefined
-  vault.customers.delete(token)
+  fake.meanwhile = undefined
+  fake.vault.customers.delete(token)
   t.match(await save({ by, token }, request), { kind: 'saved', created: true }, 'repeated')
 })

@@ -2,11 +2,11 @@ import { DomainError } from '@paylog/domain/errors'
 import { paymentMethodFold, refreshPaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import t from 'tap'
-import { visa } from '../testing/methodNotificationHarness.ts'
+import { visa } from '../testing/fakeVault.ts'
 import { interleaved, newGuest, newUser, savedMethodHarness } from '../testing/savedMethodHarness.ts'
 import { crashAfter, metadata } from '../testing/workflowHarness.ts'
 
-const { workflow, store, vault, idOf, newToken, typesOf, save, change, remove, stateOf } = await savedMethodHarness(t)
+const { workflow, store, fake, idOf, newToken, typesOf, save, change, remove, stateOf } = await savedMethodHarness(t)
 
 const streamOf = (token: string) => paymentMethodStream(idOf(token))
 
@@ -30,8 +30,8 @@ t.test('a detached method is removed despite concurrent changes', async (t) => {
   for (const happens of ['refreshed', 'renamed', 'removed'] as const) {
     const token = newToken()
     await save({ by, token })
-    vault.hooks.meanwhile = async () => {
-      vault.hooks.meanwhile = async () => undefined
+    fake.meanwhile = async () => {
+      fake.meanwhile = undefined
       if (happens === 'refreshed') return refresh(token)
       if (happens === 'renamed') return change({ by, token }, { alias: 'Changed meanwhile' })
       return remove({ by, token })
@@ -49,9 +49,9 @@ t.test('a failed If-Match keeps the method attached at the provider', async (t) 
   const token = newToken()
   await save({ by, token })
   await refresh(token)
-  vault.calls.length = 0
+  fake.calls.length = 0
   await t.rejects(remove({ by, token }, { checkRevision: asAdded }), { code: 'precondition_failed' })
-  t.same(vault.calls, [])
+  t.same(fake.calls, [])
   t.match(await stateOf(token), { status: 'saved' })
 })
 
@@ -59,12 +59,12 @@ t.test("removing a guest's method fails after a concurrent change", async (t) =>
   const by = newGuest()
   const token = newToken()
   await save({ by, token })
-  vault.calls.length = 0
+  fake.calls.length = 0
   const on = interleaved(workflow, streamOf(token), () => refresh(token))
   await t.rejects(remove({ by, token, on }, { checkRevision: asAdded }), { code: 'precondition_failed' })
   t.match(await stateOf(token), { status: 'saved', expiry_year: '2039' })
   t.match((await remove({ by, token })).state, { status: 'removed' })
-  t.same(vault.calls, [])
+  t.same(fake.calls, [])
 })
 
 t.test('removing a method that became another guest’s meanwhile is not_found', async (t) => {
@@ -85,7 +85,7 @@ t.test('a method can be removed after a crash between detaching and recording', 
   await save({ by, token }, { is_default: true })
   await t.rejects(remove({ by, token, on: crashAfter(0, workflow) }))
   t.match(await stateOf(token), { status: 'saved' }, 'the removal is not recorded yet')
-  t.notOk(vault.customers.has(token))
+  t.notOk(fake.vault.customers.has(token))
   t.match((await remove({ by, token })).state, { status: 'removed' })
   await t.rejects(remove({ by, token }), { code: 'not_found' })
 })

@@ -4,7 +4,7 @@ import t from 'tap'
 import { type Caller, interleaved, newGuest, newUser, savedMethodHarness } from '../testing/savedMethodHarness.ts'
 import { crashAfter, crashes, seededRandom } from '../testing/workflowHarness.ts'
 
-const { workflow, vault, idOf, newToken, typesOf, save, change, remove, stateOf, defaultOf } =
+const { workflow, fake, idOf, newToken, typesOf, save, change, remove, stateOf, defaultOf } =
   await savedMethodHarness(t)
 
 const streamOf = (token: string) => paymentMethodStream(idOf(token))
@@ -15,14 +15,14 @@ t.test("a user's removed method cannot be saved by another user or guest, even w
   const token = newToken()
   await save({ by: owner, token })
   await remove({ by: owner, token })
-  t.notOk(vault.customers.has(token), 'detached at the provider')
-  vault.calls.length = 0
+  t.notOk(fake.vault.customers.has(token), 'detached at the provider')
+  fake.calls.length = 0
   for (const by of [newUser(email), newGuest(email), newGuest()])
     await t.rejects(save({ by, token }, { is_default: true }), {
       code: 'reference_not_found',
       details: { field: 'payment_method_token' },
     })
-  t.same(vault.calls, [])
+  t.same(fake.calls, [])
   t.same(await typesOf(streamOf(token)), ['PaymentMethodAdded', 'PaymentMethodRemoved'])
   t.match(await save({ by: owner, token }), { kind: 'saved', created: true }, 'saved by its owner')
 })
@@ -97,7 +97,7 @@ t.test('two concurrent requests with different keys save one method', async (t) 
     const token = newToken()
     const both = Promise.withResolvers<void>()
     let waiting = 0
-    vault.hooks.meanwhile = async (call) => {
+    fake.meanwhile = async (call) => {
       if (call === 'customer') return
       waiting++
       if (waiting === 2) both.resolve()

@@ -13,7 +13,7 @@ import {
   freshKey,
   graceId,
 } from '../testing/commandApiHarness.ts'
-import { visa } from '../testing/methodNotificationHarness.ts'
+import { visa } from '../testing/fakeVault.ts'
 import { type MethodOwner, paymentMethodFixture, type StoredPaymentMethod } from '../testing/paymentMethodFixture.ts'
 
 const calls: CreateIntent[] = []

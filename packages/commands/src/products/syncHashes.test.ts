@@ -1,10 +1,10 @@
 import type { CatalogProduct } from '@paylog/providers/productCatalog'
 import t from 'tap'
-import { createFakeCatalog } from '../testing/syncHarness.ts'
+import { createCatalogState, fakeCatalog } from '../testing/fakeCatalog.ts'
+import { createSteps } from '../testing/fakeSteps.ts'
 import { catalogProduct, hashesAt } from './syncAssessment.ts'
 
-const { provider, fake } = createFakeCatalog()
-const { catalog } = provider
+const catalog = fakeCatalog(createSteps(), createCatalogState())
 const price = { amount_cents: 900, currency: 'EUR', recurring: { interval: 'month', trial_days: 0 } } as const
 const product: CatalogProduct = {
   product_id: '018f0000-0000-7000-8000-000000000001',
@@ -46,9 +46,8 @@ t.test('a different price changes the price hash and keeps the content hash', as
 })
 
 t.test('the price hash is null when the catalogue keeps no price', async (t) => {
-  t.equal(hashesAt(null, product).price_hash, null)
-  fake.keepsPrices = false
-  t.same(hashes({}), { ...plain, price_hash: null })
+  for (const keepingNone of [null, { ...catalog, keepsPrice: () => false }])
+    t.same(hashesAt(keepingNone, product), { ...plain, price_hash: null })
 })
 
 t.test('the hashes of a product are stable, so that it is not synced again', async (t) => {

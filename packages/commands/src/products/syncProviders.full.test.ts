@@ -2,11 +2,11 @@
 import { startFakePaypalCatalog, startFakeStripeCatalog } from '@paylog/testing/fakeProviders'
 import t from 'tap'
 import { providerFromEnv } from '../testing/fakeProviders.ts'
-import { plan, syncHarness } from '../testing/productsHarness.ts'
+import { plan, productsHarness } from '../testing/productsHarness.ts'
 
 const fakes = await Promise.all([startFakeStripeCatalog(t), startFakePaypalCatalog(t)])
 const providers = await Promise.all(fakes.map(({ env }) => providerFromEnv(t, env)))
-const api = await syncHarness(t, { providers })
+const api = await productsHarness(t, { providers })
 const { sync, change, historyOf } = api
 /** A recurring product, for which each provider with a catalogue keeps a price. */
 const membership = { ...plan, description: 'Everything, every month', total_cents: 900 }
@@ -42,7 +42,7 @@ for (const fake of fakes) {
   })
 
   t.test(
-    `${fake.id}: changed content is updated; the price only with updatePrices [4.8-defaults 4.8-update-prices]`,
+    `${fake.id}: changed content is updated; the price only with updatePrices [4.8-defaults 4.8-update-prices 10.3-sync-price]`,
     async (t) => {
       const id = await productOf()
       const { provider_price_id } = await syncOne(id)

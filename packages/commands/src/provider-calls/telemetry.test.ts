@@ -9,7 +9,7 @@ import { createRequest, refTo } from '@paylog/providers/testing/requests'
 import { createMetrics } from '@paylog/runtime/telemetry/metrics'
 import { startEventStore } from '@paylog/testing/eventStore'
 import t from 'tap'
-import { createFakeCatalog } from '../testing/syncHarness.ts'
+import { createFakeProvider } from '../testing/fakeProvider.ts'
 import { createWorkflowMetrics, observedProvider, type ProviderCallEnd } from './telemetry.ts'
 
 const intent = (more: Partial<CreateIntent> = {}) => ({ ...createRequest, idempotency_key: randomUUID(), ...more })
@@ -84,7 +84,7 @@ t.test('a throttled provider call is observed as ok_throttled or throttled', asy
 })
 
 t.test('synchronous provider methods stay synchronous and are not observed', async (t) => {
-  const { ends, provider } = observed(createFakeCatalog().provider)
+  const { ends, provider } = observed(createFakeProvider(t).provider)
   t.equal(provider.isTestMethod('pm_card_visa'), true)
   t.equal(provider.isTestMethod('pm_other'), false)
   t.equal(provider.catalog?.keepsPrice(product), true)

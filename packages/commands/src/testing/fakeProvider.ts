@@ -1,5 +1,5 @@
-// An in-process provider with intents, idempotency keys and charges. A test sets which calls fail, what the payer does, and
-// what happens during a call.
+// The in-process provider of tests: intents, idempotency keys and charges, a catalogue and saved methods. A test sets which
+// calls fail, what the payer does, and what happens during a call.
 import type { RefundStatus } from '@paylog/domain/payments/events'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import {
@@ -9,13 +9,15 @@ import {
   type IntentSnapshot,
   type Provider,
   ProviderError,
-  type ProviderErrorKind,
   type RefundCharge,
   type ReportedRefund,
 } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { createChargeLedger } from '@paylog/testing/fakeServer'
 import type { Test } from 'tap'
+import { createCatalogState, fakeCatalog } from './fakeCatalog.ts'
+import { createSteps, perform } from './fakeSteps.ts'
+import { createVaultState, fakeVault } from './fakeVault.ts'
 
 export type FakeIntent = {
   readonly id: string
@@ -39,13 +41,6 @@ export type FakeRefund = {
   status: RefundStatus
 }
 
-/** How a call fails; with `done` the provider executes it all the same. */
-export type ProviderFailure = {
-  readonly kind: ProviderErrorKind
-  readonly done?: boolean
-  readonly rateLimit?: boolean
-}
-
 export type FakeProviderOptions = {
   readonly id?: string
   /** An approved intent is charged only by a capture call. */
@@ -62,6 +57,8 @@ export function createFakeProvider(t: Test, options: FakeProviderOptions = {}) {
   t.beforeEach(() => {
     fake.calls.length = 0
     fake.failures.clear()
+    fake.always = undefined
+    fake.before = undefined
     fake.meanwhile = undefined
     fake.declines = false
   })
@@ -78,6 +75,8 @@ function createState(t: Test, { allowDouble = false }: FakeProviderOptions) {
     intents,
     ledger,
     byKey: new Map<string, FakeIntent>(),
+    catalog: createCatalogState(),
+    vault: createVaultState(),
     /** The calls are `create <key>`, `retrieve <intent>`, `find <payment>`, `cancel <intent>`, `capture <key>`. */
     ...createSteps(),
     /** The arguments of each retrieveIntent call. */
@@ -151,6 +150,8 @@ function providerOn(state: FakeProviderState, { id = 'fake', captures = false }:
   return {
     ...createSandbox({ webhookSecrets: [webhookSecret] }),
     id,
+    catalog: fakeCatalog(state, state.catalog),
+    methods: fakeVault(state, state.vault),
     createIntent: (request) =>
       perform(state, `create ${request.idempotency_key}`, () => {
         const intent = state.byKey.get(request.idempotency_key) ?? state.make(request)
@@ -218,48 +219,6 @@ function refundReport({ id: provider_intent_id, currency }: FakeIntent, refund: 
   const provider_time = new Date().toISOString()
   const about = { refund_id, provider_refund_id, status, provider_intent_id, provider_payment_id }
   return { ...about, amount_cents, currency, provider_time, provider_event_id: null }
-}
-
-type Hook = ((call: string) => Promise<unknown>) | undefined
-
-/** A hook that makes each call fail. */
-export const fails = (kind: ProviderErrorKind) => async (call: string) => {
-  throw providerError(call.split(' ')[0] ?? '', { kind })
-}
-
-/** The calls of a fake, and what happens during the next ones. */
-export const createSteps = () => ({
-  /** Every call, as `<verb> <object>`. */
-  calls: [] as string[],
-  /** Failures of the next calls, by verb. */
-  failures: new Map<string, (ProviderFailure | undefined)[]>(),
-  /** The failure of every call. */
-  always: undefined as ProviderFailure | undefined,
-  /** Runs before a call takes effect. */
-  before: undefined as Hook,
-  /** Runs after a call took effect, before it returns. */
-  meanwhile: undefined as Hook,
-})
-
-export async function perform<Result>(
-  steps: ReturnType<typeof createSteps>,
-  call: string,
-  act: () => Result,
-): Promise<Result> {
-  steps.calls.push(call)
-  const [verb = ''] = call.split(' ')
-  const fault = steps.failures.get(verb)?.shift() ?? steps.always
-  if (fault && !fault.done) throw providerError(verb, fault)
-  await steps.before?.(call)
-  const result = act()
-  await steps.meanwhile?.(call)
-  if (fault) throw providerError(verb, fault)
-  return result
-}
-
-function providerError(verb: string, { kind, rateLimit = false }: ProviderFailure): ProviderError {
-  const options = { rateLimit: rateLimit ? { retryAfterMs: null } : null }
-  return new ProviderError(kind, `${verb}_${kind}`, 'Message for the caller', options)
 }
 
 function foundIntent({ id: provider_intent_id, status }: FakeIntent): FoundIntent {

@@ -1,88 +1,57 @@
 // Saved methods on a real event store, and fake providers that send payment method notifications.
 import { randomUUIDv7 } from 'node:crypto'
-import type { MethodDetails, PaymentMethodEvent } from '@paylog/domain/payment-methods/events'
-import {
-  type AddPaymentMethod,
-  addPaymentMethod,
-  changeAlias,
-  type PaymentMethodState,
-  paymentMethodFold,
-  removePaymentMethod,
-} from '@paylog/domain/payment-methods/paymentMethod'
+import { paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentMethodStream, providerEventStream, type StreamName } from '@paylog/event-store/streamName'
 import type { Provider } from '@paylog/providers/provider'
-import type { MethodRef, ProviderMethods } from '@paylog/providers/providerMethods'
-import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
 import { receiveNotification } from '../notifications/notifications.ts'
-import { paymentMethodId } from '../payment-methods/savedMethod.ts'
+import { createFakeProvider } from './fakeProvider.ts'
+import { visa } from './fakeVault.ts'
 import { notificationFixture, unsigned } from './notificationFixture.ts'
-import { metadata, workflowHarness } from './workflowHarness.ts'
-
-export const visa: MethodDetails = {
-  payment_type: 'card',
-  wallet_type: null,
-  card_brand: 'visa',
-  last_four: '4242',
-  expiry_month: '08',
-  expiry_year: '2030',
-}
+import { type MethodOwner, paymentMethodFixture, type StoredPaymentMethod } from './paymentMethodFixture.ts'
+import { workflowHarness } from './workflowHarness.ts'
 
 export type SavedFixture = {
   readonly provider: Provider
   readonly object: string
-  readonly id: string
+  readonly stored: StoredPaymentMethod
   readonly stream: StreamName
 }
-export type Owner = { readonly user_id: string | null; readonly guest_email: string | null }
-export const user: Owner = { user_id: 'user-1', guest_email: null }
-export const guest: Owner = { user_id: null, guest_email: 'guest@example.com' }
+export const user: MethodOwner = { user_id: 'user-1', guest_email: null }
+export const guest: MethodOwner = { user_id: null, guest_email: 'guest@example.com' }
 
 export type SentNotification = { readonly by: Provider; readonly provider_event_id: string; readonly body: Buffer }
 
 export async function methodNotificationHarness(t: Test) {
-  const { fake, provider, unqueryable } = createMethodProviders()
+  const { fake, provider: signing } = createFakeProvider(t, { id: 'queryable' })
+  const provider = unsigned(signing)
+  const methods = signing.methods && { ...signing.methods, retrieveMethod: null }
+  const unqueryable: Provider = { ...provider, id: 'unqueryable', methods }
   t.beforeEach(() => {
-    fake.requests.length = 0
-    fake.retrieve = async () => visa
+    fake.vault.requests.length = 0
+    fake.vault.retrieve = async () => visa
   })
   const { workflow, store, keys, providers, typesOf } = await workflowHarness(t, provider)
   providers.set(unqueryable.id, unqueryable)
 
-  const decide = (stream: StreamName, decision: (state: PaymentMethodState) => PaymentMethodEvent[]) =>
-    store.handle({
-      stream,
-      fold: paymentMethodFold,
-      decide: decision,
-      metadata,
-    })
-
-  async function add({ provider, object, id, stream }: SavedFixture, owner: Owner, at = workflow.now()): Promise<void> {
-    const command = addCommand({ provider, object, id }, owner, at)
-    await decide(stream, (state) => addPaymentMethod(command, state))
-  }
+  const methodsAt = (at = workflow.now()) => paymentMethodFixture(store, () => at.toISOString())
 
   return {
-    fake,
+    fake: fake.vault,
     provider,
     unqueryable,
     workflow,
     store,
     keys,
     typesOf,
-    add,
-    async save(on: Provider = provider, owner: Owner = user, at?: Date): Promise<SavedFixture> {
-      const object = `pm_${randomUUIDv7()}`
-      const id = paymentMethodId(on.id, object)
-      const saved = { provider: on, object, id, stream: paymentMethodStream(id) }
-      await add(saved, owner, at)
-      return saved
+    add: ({ stored }: SavedFixture, owner: MethodOwner, at?: Date) => methodsAt(at).add(stored, owner),
+    async save(on: Provider = provider, owner: MethodOwner = user, at?: Date): Promise<SavedFixture> {
+      const stored = await methodsAt(at).save(owner, on.id)
+      return { provider: on, object: stored.provider_method_id, stored, stream: paymentMethodStream(stored.id) }
     },
-    remove: ({ stream }: SavedFixture) =>
-      decide(stream, (state) => removePaymentMethod({ occurred_at: new Date().toISOString(), by: 'owner' }, state)),
-    rename: ({ stream }: SavedFixture) =>
-      decide(stream, (state) => changeAlias({ occurred_at: new Date().toISOString(), alias: randomUUIDv7() }, state)),
+    remove: ({ stored }: SavedFixture) => methodsAt().remove(stored),
+    rename: ({ stored }: SavedFixture) => methodsAt().rename(stored, randomUUIDv7()),
     /** The event types after PaymentMethodAdded. */
     historyOf: async ({ stream }: SavedFixture) => (await typesOf(stream)).slice(1),
     stateOf: async ({ stream }: SavedFixture) => (await store.load(stream, paymentMethodFold)).state,
@@ -110,47 +79,3 @@ export function methodNotification(
 }
 
 export const inboxOf = ({ by, provider_event_id }: SentNotification) => providerEventStream(by.id, provider_event_id)
-
-const unused = async () => Promise.reject(new Error('unexpected provider call'))
-
-/** A provider whose `retrieveMethod` result the test sets, and one that cannot be queried. */
-function createMethodProviders() {
-  const fake = {
-    /** The arguments of each retrieveMethod call. */
-    requests: [] as MethodRef[],
-    /** The result of retrieveMethod. */
-    retrieve: async (): Promise<MethodDetails | null> => visa,
-  }
-  const methods: ProviderMethods = {
-    createCustomer: unused,
-    attachMethod: unused,
-    readMethod: unused,
-    detachMethod: unused,
-    deleteCustomer: unused,
-    async retrieveMethod(method) {
-      fake.requests.push(method)
-      return fake.retrieve()
-    },
-  }
-  const provider = unsigned({ ...createSandbox({ webhookSecrets: ['secret'] }), id: 'queryable', methods })
-  const unqueryable: Provider = { ...provider, id: 'unqueryable', methods: { ...methods, retrieveMethod: null } }
-  return { fake, provider, unqueryable }
-}
-
-/** A user's method belongs to a customer at the provider, a guest's does not. */
-function addCommand({ provider, object, id }: Omit<SavedFixture, 'stream'>, owner: Owner, at: Date): AddPaymentMethod {
-  return {
-    payment_method_id: id,
-    occurred_at: at.toISOString(),
-    ...owner,
-    provider_id: provider.id,
-    provider_method_id: object,
-    provider_customer_id: owner.user_id === null ? null : 'cus_1',
-    ...visa,
-    type: null,
-    alias: 'Mine',
-    organization_id: null,
-    billing_address_id: null,
-    billing_details: null,
-  }
-}

@@ -11,7 +11,7 @@ import {
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentMethodStream } from '@paylog/event-store/streamName'
 import { paymentMethodId } from '../payment-methods/savedMethod.ts'
-import { visa } from './methodNotificationHarness.ts'
+import { visa } from './fakeVault.ts'
 
 export type MethodOwner =
   | { readonly user_id: string; readonly guest_email: null }
@@ -34,7 +34,7 @@ export function paymentMethodFixture(store: EventStore, now = () => new Date().t
       metadata: { correlationId: 'test', causationId: 'test', actor: 'test' },
     })
 
-  async function add(method: StoredPaymentMethod, owner: MethodOwner, alias: string): Promise<void> {
+  async function add(method: StoredPaymentMethod, owner: MethodOwner, alias = 'Mine'): Promise<void> {
     const { id: payment_method_id, ...ids } = method
     const command = {
       payment_method_id,
@@ -54,7 +54,7 @@ export function paymentMethodFixture(store: EventStore, now = () => new Date().t
   return {
     add,
     /** A user's method belongs to a customer at the provider, a guest's does not. */
-    async save(owner: MethodOwner, provider_id: string, alias = 'Mine'): Promise<StoredPaymentMethod> {
+    async save(owner: MethodOwner, provider_id: string, alias?: string): Promise<StoredPaymentMethod> {
       const provider_method_id = `pm_${randomUUID()}`
       const method = {
         id: paymentMethodId(provider_id, provider_method_id),

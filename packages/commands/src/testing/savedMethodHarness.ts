@@ -6,9 +6,6 @@ import { requestInFlightMs } from '@paylog/domain/idempotentRequest'
 import type { PaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { defaultChoiceStream } from '@paylog/event-store/streamName'
-import { type Provider, ProviderError } from '@paylog/providers/provider'
-import type { MethodRef, ProviderMethods } from '@paylog/providers/providerMethods'
-import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import type { Test } from 'tap'
 import type { Workflow } from '../context.ts'
 import { listId } from '../defaults.ts'
@@ -16,7 +13,7 @@ import { changeSavedMethod, removeSavedMethod } from '../payment-methods/changeS
 import { loadMethod, paymentMethodId } from '../payment-methods/savedMethod.ts'
 import { replaySaved, type SavePaymentMethod, savePaymentMethod } from '../payment-methods/savePaymentMethod.ts'
 import { earlierRequest } from '../request/idempotentRequests.ts'
-import { visa } from './methodNotificationHarness.ts'
+import { createFakeProvider } from './fakeProvider.ts'
 import { metadata, workflowHarness } from './workflowHarness.ts'
 
 export type Caller = Session | Guest
@@ -46,11 +43,7 @@ const defaultOptions = {
 }
 
 export async function savedMethodHarness(t: Test) {
-  const { provider, vault } = createFakeVault()
-  t.beforeEach(() => {
-    vault.hooks.meanwhile = async () => undefined
-    vault.calls.length = 0
-  })
+  const { provider, fake } = createFakeProvider(t, { id: 'vault' })
   const { workflow, store, ...log } = await workflowHarness(t, provider)
 
   type Target = { readonly by: Caller; readonly token: string; readonly on?: Workflow }
@@ -68,7 +61,7 @@ export async function savedMethodHarness(t: Test) {
     ...log,
     workflow,
     store,
-    vault,
+    fake,
     idOf,
     newToken: () => `pm_${randomUUIDv7()}`,
     async save(
@@ -128,51 +121,4 @@ export function interleaved(workflow: Workflow, stream: string, act: () => Promi
     return loaded
   }
   return { ...workflow, store: { ...store, load } }
-}
-
-/** A provider that only records which customer a method belongs to. A detached method can be attached again. */
-function createFakeVault() {
-  const customers = new Map<string, string>()
-  const calls: string[] = []
-  const hooks: { meanwhile: (call: string) => Promise<unknown> } = { meanwhile: async () => undefined }
-  const call = async (name: string) => {
-    calls.push(name)
-    await hooks.meanwhile(name)
-  }
-  /** The customers by idempotency key. */
-  const created = new Map<string, string>()
-  const methods: ProviderMethods = {
-    async createCustomer({ user_id, idempotency_key }) {
-      await call('customer')
-      const first = `cus_${user_id}`
-      const isTaken = [...created.values()].includes(first)
-      const id = created.get(idempotency_key) ?? (isTaken ? `${first}_${created.size}` : first)
-      created.set(idempotency_key, id)
-      return id
-    },
-    async attachMethod({ token, provider_customer_id }) {
-      if (provider_customer_id === null) throw new Error('the fake vault attaches methods only to customers')
-      if ((customers.get(token) ?? provider_customer_id) !== provider_customer_id)
-        throw new ProviderError('rejected', 'attached', 'The method belongs to another customer')
-      customers.set(token, provider_customer_id)
-      await call('attach')
-      return { ...visa, provider_method_id: token, provider_customer_id }
-    },
-    async readMethod({ token }) {
-      if (customers.has(token)) throw new ProviderError('rejected', 'attached', 'The method belongs to a customer')
-      await call('read')
-      return { ...visa, provider_method_id: token }
-    },
-    retrieveMethod: null,
-    async detachMethod({ provider_method_id }: MethodRef) {
-      customers.delete(provider_method_id)
-      await call('detach')
-    },
-    async deleteCustomer(id) {
-      for (const [method, customer] of customers) if (customer === id) customers.delete(method)
-      await call('delete customer')
-    },
-  }
-  const provider: Provider = { ...createSandbox({ webhookSecrets: ['secret'] }), id: 'vault', methods }
-  return { provider, vault: { customers, calls, hooks } }
 }

@@ -17,28 +17,21 @@ t.test('PayPal: a one-time product is created without a price', async (t) => {
   t.match(call, { method: 'POST', path: '/v1/catalogs/products', key: /^[0-9a-f]{64}$/ })
 })
 
-t.test('PayPal: each product type maps to a PayPal type', async (t) => {
-  const types = { physical: 'PHYSICAL', digital: 'DIGITAL', service: 'SERVICE', subscription: 'SERVICE' } as const
-  const { fake, catalog } = await catalogHarness(t)
-  for (const product_type of ['physical', 'digital', 'service', 'subscription'] as const) {
-    const product_id = `a-${product_type}`
-    await putTestProduct(catalog, { ...ticket, product_id, product_type })
-    t.equal(fake.catalog.products.get(product_id)?.type, types[product_type])
-  }
-})
-
-t.test('PayPal: an existing product is not created again, with the same key or another', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const known = await putTestProduct(catalog, ticket)
-  const before = [...fake.catalog.products.values()]
-  t.strictSame(await putTestProduct(catalog, ticket), once, 'the same key')
-  t.strictSame(await putTestProduct(catalog, ticket, { key: 'k2' }), once, 'another key')
-  t.strictSame(await putTestProduct(catalog, ticket, { key: 'k3', known }), once, 'known')
-  fake.forgetRequestIds()
-  t.strictSame(await putTestProduct(catalog, ticket), once, 'an expired key')
-  t.strictSame([...fake.catalog.products.values()], before)
-  t.equal(fake.callsTo(/catalogs/).filter(({ method }) => method === 'PATCH').length, 0)
-})
+t.test(
+  'PayPal: an existing product is not created again, with the same key or another; a deleted one is',
+  async (t) => {
+    const { fake, catalog } = await catalogHarness(t)
+    const known = await putTestProduct(catalog, ticket, { known: once, price: 'keep' })
+    const before = [...fake.catalog.products.values()]
+    t.strictSame(await putTestProduct(catalog, ticket), once, 'the same key')
+    t.strictSame(await putTestProduct(catalog, ticket, { key: 'k2' }), once, 'another key')
+    t.strictSame(await putTestProduct(catalog, ticket, { key: 'k3', known }), once, 'known')
+    fake.forgetRequestIds()
+    t.strictSame(await putTestProduct(catalog, ticket), once, 'an expired key')
+    t.strictSame([...fake.catalog.products.values()], before)
+    t.equal(fake.callsTo(/catalogs/).filter(({ method }) => method === 'PATCH').length, 0)
+  },
+)
 
 t.test('PayPal: a product’s description is updated, added and removed', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
@@ -53,29 +46,19 @@ t.test('PayPal: a product’s description is updated, added and removed', async 
 
 t.test('PayPal: a changed name or type is kept at PayPal and listed in kept_fields', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
-  await putTestProduct(catalog, ticket)
-  const renamed = { ...ticket, name: 'Seat', description: 'In the front' }
-  t.strictSame(await putTestProduct(catalog, renamed), { ...once, kept_fields: ['name'] })
-  const changed = { ...renamed, product_type: 'physical' } as const
-  t.strictSame(await putTestProduct(catalog, changed, { known: once }), {
-    ...once,
-    kept_fields: ['name', 'product_type'],
-  })
-  t.strictSame(await putTestProduct(catalog, { ...ticket, product_type: 'service' }), {
-    ...once,
-    kept_fields: ['product_type'],
-  })
-  t.match(fake.catalog.products.get(productId), { name: 'Ticket', type: 'DIGITAL' })
-  const service = { ...ticket, product_id: 'a-service', product_type: 'service' } as const
-  await putTestProduct(catalog, service)
-  const subscription = await putTestProduct(catalog, { ...service, product_type: 'subscription' })
-  t.strictSame(subscription.kept_fields, [], 'both map to SERVICE')
-})
-
-t.test('PayPal: a deleted product is created again', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  t.strictSame(await putTestProduct(catalog, ticket, { known: once, price: 'keep' }), once)
-  t.equal(fake.catalog.products.size, 1)
+  const types = { physical: 'PHYSICAL', digital: 'DIGITAL', service: 'SERVICE', subscription: 'SERVICE' } as const
+  for (const [product_type, type] of Object.entries(types) as [keyof typeof types, string][]) {
+    const product = { ...ticket, product_id: `a-${product_type}`, product_type }
+    await putTestProduct(catalog, product)
+    for (const [more, kept_fields] of [
+      [{ name: 'Seat', description: 'In the front' }, ['name']],
+      [{ product_type: product_type === 'physical' ? 'digital' : 'physical' }, ['product_type']],
+      [{ name: 'Seat', product_type: product_type === 'physical' ? 'service' : 'physical' }, ['name', 'product_type']],
+      [{ product_type: product_type === 'service' ? 'subscription' : product_type }, []],
+    ] as const)
+      t.strictSame((await putTestProduct(catalog, { ...product, ...more })).kept_fields, kept_fields, product_type)
+    t.match(fake.catalog.products.get(product.product_id), { name: 'Ticket', type })
+  }
 })
 
 t.test('PayPal: checkProduct rejects a product beyond PayPal’s limits and names the field and its limit', async (t) => {

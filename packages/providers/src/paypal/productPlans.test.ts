@@ -44,32 +44,7 @@ t.test('PayPal: a recurring product gets an active plan', async (t) => {
   )
 })
 
-t.test('PayPal: a plan’s free trial is its first billing cycle', async (t) => {
-  const { fake, catalog } = await catalogHarness(t)
-  const product = membershipAt({ recurring: { interval: 'year', trial_days: 14 } })
-  const { provider_price_id } = await putTestProduct(catalog, product)
-  const plan = fake.catalog.plans.get(provider_price_id ?? '')
-  t.strictSame(plan?.billing_cycles, [
-    {
-      tenure_type: 'TRIAL',
-      sequence: 1,
-      total_cycles: 1,
-      frequency: { interval_unit: 'DAY', interval_count: 14 },
-      pricing_scheme: { fixed_price: { currency_code: 'EUR', value: '0.00' } },
-    },
-    {
-      tenure_type: 'REGULAR',
-      sequence: 2,
-      total_cycles: 0,
-      frequency: { interval_unit: 'YEAR', interval_count: 1 },
-      pricing_scheme: { fixed_price: { currency_code: 'EUR', value: '9.00' } },
-    },
-  ])
-  t.equal((await putTestProduct(catalog, product, { key: 'k2' })).provider_price_id, provider_price_id)
-  t.equal(fake.catalog.plans.size, 1)
-})
-
-t.test('PayPal: plans of all intervals and currencies are found again', async (t) => {
+t.test('PayPal: plans of all intervals, currencies and trials are found again', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const units = { day: 'DAY', week: 'WEEK', month: 'MONTH', year: 'YEAR' } as const
   const intervals: readonly BillingInterval[] = ['day', 'week', 'month', 'year']
@@ -89,6 +64,15 @@ t.test('PayPal: plans of all intervals and currencies are found again', async (t
   }
   t.same(plansOf(fake).slice(-3), ['ACTIVE 1500', 'ACTIVE 1500', 'ACTIVE 15.00'])
   t.equal(fake.catalog.plans.size, prices.length)
+  const [trial, regular] = [...fake.catalog.plans.values()].at(-1)?.billing_cycles ?? []
+  t.strictSame(trial, {
+    tenure_type: 'TRIAL',
+    sequence: 1,
+    total_cycles: 1,
+    frequency: { interval_unit: 'DAY', interval_count: 365 },
+    pricing_scheme: { fixed_price: { currency_code: 'USD', value: '0.00' } },
+  })
+  t.match(regular, { tenure_type: 'REGULAR', sequence: 2, total_cycles: 0 })
 })
 
 t.test('PayPal: an existing plan is not created again', async (t) => {
@@ -206,47 +190,36 @@ t.test('PayPal: of several plans with the price the oldest stays active', async 
   t.same(plansOf(fake), ['INACTIVE 9.00', 'ACTIVE 9.00'])
 })
 
-t.test('PayPal: a known plan stays ours when the merchant changes its description', async (t) => {
+t.test('PayPal: a known plan stays ours when the merchant changes its description or deactivates it', async (t) => {
   const { fake, catalog, known } = await withMembership(t)
-  fake.catalog.changePlan(known.provider_price_id ?? '', { description: 'For friends of the house' })
+  const id = known.provider_price_id ?? ''
+  fake.catalog.changePlan(id, { description: 'For friends of the house', status: 'INACTIVE' })
   t.strictSame(await putTestProduct(catalog, membership, { key: 'k2', known }), known)
+  t.same(plansOf(fake), ['ACTIVE 9.00'])
   await putTestProduct(catalog, membershipAt({ amount_cents: 1200 }), { key: 'k3', known })
   t.same(plansOf(fake), ['INACTIVE 9.00', 'ACTIVE 12.00'])
 })
 
-t.test('PayPal: a plan that the merchant deactivated is activated again', async (t) => {
-  const { fake, catalog, known } = await withMembership(t)
-  fake.catalog.changePlan(known.provider_price_id ?? '', { status: 'INACTIVE' })
-  t.strictSame(await putTestProduct(catalog, membership, { known }), known)
-  t.same(plansOf(fake), ['ACTIVE 9.00'])
-})
-
-t.test('PayPal: all pages of the plan list are read', async (t) => {
-  const { fake, catalog, known, ours } = await withMembership(t)
-  for (let count = 1; count <= 44; count++)
-    fake.catalog.addPlan({ ...ours, payment_preferences: {}, description: `By hand, number ${count}` })
-  t.strictSame(await putTestProduct(catalog, membership, { key: 'k2' }), known)
-  t.equal(fake.catalog.plans.size, 45)
-  const [last, ...others] = fake.callsTo(/billing\/plans\?/).toReversed()
-  t.match(last?.path, `product_id=${productId}&page_size=20&page=3`)
-  t.match(others[1]?.path, 'page=1')
-})
-
-t.test('PayPal: incomplete pages are followed by their next link, and incomplete plans are fetched', async (t) => {
-  const { fake, catalog, known, ours } = await withMembership(t)
-  for (let count = 1; count <= 10; count++)
-    fake.catalog.addPlan({ ...ours, payment_preferences: {}, description: `By hand, number ${count}` })
-  fake.catalog.distortList({ pageSize: 3, isMinimal: true })
-  t.strictSame(await putTestProduct(catalog, membership, { key: 'k2' }), known)
-  t.equal(fake.catalog.plans.size, 11)
-})
-
-t.test('PayPal: the plan list ends at an empty page after full ones', async (t) => {
-  const { fake, catalog, known, ours } = await withMembership(t)
-  for (let count = 1; count <= 19; count++)
-    fake.catalog.addPlan({ ...ours, payment_preferences: {}, description: `By hand, number ${count}` })
-  t.strictSame(await putTestProduct(catalog, membership, { key: 'k2' }), known)
-})
+for (const [name, others, lastPage, distortion] of [
+  ['all pages of the plan list are read', 44, 3, {}],
+  ['the plan list ends at an empty page after full ones', 19, 2, {}],
+  [
+    'incomplete pages are followed by their link, and incomplete plans fetched',
+    10,
+    4,
+    { pageSize: 3, isMinimal: true },
+  ],
+] as const)
+  t.test(`PayPal: ${name}`, async (t) => {
+    const { fake, catalog, known, ours } = await withMembership(t)
+    for (let count = 1; count <= others; count++)
+      fake.catalog.addPlan({ ...ours, payment_preferences: {}, description: `By hand, number ${count}` })
+    fake.catalog.distortList(distortion)
+    t.strictSame(await putTestProduct(catalog, membership, { key: 'k2' }), known)
+    t.equal(fake.catalog.plans.size, others + 1)
+    const last = fake.callsTo(/billing\/plans\?/).at(-1)
+    t.match(last?.path, new RegExp(`product_id=${productId}&page_size=20&page=${lastPage}`))
+  })
 
 t.test('PayPal: sixteen parallel calls with different keys leave one active plan', async (t) => {
   const { fake, catalog } = await catalogHarness(t)

@@ -187,17 +187,10 @@ t.test('PayPal: a verification call is not retried after a lost response', async
   await verify(paypal, signed)
 })
 
-t.test('PayPal: a verification call times out after five seconds, even with a longer time limit', async (t) => {
-  const { fake, paypal, signed } = await start(t, { timeoutMs: 60_000 })
+t.test('PayPal: parallel verifications are limited, end after five seconds and do not delay orders', async (t) => {
+  const { fake, paypal, signed } = await start(t, { webhookIds: ['OLDWEBHOOK', 'NEWWEBHOOK'], timeoutMs: 60_000 })
   fake.verificationFaults.always({ kind: 'hang', commits: false })
   const startedAt = performance.now()
-  await t.rejects(verify(paypal, signed), { name: 'ProviderError', kind: 'unknown', code: 'timeout' })
-  t.ok(performance.now() - startedAt < 15_000)
-})
-
-t.test('PayPal: parallel verifications are limited and do not delay orders', async (t) => {
-  const { fake, paypal, signed } = await start(t, { webhookIds: ['OLDWEBHOOK', 'NEWWEBHOOK'], timeoutMs: 5_000 })
-  fake.verificationFaults.always({ kind: 'hang', commits: false })
   const errors: unknown[] = []
   const posts = Array.from({ length: 200 }, () => verify(paypal, signed).catch((error) => errors.push(error)))
   const isBusy = (error: unknown) => error instanceof ProviderError && error.code === 'verification_busy'
@@ -212,6 +205,11 @@ t.test('PayPal: parallel verifications are limited and do not delay orders', asy
   await Promise.all(posts)
   t.equal(errors.filter(isBusy).length, 72)
   t.equal(errors.length, 200, 'all calls end')
+  t.ok(performance.now() - startedAt < 15_000, 'although the time limit of other calls is longer')
+  const isLost = (error: unknown) =>
+    error instanceof ProviderError && error.kind === 'unknown' && error.code === 'timeout'
+  // A verification makes one call for each webhook id.
+  t.equal(errors.filter(isLost).length, 16 / 2, 'the outcomes of those that were sent are unknown')
   fake.verificationFaults.always(undefined)
   await verify(paypal, fake.signed({ body: signed.body }, 'NEWWEBHOOK'))
 })
