@@ -32,6 +32,9 @@ export type CliCommand = {
   readonly run: (args: readonly string[], context: CommandContext) => Promise<void>
 }
 
+/** What was compared differs, what was to be proven is not, or nothing is known of a person: scripts tell it from a failure. */
+export const exitDifferent = 3
+
 /** An invalid command line: prints the usage, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'

@@ -13,11 +13,7 @@ export async function writeNewFile(
   content: string,
   { replaces }: { readonly replaces?: boolean } = {},
 ): Promise<void> {
-  const file = await open(path, replaces ? 'w' : 'wx', 0o600).catch((cause: unknown) => {
-    const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST'
-    const hint = replaces === undefined ? '' : '; --force replaces it'
-    throw new OpsError(`${path} ${isTaken ? `exists already${hint}` : `cannot be written: ${cause}`}`, { cause })
-  })
+  const file = await writing(path, open(path, replaces ? 'w' : 'wx', 0o600), replaces !== undefined)
   try {
     await file.writeFile(content)
     await file.sync()
@@ -28,6 +24,19 @@ export async function writeNewFile(
     await file.close()
   }
 }
+
+/** @throws OpsError in the place of the errors of `work` @param hasForce whether the command has `--force` */
+export const writing = <Result>(path: string, work: Promise<Result>, hasForce = true) =>
+  work.catch((error: unknown) => {
+    throw codeOf(error) === 'EEXIST'
+      ? existing(path, hasForce)
+      : new OpsError(`${path} cannot be written: ${messageOf(error)}`, { cause: error })
+  })
+
+export const existing = (path: string, hasForce = true) =>
+  new OpsError(`${path} exists. Name another file${hasForce ? ', or replace it with --force' : ''}.`)
+
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
 /** @throws OpsError */
 export const readText = (path: string) => reading(path, () => readFileSync(path, 'utf8'))
@@ -42,4 +51,10 @@ export function reading<Result>(path: string, read: () => Result): Result {
 }
 
 export const cannotBeRead = (path: string, error: unknown) =>
-  new OpsError(`${path} cannot be read: ${messageOf(error)}`, { cause: error })
+  new OpsError(`${path} ${reasons[codeOf(error)] ?? `cannot be read: ${messageOf(error)}`}`, { cause: error })
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read by this user',
+  EISDIR: 'is a directory',
+}

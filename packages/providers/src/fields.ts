@@ -42,13 +42,6 @@ export function notificationJson(body: Buffer): { readonly text: string; readonl
   }
 }
 
-/** 725 with two decimals → `7.25`, without decimals → `725`. */
-export function decimalOf(units: number, decimals: number): string {
-  const digits = String(units).padStart(decimals + 1, '0')
-  const whole = digits.slice(0, digits.length - decimals)
-  return decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`
-}
-
 /**
  * `7.25`, `7.250` and `7` with two decimals → 725, 725 and 700, without floating point.
  * @returns `null` when it is not a number, too large, or has more decimals

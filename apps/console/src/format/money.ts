@@ -1,16 +1,8 @@
 // Amounts in minor units, by the decimals of their currency.
-import { currencyExponent } from '@paylog/domain/currency'
+import { currencyExponent, decimalOf as decimalWith } from '@paylog/domain/currency'
 
 /** The amount in major units, as a decimal without grouping, such as 22.00. @param currency in upper case */
-export function decimalOf(cents: number, currency: string): string {
-  const exponent = currencyExponent(currency)
-  const digits = Math.abs(cents)
-    .toString()
-    .padStart(exponent + 1, '0')
-  const split = digits.length - exponent
-  const fraction = exponent === 0 ? '' : `.${digits.slice(split)}`
-  return `${cents < 0 ? '-' : ''}${digits.slice(0, split)}${fraction}`
-}
+export const decimalOf = (cents: number, currency: string) => decimalWith(cents, currencyExponent(currency))
 
 /**
  * The amount with its currency, in the reader's language, such as €22.00.

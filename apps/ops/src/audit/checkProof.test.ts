@@ -54,7 +54,7 @@ const withSecond = (changes: Partial<typeof second>): ProofFile => ({
 })
 
 t.test('a proof has the exact bytes of its events, and is accepted', async (t) => {
-  t.same(checkProof(file, [verifier]), { origin, size: 5, root: await treeRoot(5, tree.read) })
+  t.match(checkProof(file, [verifier]), { origin, size: 5, root: await treeRoot(5, tree.read) })
   t.equal(second.data?.includes('\n'), true)
   t.same(leafFieldsOf(second).metadata, Buffer.of(0xff))
 })

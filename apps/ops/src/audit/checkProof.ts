@@ -1,18 +1,24 @@
 // `audit check-proof`: verifies the proof of a payment with nothing but the verifier key.
-import { type Checkpoint, openCheckpoint } from '@paylog/audit-log/checkpoint'
+import type { Checkpoint } from '@paylog/audit-log/checkpoint'
 import { leafHash } from '@paylog/audit-log/leaf'
-import { NoteError, type VerifierKey } from '@paylog/audit-log/note'
-import { ProofError, verifyInclusion } from '@paylog/audit-log/proofs'
+import type { VerifierKey } from '@paylog/audit-log/note'
+import { verifyInclusion } from '@paylog/audit-log/proofs'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { table } from '@paylog/runtime/process/table'
-import { OpsError } from '../command.ts'
+import { exitDifferent, OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { readText } from '../files.ts'
-import { visible } from '../payments/showText.ts'
-import { decodedHashes, leafFieldsOf, type ProofFile, type ProvenEvent, parseProofFile } from './proofFile.ts'
+import { visible } from '../texts.ts'
+import { openSigned } from './checkpoints.ts'
+import {
+  decodedHashes,
+  leafFieldsOf,
+  type ProofFile,
+  type ProvenEvent,
+  parseProofFile,
+  problemOf,
+} from './proofFile.ts'
 import { requireVerifiers, verifierOption } from './verifier.ts'
-
-const exitWrong = 3
 
 export const auditCheckProof = defineCommand({
   summary: 'Verify the proof of a payment offline, with nothing but the verifier key',
@@ -31,12 +37,12 @@ export const auditCheckProof = defineCommand({
     if ('problem' in file) {
       if (!file.isForged) throw new OpsError(`${path} ${file.problem}`)
       const json = { valid: false, problem: file.problem, payment: null }
-      return { json, problem: `${path} ${file.problem}.`, exitCode: exitWrong }
+      return { json, problem: `${path} ${file.problem}.`, exitCode: exitDifferent }
     }
     const checked = checkProof(file, verifiers)
     if (!('problem' in checked)) return { json: checkedJson(file, checked), text: checkedText(file, checked) }
     const json = { valid: false, problem: checked.problem, payment: file.payment }
-    return { json, problem: `${path} proves nothing: ${checked.problem}.`, exitCode: exitWrong }
+    return { json, problem: `${path} proves nothing: ${checked.problem}.`, exitCode: exitDifferent }
   },
 })
 
@@ -45,8 +51,8 @@ export function checkProof(
   file: ProofFile,
   verifiers: readonly VerifierKey[],
 ): Checkpoint | { readonly problem: string } {
-  const checkpoint = orProblem('the checkpoint', () => openCheckpoint(file.checkpoint, ...verifiers))
-  if ('problem' in checkpoint) return checkpoint
+  const checkpoint = openSigned(file.checkpoint, 'the checkpoint', verifiers)
+  if ('reason' in checkpoint) return { problem: `${checkpoint.source}: ${checkpoint.reason}` }
   if (file.events.length === 0) return { problem: 'it has no events' }
   let previous = -1
   for (const [place, event] of file.events.entries()) {
@@ -55,24 +61,16 @@ export function checkProof(
     if (event.revision !== String(place)) return { problem: `revision ${place} is missing before ${name}` }
     if (event.index <= previous) return { problem: `${name} is not in the order of the log` }
     previous = event.index
-    const included = orProblem(name, () => requireIncluded(event, checkpoint))
-    if (included !== undefined) return included
+    const problem = problemOf(() => requireIncluded(event, checkpoint))
+    if (problem !== undefined) return { problem: `${name}: ${problem}` }
   }
   return checkpoint
 }
 
-function requireIncluded(event: ProvenEvent, { size, root }: Checkpoint): undefined {
+/** @throws ProofError */
+function requireIncluded(event: ProvenEvent, { size, root }: Checkpoint): void {
   const hash = leafHash(leafFieldsOf(event))
   verifyInclusion({ index: event.index, size, leafHash: hash, root, proof: decodedHashes(event.proof) })
-}
-
-function orProblem<Result>(name: string, verify: () => Result): Result | { readonly problem: string } {
-  try {
-    return verify()
-  } catch (error) {
-    if (!(error instanceof NoteError) && !(error instanceof ProofError)) throw error
-    return { problem: `${name}: ${error.message}` }
-  }
 }
 
 function checkedJson({ payment, events }: ProofFile, { origin, size }: Checkpoint) {

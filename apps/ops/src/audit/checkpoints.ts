@@ -3,7 +3,11 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Checkpoint, openCheckpoint } from '@paylog/audit-log/checkpoint'
 import { NoteError, type VerifierKey } from '@paylog/audit-log/note'
+import { endedNow, readStateFile, writeStateFile } from '@paylog/audit-log/stateFile'
 import { readCheckpoints } from '@paylog/audit-log/treeStore'
+import { loadConfig } from '@paylog/runtime/config/environment'
+import { text } from '@paylog/runtime/config/kinds'
+import { Type } from 'typebox'
 import { OpsError } from '../command.ts'
 import { reading, readText } from '../files.ts'
 import type { Pool } from '../system.ts'
@@ -92,4 +96,26 @@ export async function* storedCheckpoints(
     // By the note. The row decides about the order only, and a wrong one is reported.
     else yield opened
   }
+}
+
+/** The projector's AUDIT_STATE_FILE, where a command can reach it. */
+const stateFileOf = (environment: NodeJS.ProcessEnv) =>
+  loadConfig(Type.Object({ AUDIT_STATE_FILE: Type.Optional(text()) }), environment).AUDIT_STATE_FILE
+
+/** @returns the file, if it has a checkpoint @throws Error when it cannot be used */
+export function rememberedFile(environment: NodeJS.ProcessEnv): readonly string[] {
+  const path = stateFileOf(environment)
+  return path !== undefined && readStateFile(path)?.checkpoint ? [path] : []
+}
+
+/**
+ * Lets the projector sign again: it has to extend only this checkpoint, and nothing that is remembered elsewhere now.
+ * @param note the newest stored checkpoint that is that of the log
+ * @returns false when the environment names no file
+ * @throws Error when it cannot be written
+ */
+export function endRemembered(environment: NodeJS.ProcessEnv, note: string | null): boolean {
+  const path = stateFileOf(environment)
+  if (path !== undefined) writeStateFile(path, { checkpoint: note, ended_size: endedNow })
+  return path !== undefined
 }

@@ -6,6 +6,9 @@ import { readLeaves } from '@paylog/audit-log/treeStore'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import type { EventName } from '@paylog/event-store/export/difference'
 import { readEvents } from '@paylog/event-store/read/readPage'
+import { readLogEnd } from '@paylog/event-store/read/reads'
+import type { Run } from '../defineCommand.ts'
+import { logProgress } from '../progressLine.ts'
 import type { Pool } from '../system.ts'
 
 /** An event of the log, without its content. */
@@ -34,7 +37,6 @@ type Comparison<One extends Signed> = {
   /** By size. */
   readonly checkpoints: AsyncGenerator<One, void>
   readonly isSame: (leaf: LogLeaf, stored: StoredLeaf) => boolean
-  readonly onEvent: (event: EventName, events: number) => void
   /** Called for each checkpoint. @param isRight whether the log leads to it @param last the last event that it covers */
   readonly onCheckpoint: (checkpoint: One, isRight: boolean, last: EventName | null) => void
 }
@@ -48,7 +50,7 @@ export type Compared = {
 
 /** @throws the errors of the sources */
 export async function compareLog<One extends Signed>(comparison: Comparison<One>): Promise<Compared> {
-  const { log, stored, checkpoints, isSame, onEvent, onCheckpoint } = comparison
+  const { log, stored, checkpoints, isSame, onCheckpoint } = comparison
   const tree = createFrontier()
   let last: EventName | null = null
   let difference: LeafDifference | undefined
@@ -66,7 +68,6 @@ export async function compareLog<One extends Signed>(comparison: Comparison<One>
     if (known && !isSame(leaf, known)) difference = { index: tree.size(), event, after: last, ...placed(event, known) }
     tree.append(leaf.hash)
     last = event
-    onEvent(event, tree.size())
     await judge(tree.size())
   }
   await judge(Number.POSITIVE_INFINITY)
@@ -83,14 +84,20 @@ function placed({ position }: EventName, known: StoredLeaf): Pick<LeafDifference
   return { kind: moved < 0n ? 'added' : 'changed', position }
 }
 
+/** A command that reads the whole log. */
+export type WholeLog = Pick<Run, 'signal' | 'progress'> & { readonly log: RawClient; readonly pool: Pool }
+
 /** The leaves of the log. */
-export async function* leavesOf(log: RawClient, signal: AbortSignal): AsyncGenerator<LogLeaf, void> {
+export async function* leavesOf({ log, signal, progress }: WholeLog): AsyncGenerator<LogLeaf, void> {
+  const head = (await readLogEnd(log))?.position.commit ?? null
+  let events = 0
   for await (const event of readEvents(log)) {
     signal.throwIfAborted()
     if (!isLeaf(event)) continue
     const { id, stream, type } = event
     const [revision, position] = [String(event.revision), String(event.position.commit)]
     yield { hash: leafHash(event), event: { id, stream, revision, position, type } }
+    progress.show(logProgress('Verifying', { events: ++events, position, head }))
   }
 }
 

@@ -1,18 +1,16 @@
 // `audit consistency`: proves that one state of the tree extends another.
 import { existsSync } from 'node:fs'
 import type { VerifierKey } from '@paylog/audit-log/note'
-import { consistencyProof, ProofError, verifyConsistency } from '@paylog/audit-log/proofs'
+import { consistencyProof, verifyConsistency } from '@paylog/audit-log/proofs'
 import { treeRoot } from '@paylog/audit-log/tree'
 import { coveringCheckpoint, readTree, storedHashes } from '@paylog/audit-log/treeStore'
-import { OpsError, UsageError } from '../command.ts'
+import { exitDifferent, OpsError, UsageError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { readText } from '../files.ts'
 import type { Pool } from '../system.ts'
 import { openSigned } from './checkpoints.ts'
-import { encodedHashes, format } from './proofFile.ts'
+import { encodedHashes, format, problemOf } from './proofFile.ts'
 import { requireVerifiers, verifierOption } from './verifier.ts'
-
-const exitDifferent = 3
 
 type TreeState = { readonly size: number; readonly root: Buffer; readonly note: string | null; readonly name: string }
 
@@ -43,15 +41,10 @@ async function prove(pool: Pool, older: TreeState, newer: TreeState) {
   const { size: stored } = await readTree(pool)
   if (newer.size > stored) throw new OpsError(`The stored tree has ${stored} events, and ${newer.name} ${newer.size}.`)
   const proof = await consistencyProof(older.size, newer.size, storedHashes(pool))
-  try {
-    verifyConsistency({ oldSize: older.size, newSize: newer.size, oldRoot: older.root, newRoot: newer.root, proof })
-  } catch (error) {
-    if (!(error instanceof ProofError)) throw error
-    throw new OpsError(`${newer.name} does not extend ${older.name}: ${error.message}.`, {
-      cause: error,
-      exitCode: exitDifferent,
-    })
-  }
+  const roots = { oldRoot: older.root, newRoot: newer.root }
+  const problem = problemOf(() => verifyConsistency({ oldSize: older.size, newSize: newer.size, ...roots, proof }))
+  if (problem !== undefined)
+    throw new OpsError(`${newer.name} does not extend ${older.name}: ${problem}.`, { exitCode: exitDifferent })
   return { format, older: stateOf(older), newer: stateOf(newer), proof: encodedHashes(proof) }
 }
 

@@ -4,7 +4,7 @@ import { ProofError } from '@paylog/audit-log/proofs'
 import { hashBytes } from '@paylog/audit-log/tree'
 import { type Static, type TProperties, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { visible } from '../payments/showText.ts'
+import { visible } from '../texts.ts'
 
 /** Raised whenever the layout changes. */
 export const format = 1
@@ -110,6 +110,17 @@ export function leafFieldsOf(event: ProvenEvent): LeafFields {
 }
 
 export const encodedHashes = (hashes: readonly Buffer[]) => hashes.map((hash) => hash.toString('base64'))
+
+/** @returns why a proof is wrong; undefined when it is right @param verify throws ProofError for a wrong one */
+export function problemOf(verify: () => void): string | undefined {
+  try {
+    verify()
+    return undefined
+  } catch (error) {
+    if (error instanceof ProofError) return error.message
+    throw error
+  }
+}
 
 /** @throws ProofError for a text that is no hash */
 export function decodedHashes(hashes: readonly string[]): readonly Buffer[] {

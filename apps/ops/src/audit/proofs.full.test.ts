@@ -48,7 +48,7 @@ t.test('audit prove payment writes a file that proves all events of the payment 
   t.match(actions, [
     { action: { action: 'show_payment', target: { id: payment }, reason: null, details: { proof: true } } },
   ])
-  t.match(await prove(path), { code: 1, stderr: /exists already; --force replaces it/ })
+  t.match(await prove(path), { code: 1, stderr: /exists\. Name another file, or replace it with --force\.\n/ })
   t.match(await prove(path, '--force'), { code: 0 })
   const checked = await offline('audit', 'check-proof', path)
   t.match(checked, { code: 0, stderr: '' })

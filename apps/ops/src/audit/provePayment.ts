@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unverifiedCheckpoint } from '@paylog/audit-log/checkpoint'
 import { leafHash } from '@paylog/audit-log/leaf'
-import { inclusionProof, ProofError, verifyInclusion } from '@paylog/audit-log/proofs'
+import { inclusionProof, verifyInclusion } from '@paylog/audit-log/proofs'
 import { coveringCheckpoint, leafIndexes, newestCheckpoint, storedHashes } from '@paylog/audit-log/treeStore'
 import { parseDurationMs } from '@paylog/domain/duration'
 import type { RawClient } from '@paylog/event-store/connection/calls'
@@ -10,18 +10,18 @@ import { describeEvent, type RawEvent } from '@paylog/event-store/read/rawEvent'
 import { readStreamEvents } from '@paylog/event-store/read/reads'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { Audit } from '../auditTrail.ts'
-import { OpsError, UsageError } from '../command.ts'
+import { exitDifferent, OpsError, UsageError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { writeNewFile } from '../files.ts'
 import { flag, text, value } from '../options.ts'
 import { readPaymentId } from '../payments/paymentOptions.ts'
 import type { Pool } from '../system.ts'
-import { format, type ProofFile, type ProvenEvent, provenEvent } from './proofFile.ts'
+import { counted } from '../texts.ts'
+import { format, type ProofFile, type ProvenEvent, problemOf, provenEvent } from './proofFile.ts'
 
 /** A checkpoint is made every minute. */
 const defaultWait = '90s'
 const pollMs = 250
-const exitDifferent = 3
 
 export const auditProvePayment = defineCommand({
   summary: 'Write a proof that the log has the events of a payment, with the events',
@@ -121,22 +121,17 @@ async function uncoveredText(pool: Pool, isComplete: boolean): Promise<string> {
 
 /** The log and the tree must agree, or the proof would fail elsewhere. */
 function requireIncluded(event: RawEvent, claim: Omit<Parameters<typeof verifyInclusion>[0], 'leafHash'>): void {
-  try {
-    verifyInclusion({ ...claim, leafHash: leafHash(event) })
-  } catch (error) {
-    if (!(error instanceof ProofError)) throw error
-    throw new OpsError(
-      `${describeEvent(event)} is not the event that the tree has: the log or the tree was changed. \`audit verify\` says where.`,
-      { cause: error, exitCode: exitDifferent },
-    )
-  }
+  if (problemOf(() => verifyInclusion({ ...claim, leafHash: leafHash(event) })) === undefined) return
+  throw new OpsError(
+    `${describeEvent(event)} is not the event that the tree has: the log or the tree was changed. \`audit verify\` says where.`,
+    { exitCode: exitDifferent },
+  )
 }
 
 function writtenText(path: string, { events, checkpoint }: ProofFile): string {
   const { origin, size } = unverifiedCheckpoint(checkpoint)
-  const count = events.length === 1 ? '1 event' : `${events.length} events`
   return [
-    `${path}: ${count}, proven by the checkpoint of ${origin} over the first ${size} events of the log.`,
+    `${path}: ${counted(events.length, 'event')}, proven by the checkpoint of ${origin} over the first ${size} events of the log.`,
     `\`audit check-proof ${path} --key KEY\` verifies it anywhere.`,
   ].join('\n')
 }

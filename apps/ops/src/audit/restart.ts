@@ -8,19 +8,16 @@ import {
 } from '@paylog/audit-log/treeStore'
 import { endCheckpoints, restartTree } from '@paylog/audit-log/treeWriter'
 import type { RawClient } from '@paylog/event-store/connection/calls'
-import type { EventName } from '@paylog/event-store/export/difference'
-import { isInLog, readLogEnd } from '@paylog/event-store/read/reads'
+import { isInLog } from '@paylog/event-store/read/reads'
 import type { IntendedAction } from '@paylog/runtime/http/guardRoutes'
 import { inTransaction } from '@paylog/runtime/postgres/transaction'
 import { OpsError, UsageError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { flag } from '../options.ts'
-import { logProgress } from '../progressLine.ts'
-import type { Pool } from '../system.ts'
-import { openSigned } from './checkpoints.ts'
-import { compareLog, type LeafDifference, leavesOf, storedLeaves } from './compareLog.ts'
-import { endRemembered } from './stateFile.ts'
-import { checkpointLines, count } from './verdict.ts'
+import { counted } from '../texts.ts'
+import { endRemembered, openSigned } from './checkpoints.ts'
+import { compareLog, type LeafDifference, leavesOf, storedLeaves, type WholeLog } from './compareLog.ts'
+import { checkpointLines } from './verdict.ts'
 import { readVerifiers } from './verifier.ts'
 
 export const auditRestart = defineCommand({
@@ -46,12 +43,9 @@ export const auditRestart = defineCommand({
     if (reason === null && !isDryRun) throw new UsageError('--reason is missing: what happened to the log')
     const log = await open.rawLog(signal)
     const pool = open.pool({ max: 3 })
-    const head = (await readLogEnd(log))?.position.commit ?? 0n
-    const onEvent = ({ position }: EventName, events: number) =>
-      progress.show(logProgress('Verifying', { events, position, head }))
     const verifiers = readVerifiers(undefined, environment)
     const isSigned = (note: string) => verifiers.length === 0 || !('reason' in openSigned(note, '', verifiers))
-    const state = await compareTree({ log, pool, isSigned, signal, onEvent })
+    const state = await compareTree({ log, pool, signal, progress }, isSigned)
     const { events, problem, ended, kept, newestKept, compared } = state
     if (problem === null && ended.length === 0)
       throw new OpsError('The tree is in order: tree and checkpoints are those of the log. Nothing was changed.')
@@ -84,16 +78,9 @@ type TreeState = {
   readonly compared: number
 }
 
-type Comparison = Pick<Parameters<typeof compareLog>[0], 'onEvent'> & {
-  readonly log: RawClient
-  readonly pool: Pool
-  /** Whether a key of ours signed a note. */
-  readonly isSigned: (note: string) => boolean
-  readonly signal: AbortSignal
-}
-
-/** Reads the whole log once. @throws the errors of the log and of Postgres */
-async function compareTree({ log, pool, isSigned, signal, onEvent }: Comparison): Promise<TreeState> {
+/** Reads the whole log once. @param isSigned whether a key of ours signed a note @throws the errors of the log and of Postgres */
+async function compareTree(whole: WholeLog, isSigned: (note: string) => boolean): Promise<TreeState> {
+  const { log, pool } = whole
   // Before the log is read, so that the log has at least the events of the tree and of the checkpoints.
   const tree = await readTree(pool)
   const compared = (await newestCheckpoint(pool))?.size ?? 0
@@ -101,14 +88,13 @@ async function compareTree({ log, pool, isSigned, signal, onEvent }: Comparison)
   let [kept, newestKept]: [number, string | null] = [0, null]
   let problem: string | undefined
   const { events, difference } = await compareLog({
-    log: leavesOf(log, signal),
+    log: leavesOf(whole),
     stored: storedLeaves(pool, tree.size, (reason) => {
       problem = `The stored tree is incomplete: ${reason}`
     }),
     checkpoints: readCheckpoints(pool, compared),
     // Commands find an event's leaf by its position.
     isSame: ({ hash, event }, stored) => hash.equals(stored.hash) && event.position === String(stored.position),
-    onEvent,
     onCheckpoint({ size, made_at, note }, isRight) {
       if (isRight && isSigned(note)) [kept, newestKept] = [kept + 1, note]
       else ended.push({ size, made_at })
@@ -141,12 +127,12 @@ function restartAction({ events, problem, ended, kept }: TreeState): IntendedAct
 }
 
 function stateText({ events, problem, ended, kept }: TreeState, isDryRun: boolean): string {
-  const setAside = `${isDryRun ? 'Would set aside' : 'Set aside'} ${count(ended.length, 'checkpoint')}`
+  const setAside = `${isDryRun ? 'Would set aside' : 'Set aside'} ${counted(ended.length, 'checkpoint')}`
   return [
     ...(problem === null ? [] : [`${problem}.`]),
     ended.length === 0 ? 'No checkpoint contradicts the log.' : `${setAside} that the log does not match:`,
     ...checkpointLines(ended),
-    kept === 1 ? '1 checkpoint matches the log and stays.' : `${kept} checkpoints match the log and stay.`,
+    `${counted(kept, 'checkpoint matches the log and stays', 'checkpoints match the log and stay')}.`,
     isDryRun
       ? `Nothing was changed. The tree would be built again from the ${events} events of the log.`
       : `The projector builds the tree again from the ${events} events of the log, and signs.`,

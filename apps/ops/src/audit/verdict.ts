@@ -1,7 +1,7 @@
 // The result of `audit verify`, as text and as JSON.
 import type { EarlierCheckpoint } from '@paylog/audit-log/treeStore'
 import { type EventName, eventText } from '@paylog/event-store/export/difference'
-import { visible } from '../payments/showText.ts'
+import { counted, moreThan, visible } from '../texts.ts'
 import type { InvalidCheckpoint, SignedCheckpoint } from './checkpoints.ts'
 import type { Compared, LeafDifference } from './compareLog.ts'
 
@@ -86,7 +86,6 @@ export function verdictJson(verdict: LogVerdict) {
 export function verdictText(verdict: LogVerdict): string {
   const { leaf, treeProblem, invalid } = verdict
   const difference = differenceOf(verdict)
-  const rest = invalid.length - maxListed
   return [
     ...(difference === undefined ? [] : [differenceText(difference, verdict), witnessText(verdict)]),
     ...endedText(verdict),
@@ -95,7 +94,7 @@ export function verdictText(verdict: LogVerdict): string {
       : []),
     ...(treeProblem === undefined ? [] : [`The stored tree is incomplete: ${treeProblem}.`]),
     ...invalid.slice(0, maxListed).map(({ source, reason }) => `${source} is no checkpoint of this log: ${reason}.`),
-    ...(rest > 0 ? [`… and ${rest} more.`] : []),
+    ...moreThan(maxListed, invalid.length, ''),
     provenText(verdict),
     ...uncoveredText(verdict),
     ...earlierText(verdict.earlier),
@@ -104,10 +103,10 @@ export function verdictText(verdict: LogVerdict): string {
     .join('\n')
 }
 
-export const count = (events: number, one = 'event') => (events === 1 ? `1 ${one}` : `${events} ${one}s`)
 const placeText = (after: EventName | null) =>
   after === null ? 'at the start of the log' : `after ${eventText(after)}`
-const checkpointText = ({ size, source }: SignedCheckpoint) => `the checkpoint over ${count(size)} (${source})`
+const checkpointText = ({ size, source }: SignedCheckpoint) =>
+  `the checkpoint over ${counted(size, 'event')} (${source})`
 
 function differenceText({ kind, position, event, after, ...rest }: LogDifference, verdict: LogVerdict): string {
   switch (kind) {
@@ -120,7 +119,7 @@ function differenceText({ kind, position, event, after, ...rest }: LogDifference
       return `Position ${position}: an event${name} is missing ${placeText(after)}, before ${eventText(event)}.`
     }
     case 'truncated':
-      return `Position ${position}: the log was truncated ${placeText(after)}: ${count(rest.count ?? 0)} missing.`
+      return `Position ${position}: the log was truncated ${placeText(after)}: ${counted(rest.count ?? 0, 'event')} missing.`
     case 'checkpoint':
       return `The log was changed ${placeText(after)} or later, and the stored tree with it, so that it does not show where.`
   }
@@ -144,7 +143,7 @@ function endedText({ wrong, earlier }: LogVerdict): string[] {
 
 function earlierText(earlier: readonly EarlierCheckpoint[]): string[] {
   if (earlier.length === 0) return []
-  const what = count(earlier.length, 'checkpoint')
+  const what = counted(earlier.length, 'checkpoint')
   return [`Not compared: ${what} of earlier trees, which were ended by an operator.`, ...checkpointLines(earlier)]
 }
 
@@ -152,21 +151,20 @@ function earlierText(earlier: readonly EarlierCheckpoint[]): string[] {
 export function checkpointLines(
   checkpoints: readonly (Pick<EarlierCheckpoint, 'size' | 'made_at'> & Partial<EarlierCheckpoint>)[],
 ): string[] {
-  const rest = checkpoints.length - maxListed
   return [
     ...checkpoints.slice(0, maxListed).map(({ size, made_at, ended_at }) => {
       const end = ended_at === undefined ? '' : `, ended at ${ended_at.toISOString()}`
-      return `  over ${count(size)}, signed at ${made_at.toISOString()}${end}`
+      return `  over ${counted(size, 'event')}, signed at ${made_at.toISOString()}${end}`
     }),
-    ...(rest > 0 ? [`  … and ${rest} more.`] : []),
+    ...moreThan(maxListed, checkpoints.length),
   ]
 }
 
 function provenText({ proven, checkpoints, events }: LogVerdict): string {
-  if (!proven?.event) return `Nothing is proven: no checkpoint matches the ${count(events)} of the log.`
+  if (!proven?.event) return `Nothing is proven: no checkpoint matches the ${counted(events, 'event')} of the log.`
   return (
-    `The log is proven up to position ${proven.event.position}, ${eventText(proven.event)}: its first ${count(proven.by.size)} ` +
-    `are those of ${checkpointText(proven.by)}; ${count(checkpoints, 'checkpoint')} matched.`
+    `The log is proven up to position ${proven.event.position}, ${eventText(proven.event)}: its first ${counted(proven.by.size, 'event')} ` +
+    `are those of ${checkpointText(proven.by)}; ${counted(checkpoints, 'checkpoint')} matched.`
   )
 }
 
@@ -176,5 +174,5 @@ function uncoveredText({ leaf, wrong, events, proven, treeSize }: LogVerdict): s
   if (wrong !== undefined || (leaf !== undefined && leaf.index >= size) || events <= size) return []
   const stored = Math.min(treeSize, events) - size
   const known = stored > 0 ? `, ${stored} of them as in the stored tree` : ''
-  return [`No checkpoint covers what follows yet: ${count(events - size)}${known}.`]
+  return [`No checkpoint covers what follows yet: ${counted(events - size, 'event')}${known}.`]
 }

@@ -4,23 +4,20 @@ import { earlierCheckpoints, newestCheckpoint, readTree } from '@paylog/audit-lo
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import type { EventName } from '@paylog/event-store/export/difference'
 import { createPageReader } from '@paylog/event-store/read/readPage'
-import { readLogEnd, readStreamPage } from '@paylog/event-store/read/reads'
+import { readStreamPage } from '@paylog/event-store/read/reads'
+import { exitDifferent } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { texts } from '../options.ts'
-import { logProgress } from '../progressLine.ts'
-import type { Pool } from '../system.ts'
 import {
   type OpenedCheckpoints,
   openGivenCheckpoints,
+  rememberedFile,
   type SignedCheckpoint,
   storedCheckpoints,
 } from './checkpoints.ts'
-import { compareLog, leavesOf, storedLeaves } from './compareLog.ts'
-import { rememberedFile } from './stateFile.ts'
+import { compareLog, leavesOf, storedLeaves, type WholeLog } from './compareLog.ts'
 import { isValid, type LogVerdict, type MissingEvent, verdictJson, verdictText } from './verdict.ts'
 import { requireVerifiers, verifierOption } from './verifier.ts'
-
-const exitDifferent = 3
 
 export const auditVerify = defineCommand({
   summary: 'Recompute the tree of the log, and compare it with the stored tree and the checkpoints',
@@ -51,10 +48,7 @@ export const auditVerify = defineCommand({
     const verifiers = requireVerifiers(options.key, environment)
     const given = openGivenCheckpoints([...options.against, ...rememberedFile(environment)], verifiers)
     const log = await open.rawLog(signal)
-    const head = (await readLogEnd(log))?.position.commit ?? 0n
-    const onEvent = ({ position }: EventName, events: number) =>
-      progress.show(logProgress('Verifying', { events, position, head }))
-    const verdict = await verify({ log, pool: open.pool({ max: 3 }), verifiers, given, signal, onEvent })
+    const verdict = await verify({ log, pool: open.pool({ max: 3 }), signal, progress }, verifiers, given)
     return {
       json: verdictJson(verdict),
       text: verdictText(verdict),
@@ -64,16 +58,12 @@ export const auditVerify = defineCommand({
   },
 })
 
-type Verification = {
-  readonly log: RawClient
-  readonly pool: Pool
-  readonly verifiers: readonly VerifierKey[]
-  readonly given: OpenedCheckpoints
-  readonly signal: AbortSignal
-  readonly onEvent: (event: EventName, events: number) => void
-}
-
-async function verify({ log, pool, verifiers, given, signal, onEvent }: Verification): Promise<LogVerdict> {
+async function verify(
+  whole: WholeLog,
+  verifiers: readonly VerifierKey[],
+  given: OpenedCheckpoints,
+): Promise<LogVerdict> {
+  const { log, pool } = whole
   // Before the log is read, so that the log has at least the events of the tree and of the checkpoints.
   const { size: treeSize } = await readTree(pool)
   const newest = await newestCheckpoint(pool)
@@ -84,13 +74,12 @@ async function verify({ log, pool, verifiers, given, signal, onEvent }: Verifica
   const invalid = [...given.invalid]
   const stored = storedCheckpoints(pool, verifiers, { upTo: newest?.size ?? 0, onInvalid: (one) => invalid.push(one) })
   const { difference, ...compared } = await compareLog({
-    log: leavesOf(log, signal),
+    log: leavesOf(whole),
     stored: storedLeaves(pool, treeSize, (problem) => {
       treeProblem = problem
     }),
     checkpoints: mergeBySize(stored, given.signed),
     isSame: (leaf, { hash }) => leaf.hash.equals(hash),
-    onEvent,
     onCheckpoint(by, isRight, event) {
       if (!isRight) wrong ??= { by, lastRight: proven }
       else {

@@ -2,8 +2,8 @@
 import { paymentChangeRoutes } from '@paylog/commands/payments/changeRoutes'
 import type { PaymentResource } from '@paylog/domain/payments/resource'
 import { defineCommand, type Result, type Run } from '../defineCommand.ts'
+import { amountText } from '../texts.ts'
 import { amountOption, note, readPaymentId } from './paymentOptions.ts'
-import { amountText } from './resultText.ts'
 
 type PaymentCall = Pick<Run, 'open' | 'api'> & { readonly args: readonly [string] }
 

@@ -1,11 +1,12 @@
 // `payments list` finds payments of all owners in the read model.
+import { recordedId } from '@paylog/domain/fields'
 import { PaymentStatus } from '@paylog/domain/payments/payment'
+import type { ReadModels } from '@paylog/projections/registry'
+import { allOf, composerOf, defineQuery, type Given } from '@paylog/runtime/postgres/runQuery'
 import { table } from '@paylog/runtime/process/table'
 import { defineCommand } from '../defineCommand.ts'
 import { count, oneOf, text, time, withDefault } from '../options.ts'
-import type { Pool } from '../system.ts'
-import { amountText } from './resultText.ts'
-import { visible } from './showText.ts'
+import { amountText, visible } from '../texts.ts'
 
 const maxLimit = 1_000
 
@@ -24,7 +25,8 @@ export const paymentsList = defineCommand({
   json: 'one object: payments',
   about: ['Reads Postgres, which may be a moment behind the log. `payments show` has everything about one payment.'],
   async run({ options, open }) {
-    const payments = await newestPayments(open.pool(), options)
+    const since = options.since === undefined ? undefined : new Date(options.since).toISOString()
+    const payments = await newestPayments(open.pool(), { ...options, since })
     return { json: { payments }, text: listText(payments) }
   },
 })
@@ -33,53 +35,36 @@ type Filter = {
   readonly status: PaymentStatus | undefined
   readonly provider: string | undefined
   readonly search: string | undefined
-  /** In ms. */
-  readonly since: number | undefined
+  readonly since: string | undefined
   readonly limit: number
 }
 
-type ListedPayment = {
-  readonly id: string
-  readonly created_at: string
-  readonly status: PaymentStatus
-  readonly amount_cents: number
-  readonly currency: string
-  readonly provider_id: string
-  readonly provider_intent_id: string | null
-  readonly provider_payment_id: string | null
-  readonly guest_email: string | null
-  readonly reference_code: string | null
-}
+const newestPayments = defineQuery(({ status, provider, search, since, limit }: Given<Filter>) =>
+  composerOf<ReadModels>()
+    .selectFrom('read_models.payments')
+    .select(['id', 'created_at', 'status', 'amount_cents', 'currency', 'provider_id', 'provider_intent_id'])
+    .select(['provider_payment_id', 'guest_email', 'reference_code'])
+    .where((payment) =>
+      allOf([
+        status && payment('status', '=', status),
+        provider && payment('provider_id', '=', provider),
+        search &&
+          payment.or([
+            payment('id', '=', search.as(recordedId)),
+            payment('provider_intent_id', '=', search),
+            payment('provider_payment_id', '=', search),
+            payment('reference_code', '=', search),
+            payment(payment.fn('lower', ['guest_email']), '=', payment.fn('lower', [search])),
+          ]),
+        since && payment('created_at', '>=', since),
+      ]),
+    )
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit),
+)
 
-type Row = Omit<ListedPayment, 'created_at' | 'amount_cents'> & {
-  readonly created_at: Date
-  readonly amount_cents: bigint
-}
-
-async function newestPayments(pool: Pool, { status, provider, search, since, limit }: Filter) {
-  const { rows } = await pool.query<Row>(listSql, [
-    status ?? null,
-    provider ?? null,
-    search ?? null,
-    since === undefined ? null : new Date(since),
-    limit,
-  ])
-  return rows.map((row): ListedPayment => {
-    return { ...row, created_at: row.created_at.toISOString(), amount_cents: Number(row.amount_cents) }
-  })
-}
-
-const listSql = `
-select id::text, created_at, status, amount_cents, currency, provider_id, provider_intent_id, provider_payment_id,
-  guest_email, reference_code
-from read_models.payments
-where ($1::text is null or status = $1)
-  and ($2::text is null or provider_id = $2)
-  and ($3::text is null or id::text = lower($3) or $3 in (provider_intent_id, provider_payment_id, reference_code)
-    or lower(guest_email) = lower($3))
-  and ($4::timestamptz is null or created_at >= $4)
-order by created_at desc, id desc
-limit $5`
+type ListedPayment = Awaited<ReturnType<typeof newestPayments>>[number]
 
 function listText(payments: readonly ListedPayment[]): string {
   if (payments.length === 0) return 'There is no such payment.'

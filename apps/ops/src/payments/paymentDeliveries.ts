@@ -3,8 +3,11 @@
 import type { PaymentEvent } from '@paylog/domain/payments/events'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { paymentStream } from '@paylog/event-store/streamName'
-import type { ListedDelivery } from '@paylog/webhooks/deliveries/operations/deliveryList'
-import { deliveriesOfStreams, listSettings } from '@paylog/webhooks/deliveries/operations/deliveryList'
+import {
+  deliveriesOfStreams,
+  type ListedDelivery,
+  listSettings,
+} from '@paylog/webhooks/deliveries/operations/deliveryList'
 import { storedNotifications } from '@paylog/webhooks/deliveries/operations/paymentStreams'
 import { messageOf } from '../command.ts'
 import type { System } from '../system.ts'
@@ -18,10 +21,8 @@ export type PaymentDelivery = {
 /** The fields of the output of 1.0.0, which has the name of an endpoint as `node`. */
 export function shownDelivery({ event_id, stream, revision, id, endpoint, ...delivery }: ListedDelivery) {
   const { event, mode, status, attempts, last_attempt_at, next_attempt_at } = delivery
-  return {
-    ...{ event_id, stream, revision, id, node: endpoint, event, mode, status, attempts, last_attempt_at },
-    next_attempt_at,
-  }
+  const source = { event_id, stream, revision }
+  return { ...source, id, node: endpoint, event, mode, status, attempts, last_attempt_at, next_attempt_at }
 }
 
 export type PaymentDeliveries = {
@@ -50,11 +51,6 @@ export async function readDeliveries(
     })
     return { deliveries }
   } catch (error) {
-    return cannotBeShown(messageOf(error))
+    return { deliveries: [], problem: `The deliveries cannot be shown: ${messageOf(error)}` }
   }
 }
-
-const cannotBeShown = (reason: string): PaymentDeliveries => ({
-  deliveries: [],
-  problem: `The deliveries cannot be shown: ${reason}`,
-})

@@ -32,6 +32,10 @@ const workflow = (...providers: Provider[]): Workflow => ({
   now: () => new Date(),
 })
 
+const check = (payments: ReadonlyMap<string, string>, ...providers: Provider[]) =>
+  Array.fromAsync(queryProviders(workflow(...providers), payments, options))
+const findingsOf = (results: readonly ReconcileResult[]) => results.map(({ finding }) => finding)
+
 /** Payments with intents, alternating between the providers. */
 async function record(count: number, ...providers: string[]): Promise<Map<string, string>> {
   const payments = new Map<string, string>()
@@ -57,12 +61,11 @@ t.test('eight payments are checked at a time, and results come in order', async 
     return pendingIntent(ref)
   })
   const payments = await record(30, 'stripe')
-  const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, options))
-  t.same(
-    responses.map(({ payment_id }) => payment_id),
-    [...payments.keys()],
+  const responses = await check(payments, provider)
+  t.match(
+    responses,
+    [...payments.keys()].map((payment_id) => ({ payment_id, finding: 'same' })),
   )
-  t.ok(responses.every(({ finding }) => finding === 'same'))
   t.equal(most, 8)
 })
 
@@ -79,7 +82,7 @@ t.test('a provider that does not respond is skipped after a while, and the other
       return pendingIntent(ref)
     })
     const payments = await record(120, 'paypal', 'stripe')
-    const responses = await Array.fromAsync(queryProviders(workflow(down, up), payments, options))
+    const responses = await check(payments, down, up)
     t.equal(callCount, 60)
     const tries = kind === 'unavailable' ? 3 : 1
     t.ok(silent >= 24 * tries && silent < 32 * tries, `called ${silent} times`)
@@ -100,9 +103,8 @@ t.test('a provider that rejects connections for a moment is retried', async (t) 
     return pendingIntent(ref)
   })
   const payments = await record(40, 'stripe')
-  const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, options))
-  t.equal(responses.length, 40)
-  t.ok(responses.every(({ finding }) => finding === 'same'))
+  const responses = await check(payments, provider)
+  t.same(findingsOf(responses), Array(40).fill('same'))
 })
 
 t.test('a provider that fails now and then is not skipped', async (t) => {
@@ -113,7 +115,7 @@ t.test('a provider that fails now and then is not skipped', async (t) => {
     return pendingIntent(ref)
   })
   const payments = await record(60, 'stripe')
-  const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, options))
+  const responses = await check(payments, provider)
   t.equal(callCount, 54 * 3 + 6)
   t.equal(responses.filter(({ finding }) => finding === 'same').length, 6)
 })
@@ -129,10 +131,7 @@ t.test('an abort ends the retries of an unreachable provider', async (t) => {
   const payments = await record(20, 'stripe')
   const hours = { metadata, signal: stop.signal, pausesMs: [3_600_000, 3_600_000] }
   const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, hours))
-  t.same(
-    responses.map(({ finding }) => finding),
-    Array(8).fill('unreachable'),
-  )
+  t.same(findingsOf(responses), Array(8).fill('unreachable'))
   t.equal(callCount, 8)
 })
 
@@ -147,7 +146,7 @@ t.test('an unknown outcome without a problem does not count as a failed response
   }
   const payments = new Map<string, string>()
   for (let number = 0; number < 40; number++) payments.set(await log.initiate('stripe'), 'stripe')
-  const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, options))
+  const responses = await check(payments, provider)
   t.equal(responses.length, 40)
   t.ok(responses.every(({ finding, problem }) => finding === 'unknown' && problem === undefined))
   t.equal(called, 40)
@@ -157,11 +156,8 @@ t.test('a stateless provider is not reported as agreeing, and its open calls are
   const payments = await record(2, 'sandbox')
   payments.set(await log.initiate('sandbox'), 'sandbox')
   const provider = createSandbox({ webhookSecrets: [] })
-  const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, options))
-  t.same(
-    responses.map(({ finding }) => finding),
-    ['stateless', 'stateless', 'late'],
-  )
+  const responses = await check(payments, provider)
+  t.same(findingsOf(responses), ['stateless', 'stateless', 'late'])
 })
 
 t.test('a payment that keeps changing concurrently does not end the run', async (t) => {
@@ -171,7 +167,7 @@ t.test('a payment that keeps changing concurrently does not end the run', async 
     return pendingIntent(ref)
   })
   const payments = new Map([busy, calm].map((id) => [id ?? '', 'stripe']))
-  const responses = await Array.fromAsync(queryProviders(workflow(provider), payments, options))
+  const responses = await check(payments, provider)
   t.match(responses, [{ finding: 'unknown', problem: 'concurrent_modification' }, { finding: 'same' }])
 })
 

@@ -9,9 +9,9 @@ import { messageOf, OpsError } from '../command.ts'
 import { defineCommand, type Result, type Run } from '../defineCommand.ts'
 import { flag, time } from '../options.ts'
 import { partOfLog } from '../progressLine.ts'
+import { counted } from '../texts.ts'
 import { queryProviders } from './queryProviders.ts'
-import { isRemarkable, resultJson, resultText } from './resultText.ts'
-import { createTally, type Tally } from './tally.ts'
+import { createTally, isRemarkable, resultJson, resultText, type Tally } from './resultText.ts'
 
 const paymentStreams = ['payment-']
 
@@ -70,7 +70,7 @@ export async function reconcile(workflow: Workflow, selection: PaymentSelection,
 function problemOf(tally: Tally, of: number): string | undefined {
   const unsettled = tally.unsettled()
   if (tally.checked() < of) return `Interrupted: ${tally.checked()} of ${of} payments were checked.`
-  return unsettled > 0 ? `${count(unsettled)} ${unsettled === 1 ? 'needs' : 'need'} attention.` : undefined
+  return unsettled > 0 ? `${counted(unsettled, 'payment needs', 'payments need')} attention.` : undefined
 }
 
 /** @throws OpsError after an interruption */
@@ -91,11 +91,12 @@ async function select(store: EventStore, selection: PaymentSelection, { progress
 function summaryText(tally: Tally, of: number): string {
   if (of === 0) return 'There is no payment to check.'
   const checked = tally.checked()
-  const heading = checked === of ? `${count(of)}:` : `${checked} of ${count(of)}, the others were not checked:`
+  const heading =
+    checked === of
+      ? `${counted(of, 'payment')}:`
+      : `${checked} of ${counted(of, 'payment')}, the others were not checked:`
   return `${heading}\n${tally.text()}`
 }
-
-const count = (payments: number) => (payments === 1 ? '1 payment' : `${payments} payments`)
 
 export type PaymentSelection = {
   /** Payment id to provider id, in the order in which the provider calls started. */

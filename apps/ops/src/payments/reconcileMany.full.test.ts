@@ -2,7 +2,7 @@
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t from 'tap'
 import { paymentsHarness } from '../testing/paymentsHarness.ts'
-import { startOps } from '../testing/runOps.ts'
+import { jsonLines } from '../testing/runOps.ts'
 
 const total = 1_680
 const atOnce = 40
@@ -30,18 +30,13 @@ t.test('more than a thousand payments are read in little memory and checked in t
   for await (const event of payments.store.readLog({ prefixes: ['payment-'] }))
     if (event.type === 'PaymentInitiated' && paid.has(event.data.payment_id)) order.push(event.data.payment_id)
 
-  const run = await startOps(t, ['payments', 'reconcile', '--since', '2d', '--json'], {
-    EVENTSTORE_URL: payments.connectionString,
-    DATABASE_URL: payments.databaseUrl,
+  const run = await payments.start(['payments', 'reconcile', '--since', '2d', '--json'], {
     ...fake.env,
     // A young generation of the usual size would leave so little of this heap that most of the time goes into collecting it.
     NODE_OPTIONS: '--max-old-space-size=50 --max-semi-space-size=1',
   }).ended
   t.equal(run.code, 0, run.stderr)
-  const lines: { payment_id?: string }[] = run.stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+  const lines: { payment_id?: string }[] = jsonLines(run)
   const checked = total / recentEvery
   t.match(lines.pop(), { complete: true, payments: checked, findings: { same: checked - paid.size, late: paid.size } })
   t.same(

@@ -5,8 +5,8 @@ import type { RefundResource } from '@paylog/domain/payments/refunds'
 import { UsageError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { oneOf, value, withDefault } from '../options.ts'
+import { amountText } from '../texts.ts'
 import { amountOption, note, readPaymentId } from './paymentOptions.ts'
-import { amountText } from './resultText.ts'
 
 const key = value(
   'KEY',

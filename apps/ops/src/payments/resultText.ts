@@ -1,8 +1,8 @@
-// Prints one result of a reconciliation, as text and as JSON.
-
+// Prints the results of a reconciliation, as text and as JSON, and counts them by finding and provider.
 import type { Reconciliation } from '@paylog/commands/payments/reconcilePayment'
-import { currencyExponent } from '@paylog/domain/currency'
 import type { IntentSnapshot } from '@paylog/providers/provider'
+import { table } from '@paylog/runtime/process/table'
+import { amountText } from '../texts.ts'
 import type { Finding, ReconcileResult } from './queryProviders.ts'
 
 /** Whether the result is printed: not when everything is as recorded. */
@@ -64,14 +64,6 @@ function charges({ payment, snapshot }: Reconciliation): readonly string[] {
 const idsOf = ({ further_charges }: IntentSnapshot) =>
   further_charges.map(({ provider_payment_id }) => provider_payment_id)
 
-/** Minor units with the decimals of the currency. */
-export function amountText(amount_cents: number, currency: string): string {
-  const exponent = currencyExponent(currency)
-  const digits = String(amount_cents).padStart(exponent + 1, '0')
-  const whole = digits.slice(0, digits.length - exponent)
-  return `${exponent === 0 ? whole : `${whole}.${digits.slice(-exponent)}`} ${currency}`
-}
-
 export function resultJson({ finding, payment_id, provider_id, reconciliation, problem }: ReconcileResult) {
   const { payment, status_before, snapshot } = reconciliation ?? {}
   return {
@@ -93,5 +85,63 @@ export function resultJson({ finding, payment_id, provider_id, reconciliation, p
         }
       : null,
     problem: problem ?? null,
+  }
+}
+
+/** What each finding means, in the order of the table. */
+const advice: Readonly<Record<Finding, string>> = {
+  same: 'The provider agrees with the record.',
+  stateless: 'This provider keeps no state that could be compared.',
+  late: 'Recorded by this run. If there are many, check that the provider reaches its receiver.',
+  missing:
+    'The provider has no such intent. PayPal deletes orders that were not approved; otherwise check the account.',
+  amount_differs:
+    'Another amount was paid or approved, and the payment is unchanged. Correct or refund it at the provider.',
+  approval_waits: 'Approved, but the capture was declined. The payer has to approve again or pay in another way.',
+  conflict: 'The provider contradicts a final status, or charged twice. Check at the provider and refund the excess.',
+  unknown: 'The outcome of a call is still unknown. The worker keeps checking; run this again later.',
+  unreachable: 'The provider did not respond or is not enabled. Check credentials and network, then run this again.',
+}
+const harmless: readonly Finding[] = ['same', 'stateless', 'late']
+
+const findings = Object.keys(advice).filter((name): name is Finding => name in advice)
+
+export type Tally = ReturnType<typeof createTally>
+
+type Counts = Record<Finding, number>
+
+const noCounts = () => Object.fromEntries(findings.map((finding) => [finding, 0])) as Counts
+
+export function createTally() {
+  const all = noCounts()
+  const byProvider = new Map<string, Counts>()
+  const sum = (counted: readonly Finding[]) => counted.reduce((total, finding) => total + all[finding], 0)
+  const checked = () => sum(findings)
+  return {
+    checked,
+    /** Results that need action. */
+    unsettled: () => sum(findings.filter((finding) => !harmless.includes(finding))),
+    add({ provider_id, finding }: ReconcileResult): void {
+      const own = byProvider.get(provider_id) ?? noCounts()
+      byProvider.set(provider_id, own)
+      own[finding]++
+      all[finding]++
+    },
+    /** A table of findings by provider. */
+    text(): string {
+      const providers = [...byProvider].sort(([one], [other]) => (one < other ? -1 : 1))
+      const rows = findings
+        .filter((finding) => all[finding] > 0)
+        .map((finding) => [finding, ...providers.map(([, counts]) => String(counts[finding])), advice[finding]])
+      return table(['finding', ...providers.map(([name]) => name), 'meaning'], rows, 0)
+    },
+    /** @param of the number of selected payments */
+    json: (of: number) => ({
+      complete: checked() === of,
+      payments: of,
+      answered: checked(),
+      findings: all,
+      providers: Object.fromEntries(byProvider),
+    }),
   }
 }

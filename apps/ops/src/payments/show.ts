@@ -11,9 +11,10 @@ import { messageOf, OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { time } from '../options.ts'
 import type { System } from '../system.ts'
+import { visible } from '../texts.ts'
 import { readDeliveries, shownDelivery } from './paymentDeliveries.ts'
 import { readPaymentId } from './paymentOptions.ts'
-import { fieldsText, historyText, visible } from './showText.ts'
+import { fieldsText, historyText } from './showText.ts'
 
 export const paymentsShow = defineCommand({
   summary: 'Show a payment, its history and its webhooks, now or as of a time',
@@ -114,7 +115,7 @@ export async function readHistory(store: EventStore, id: string): Promise<Readab
   for (let limit = pageSize; ; ) {
     // The next revision, not the count: a truncated stream begins later.
     const from = (events.at(-1)?.revision ?? -1n) + 1n
-    const page = await readHistoryPage(store, id, { from, limit })
+    const page = await readPaymentEvents(store, id, { from, limit }).catch(unreadableOf)
     if (page instanceof UnreadableEventError) {
       if (limit === 1) return { events, unreadable: page }
       limit = Math.floor(limit / 2)
@@ -125,15 +126,7 @@ export async function readHistory(store: EventStore, id: string): Promise<Readab
   }
 }
 
-async function readHistoryPage(
-  store: EventStore,
-  id: string,
-  range: { readonly from: bigint; readonly limit: number },
-) {
-  try {
-    return await readPaymentEvents(store, id, range)
-  } catch (error) {
-    if (error instanceof UnreadableEventError) return error
-    throw error
-  }
+function unreadableOf(error: unknown): UnreadableEventError {
+  if (error instanceof UnreadableEventError) return error
+  throw error
 }

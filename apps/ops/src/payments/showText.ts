@@ -6,6 +6,7 @@ import type { PaymentResource } from '@paylog/domain/payments/resource'
 import type { Recorded } from '@paylog/event-store/codec/codec'
 import { table } from '@paylog/runtime/process/table'
 import type { ListedDelivery } from '@paylog/webhooks/deliveries/operations/deliveryList'
+import { counted, visible } from '../texts.ts'
 import type { PaymentDelivery } from './paymentDeliveries.ts'
 
 /** A table of time, event, resulting status and actor. Each row is followed by its cause and by its deliveries. */
@@ -48,15 +49,7 @@ const notificationText = ({ provider_id, provider_event_id, provider_type }: Not
 
 function deliveryCells(delivery: ListedDelivery): readonly string[] {
   const { endpoint, event, mode, status, attempts, id } = delivery
-  return [
-    `endpoint ${endpoint}`,
-    visible(event),
-    mode,
-    status,
-    attempts === 1 ? '1 attempt' : `${attempts} attempts`,
-    timeText(delivery),
-    id,
-  ]
+  return [`endpoint ${endpoint}`, visible(event), mode, status, counted(attempts, 'attempt'), timeText(delivery), id]
 }
 
 function timeText({ status, next_attempt_at, last_attempt_at }: ListedDelivery): string {
@@ -81,6 +74,3 @@ function valueText(value: unknown): string {
   if (value === null) return '-'
   return visible(typeof value === 'string' ? value : JSON.stringify(value))
 }
-
-/** Replaces control characters: clients may have written text that a terminal would interpret. */
-export const visible = (text: string) => text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')

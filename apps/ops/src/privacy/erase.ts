@@ -1,13 +1,13 @@
 // `privacy erase`: forgets a person.
-import type { Job } from '@paylog/administration/jobs/job'
-import { createJobs } from '@paylog/administration/jobs/jobs'
+import type { Jobs } from '@paylog/administration/jobs/jobs'
 import type { ErasureReport, Findings } from '@paylog/administration/privacy/erase'
 import { privacyRoutes } from '@paylog/administration/privacy/routes'
 import type { Subject } from '@paylog/privacy/dataKeys'
-import { runJob } from '../api.ts'
 import { OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
+import { jobApi } from '../jobApi.ts'
 import { flag } from '../options.ts'
+import { interrupted } from '../texts.ts'
 import { personOptions, personUsage, readPerson, requireKnown, throwUnknown } from './person.ts'
 
 export const privacyErase = defineCommand({
@@ -27,17 +27,16 @@ export const privacyErase = defineCommand({
     'Exits with 1 when something is left to do, and with 3 when nothing is known of the person.',
   ],
   onInterrupt: 'finishes',
-  async run({ options, open, api, progress, signal }) {
+  async run(run) {
+    const { options, open } = run
     const body = { ...bodyOf(readPerson(options)), dry_run: options['dry-run'] }
     const keys = await open.keys()
     const parts = { keys, store: await open.store(keys), pool: open.pool(), now: () => new Date() }
-    const jobs = createJobs({ pool: parts.pool, log: open.log })
-    open.defer(() => jobs.stop(signal))
-    const call = await api(privacyRoutes({ ...parts, jobs, openProviders: () => open.jobProviders() }))
-    const start = () => call<Job>('POST', '/admin/privacy/erasures', { body })
-    const { result, error } = await runJob(start, { jobs, signal, progress }).catch(throwUnknown)
+    const routes = (jobs: Jobs) => privacyRoutes({ ...parts, jobs, openProviders: () => open.jobProviders() })
+    const runJob = await jobApi(run, parts.pool, routes)
+    const { result, error } = await runJob('/admin/privacy/erasures', body).catch(throwUnknown)
     if (error !== null) throw new OpsError(error)
-    if (result === null) throw new OpsError('Interrupted. Run the command again for the rest.')
+    if (result === null) throw new OpsError(interrupted)
     const done = result as ErasureReport
     requireKnown(done)
     if (body.dry_run) return { json: done, text: findingsText(done) }

@@ -9,7 +9,7 @@ import { deliveriesOfStreams } from '@paylog/webhooks/deliveries/operations/deli
 import { defineCommand } from '../defineCommand.ts'
 import { writeNewFile } from '../files.ts'
 import { text } from '../options.ts'
-import { openPrivacy, personOptions, personUsage, readPerson, requireKnown, throwUnknown } from './person.ts'
+import { personOptions, personUsage, readPerson, requireKnown, throwUnknown } from './person.ts'
 
 export const privacyExport = defineCommand({
   summary: 'Write all that is known of a person, as JSON',
@@ -25,7 +25,8 @@ export const privacyExport = defineCommand({
   onInterrupt: 'finishes',
   async run({ options, open, progress, signal, audit }) {
     const subject = readPerson(options)
-    const opened = await openPrivacy(open)
+    const [providers, keys] = [await open.providers(), await open.keys()]
+    const opened = { providers, keys, store: await open.store(keys), pool: open.pool(), now: () => new Date() }
     const person = await findPerson(opened, subject, {
       signal,
       onProgress: (step, scan) => progress.show(scan ? { step, done: scan.events, unit: 'events' } : { step }),

@@ -1,12 +1,11 @@
-// Whom a command is about, and what it opens.
+// Whom a command is about.
 
-import type { Erasing, Findings } from '@paylog/administration/privacy/erase'
+import type { Findings } from '@paylog/administration/privacy/erase'
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
 import type { Subject } from '@paylog/privacy/dataKeys'
-import { messageOf, OpsError, UsageError } from '../command.ts'
+import { exitDifferent, messageOf, OpsError, UsageError } from '../command.ts'
 import { type ReadOptions, text } from '../options.ts'
-import type { System } from '../system.ts'
 
 export const personOptions = {
   user: text('ID', 'a user of yours, as in user_id'),
@@ -30,27 +29,14 @@ export function readPerson({ user, email, payment }: ReadOptions<typeof personOp
   return { payment: id }
 }
 
-/**
- * Opens the log, its keys, the database and the enabled providers, of which there may be none.
- * @throws ConfigError, MasterKeyError; errors of Postgres and of the log
- */
-export async function openPrivacy(open: System): Promise<Erasing> {
-  const providers = await open.providers()
-  const keys = await open.keys()
-  return { providers, keys, store: await open.store(keys), pool: open.pool(), now: () => new Date() }
-}
-
-/** Not found: scripts tell it from a failure. */
-const exitUnknown = 3
-
 /** @throws OpsError with the exit code for an unknown person instead of `not_found`; any other error as it is */
 export function throwUnknown(error: unknown): never {
   if (!(error instanceof DomainError) || error.code !== 'not_found') throw error
-  throw new OpsError(messageOf(error), { exitCode: exitUnknown, cause: error })
+  throw new OpsError(messageOf(error), { exitCode: exitDifferent, cause: error })
 }
 
 /** @throws OpsError when there is nothing of an e-mail or a payment */
 export function requireKnown({ keys, payments, payment_methods, addresses, other_streams }: Findings): void {
   if (keys + payments.count + payment_methods.count + addresses.count + other_streams === 0)
-    throw new OpsError('Nothing is known of this person', { exitCode: exitUnknown })
+    throw new OpsError('Nothing is known of this person', { exitCode: exitDifferent })
 }

@@ -7,6 +7,7 @@ import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
 import { loadConfig } from '@paylog/runtime/config/environment'
 import { Type } from 'typebox'
 import { defineCommand } from '../defineCommand.ts'
+import { interrupted } from '../texts.ts'
 
 export const privacyRotate = defineCommand({
   summary: 'Wrap all keys of personal data with the first key of PII_MASTER_KEY',
@@ -29,7 +30,7 @@ export const privacyRotate = defineCommand({
     return {
       json: { complete: isComplete, master_key: id, rewrapped },
       text: `${rewrapped} rows are wrapped with master key ${id} now.${isComplete ? ' It wraps all keys.' : ''}`,
-      problem: isComplete ? undefined : 'Interrupted. Run the command again for the rest.',
+      problem: isComplete ? undefined : interrupted,
     }
   },
 })

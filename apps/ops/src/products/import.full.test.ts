@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { assertCompletes, importHarness, importReport, someLine, startHalfwayImport } from '../testing/importHarness.ts'
-import { runOps } from '../testing/runOps.ts'
+import { assertCompletes, importHarness, someLine, startHalfwayImport } from '../testing/importHarness.ts'
+import { jsonLines, runOps } from '../testing/runOps.ts'
 
 const { log, env, file, start, history } = await importHarness(t)
 
@@ -55,7 +55,7 @@ t.test('a file that cannot be read fails with one line', async (t) => {
       /^Importing: 0 lines.*\n\/proc\/self\/mem cannot be read: EIO.*\. It is not known whether any line was imported\. Import/,
   })
   const nothing = { lines: 0, added: 0, changed: 0, unchanged: 0, rejected: 0, empty: 0 }
-  t.same(importReport(broken), [{ ...nothing, complete: false, last_line: 0 }])
+  t.same(jsonLines(broken), [{ ...nothing, complete: false, last_line: 0 }])
 })
 
 t.test('an endless input does not keep the import running when the event store fails', async (t) => {

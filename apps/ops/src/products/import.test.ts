@@ -1,8 +1,8 @@
 // The results of `products import` for the lines of a file.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { importHarness, importReport, mug, someLine } from '../testing/importHarness.ts'
-import { runOps } from '../testing/runOps.ts'
+import { importHarness, mug, someLine } from '../testing/importHarness.ts'
+import { jsonLines, runOps } from '../testing/runOps.ts'
 
 const { env, file, run, events, history, product } = await importHarness(t)
 
@@ -54,7 +54,7 @@ t.test('a line with an id updates that product', async (t) => {
   const line = (wanted: object) => JSON.stringify({ ...plan, id, ...wanted })
   t.equal((await run([line({})])).code, 0)
   const changed = await run([line({ name: 'Backup XL', description: undefined, tax_cents: 200 }), someLine()], '--json')
-  t.match(importReport(changed), [counts(1, 1, 0, 0)])
+  t.match(jsonLines(changed), [counts(1, 1, 0, 0)])
   t.match(await product(id), {
     name: 'Backup XL',
     description: null,
@@ -76,7 +76,7 @@ t.test('is_active of a line deactivates and reactivates a product, and is otherw
     [{ is_active: false }, 'changed', false],
   ] as const
   for (const [wanted, outcome, is_active] of steps) {
-    t.match(importReport(await run([line(wanted)], '--json')), [{ [outcome]: 1, lines: 1 }])
+    t.match(jsonLines(await run([line(wanted)], '--json')), [{ [outcome]: 1, lines: 1 }])
     t.equal((await product(id)).is_active, is_active)
   }
   t.same(await history(id), [
@@ -92,13 +92,13 @@ t.test('equal lines without an id create one product and never change it', async
   const cup = { ...mug, name: `Cup ${randomUUID()}` }
   const before = (await events()).length
   const lines = Array.from({ length: 20 }, () => JSON.stringify(cup))
-  t.match(importReport(await run(lines, '--json')), [counts(1, 0, 19, 0)])
+  t.match(jsonLines(await run(lines, '--json')), [counts(1, 0, 19, 0)])
   const [added] = (await events()).slice(before)
   const id = added?.type === 'ProductAdded' ? added.data.product_id : ''
   t.equal((await events()).length, before + 1)
 
   await run([JSON.stringify({ ...cup, id, name: 'Another', is_active: false })])
-  t.match(importReport(await run([JSON.stringify({ ...cup, is_active: true })], '--json')), [counts(0, 0, 1, 0)])
+  t.match(jsonLines(await run([JSON.stringify({ ...cup, is_active: true })], '--json')), [counts(0, 0, 1, 0)])
   t.match(await product(id), { name: 'Another', is_active: false })
 })
 
@@ -107,7 +107,7 @@ t.test('lines with the same id apply in their order', async (t) => {
   const lines = Array.from({ length: 100 }, (_, number) =>
     someLine({ id: number % 3 ? ids[0] : ids[1]?.toUpperCase(), name: `Mug ${number}` }),
   )
-  t.match(importReport(await run(lines, '--json')).at(-1), counts(2, 98, 0, 0))
+  t.match(jsonLines(await run(lines, '--json')).at(-1), counts(2, 98, 0, 0))
   const names = (await events()).flatMap((event) => {
     if (event.type === 'ProductAdded' && ids.includes(event.data.product_id)) return [event.data.name]
     return event.type === 'ProductChanged' && ids.includes(event.data.product_id) ? [event.data.changes.name] : []
@@ -150,8 +150,8 @@ t.test('rejected lines are reported with their number, and the others are import
 
   const again = await runOps(['products', 'import', path, '--json'], env)
   t.equal(again.code, 2)
-  t.match(importReport(again).at(-1), { ...counts(0, 0, 2, 4, 2), last_line: 8 })
-  t.match(importReport(again).slice(0, -1), [
+  t.match(jsonLines(again).at(-1), { ...counts(0, 0, 2, 4, 2), last_line: 8 })
+  t.match(jsonLines(again).slice(0, -1), [
     { line: 3, error: { code: 'invalid_request', message: 'The line is not valid JSON' } },
     { line: 4, error: { details: { fields: [{ field: 'currency', message: 'is not an ISO 4217 currency code' }] } } },
     { line: 6, error: { code: 'invalid_request', details: { fields: [{ field: 'name' }, { field: 'tax_cents' }] } } },

@@ -7,8 +7,10 @@ import { readLines } from '@paylog/event-store/export/lines'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { operatorMetadata } from '../auditTrail.ts'
-import { messageOf, OpsError } from '../command.ts'
+import { messageOf } from '../command.ts'
 import { defineCommand, type Result, type Run } from '../defineCommand.ts'
+import { cannotBeRead } from '../files.ts'
+import { counted } from '../texts.ts'
 import { type ImportedLine, type ImportLog, importLines } from './importLines.ts'
 import { maxLineBytes } from './productLine.ts'
 
@@ -59,17 +61,13 @@ export type ImportFile = {
   close(): void
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  EACCES: 'may not be read by this user',
-  EISDIR: 'is a directory',
-}
-
 /** @param path `-` for standard input @param input standard input @throws OpsError when it cannot be read */
 async function openImportFile(path: string, input: Readable): Promise<ImportFile> {
   if (path === '-') return fileOf('Standard input', input)
   const name = resolve(path)
-  const handle = await openFile(name).catch((error: unknown) => throwReadError(name, error))
+  const handle = await openFile(name).catch((error: unknown) => {
+    throw cannotBeRead(name, error)
+  })
   const { size } = await handle.stat()
   return fileOf(name, handle.createReadStream(), size)
 }
@@ -79,17 +77,12 @@ const fileOf = (name: string, stream: Readable, size?: number): ImportFile => ({
     try {
       yield* addAbortSignal(signal, stream)
     } catch (error) {
-      throwReadError(name, error)
+      throw cannotBeRead(name, error)
     }
   },
   size,
   close: () => void stream.destroy(),
 })
-
-function throwReadError(name: string, error: unknown): never {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  throw new OpsError(`${name} ${reasons[code] ?? `cannot be read: ${messageOf(error)}`}`, { cause: error })
-}
 
 type ImportRun = Pick<Run, 'isJson' | 'print' | 'progress' | 'signal'> & { readonly file: ImportFile }
 
@@ -156,12 +149,12 @@ type Counts = Readonly<Record<ImportedLine['outcome'], number>>
 function countsText(lines: number, { added, changed, unchanged, rejected, empty }: Counts): string {
   const parts = [`${added} added`, `${changed} changed`, `${unchanged} unchanged`, `${rejected} rejected`]
   if (empty > 0) parts.push(`${empty} empty`)
-  return `${lines} ${lines === 1 ? 'line' : 'lines'}: ${parts.join(', ')}.`
+  return `${counted(lines, 'line')}: ${parts.join(', ')}.`
 }
 
 function rejectedText(rejected: number): string | undefined {
   if (rejected === 0) return undefined
-  return `${rejected === 1 ? '1 line was' : `${rejected} lines were`} rejected. Correct the file and import it again.`
+  return `${counted(rejected, 'line was', 'lines were')} rejected. Correct the file and import it again.`
 }
 
 function stoppedText(line: number, reason: string): string {

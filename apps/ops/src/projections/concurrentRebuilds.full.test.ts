@@ -3,7 +3,7 @@ import { projections as registry } from '@paylog/projections/registry'
 import { matchList } from '@paylog/testing/assertions'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { projectionsHarness, rebuildUpToIndexes, waitUntilBlocked } from '../testing/projectionsHarness.ts'
+import { projectionsHarness, rebuildUpToIndexes } from '../testing/projectionsHarness.ts'
 
 const harness = await projectionsHarness(t)
 await harness.startProjector()
@@ -56,7 +56,7 @@ t.test('prune drops the table of a killed rebuild', async (t) => {
   t.same(await harness.tables('addresses'), [live])
   const release = await harness.hold('lock table read_models.addresses in access share mode')
   const command = harness.start(['rebuild', 'addresses'])
-  await waitUntilBlocked(harness, 'view addresses')
+  await harness.blocked('view addresses')
   command.signal('SIGKILL')
   await command.ended
   await release()

@@ -3,7 +3,7 @@
 import { recordChangedProduct } from '@paylog/projections/testing/traffic'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { projectionsHarness, waitUntilBlocked } from '../testing/projectionsHarness.ts'
+import { projectionsHarness } from '../testing/projectionsHarness.ts'
 import type { RunningCommand } from '../testing/runOps.ts'
 
 const harness = await projectionsHarness(t)
@@ -30,7 +30,7 @@ const unchanged = (name: string) =>
 t.test('a rebuild interrupted while comparing rows changes nothing', async (t) => {
   const release = await harness.hold('lock table read_models.addresses_v1 in access exclusive mode')
   const command = harness.start(['rebuild', 'addresses'])
-  await waitUntilBlocked(harness, 'addresses_v1')
+  await harness.blocked('addresses_v1')
   await interrupt(command)
   await release()
   await assertUnchanged(t, command)
@@ -49,7 +49,7 @@ t.test('an interrupted verification leaves no table', async (t) => {
   const live = await harness.live('addresses')
   const release = await harness.hold(`lock table read_models.${live} in access exclusive mode`)
   const command = harness.start(['verify', 'addresses', 'products', '--json'])
-  await waitUntilBlocked(harness, live)
+  await harness.blocked(live)
   await interrupt(command)
   await release()
   const { code, stdout, stderr } = await command.ended

@@ -2,7 +2,7 @@
 import { type ListedProjection, listProjections } from '@paylog/projections/listProjections'
 import { table } from '@paylog/runtime/process/table'
 import { defineCommand } from '../defineCommand.ts'
-import { sizeText } from './sizes.ts'
+import { sizeText, visible } from '../texts.ts'
 
 export const projectionsList = defineCommand({
   summary: 'Show the tables of each projection, whether it runs, and its lag',
@@ -74,7 +74,7 @@ function remarks(projection: ListedProjection): string[] {
   return [
     ...(live.stopped_because === null
       ? []
-      : [`${name} stopped at an event that it cannot read: ${live.stopped_because.replaceAll(/\p{C}/gu, '?')}`]),
+      : [`${name} stopped at an event that it cannot read: ${visible(live.stopped_because)}`]),
     ...schemaVersionRemark(live, schema_version),
   ]
 }

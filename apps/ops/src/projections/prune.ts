@@ -6,8 +6,8 @@ import { tableName } from '@paylog/projections/tables/tables'
 import type { IntendedAction } from '@paylog/runtime/http/guardRoutes'
 import { defineCommand } from '../defineCommand.ts'
 import { flag } from '../options.ts'
+import { interrupted, sizeText } from '../texts.ts'
 import { namedProjections, openReadModels } from './replayEach.ts'
-import { sizeText } from './sizes.ts'
 
 export const projectionsPrune = defineCommand({
   summary: 'Drop the tables that rebuilds have replaced or left unfinished',
@@ -30,7 +30,7 @@ export const projectionsPrune = defineCommand({
     return {
       json: json(pruned, isDryRun),
       text: text(pruned, isDryRun),
-      problem: pruned.isComplete ? undefined : 'Interrupted. Run the command again for the rest.',
+      problem: pruned.isComplete ? undefined : interrupted,
     }
   },
 })
@@ -44,23 +44,19 @@ function pruneAction(names: readonly string[]): IntendedAction {
 
 const freedBy = ({ dropped }: Pruned) => dropped.reduce((sum, { bytes }) => sum + bytes, 0)
 
+type Table = Pruned['dropped'][number]
+
+const nameOf = ({ projection, version }: Pick<Table, 'projection' | 'version'>) =>
+  tableName({ name: projection }, version)
+
 function json(pruned: Pruned, isDryRun: boolean) {
-  const { isComplete, dropped, left } = pruned
-  const asJson = ({ projection, version, schema_version, state, since, rows, bytes }: Pruned['dropped'][number]) => ({
-    projection,
-    table: tableName({ name: projection }, version),
-    version,
-    schema_version,
-    state,
-    since,
-    rows,
-    bytes,
-  })
+  const { isComplete: complete, dropped, left } = pruned
+  const asJson = ({ position: _, stopped_because: __, ...table }: Table) => ({ table: nameOf(table), ...table })
   return {
-    complete: isComplete,
+    complete,
     dry_run: isDryRun,
     dropped: dropped.map(asJson),
-    left: left.map(({ because, ...table }) => ({ ...asJson(table), because })),
+    left: left.map(asJson),
     freed_bytes: freedBy(pruned),
   }
 }
@@ -73,7 +69,6 @@ const reasons = {
 function text(pruned: Pruned, isDryRun: boolean): string {
   const { dropped, left } = pruned
   const [drop, free] = isDryRun ? ['Would drop', 'Would free'] : ['Dropped', 'Freed']
-  const nameOf = ({ projection, version }: Pruned['dropped'][number]) => tableName({ name: projection }, version)
   return [
     ...dropped.map(
       (table) =>

@@ -5,12 +5,13 @@ import { heldLocks } from '@paylog/projections/rebuild/replay'
 import { rowText } from '@paylog/projections/tables/rowText'
 import { listTables, tableName } from '@paylog/projections/tables/tables'
 import type { Pool } from '../system.ts'
+import { counted, moreThan } from '../texts.ts'
 import { type FailedProjection, replayCommand } from './replayEach.ts'
 
 function rebuiltText(report: RebuildReport): string {
   const { projection: name, table, replaced, events, resumed_after, rows, seconds, events_per_second } = report
   return [
-    `${name}: rebuilt from ${countText(events, 'event')} in ${seconds.toFixed(1)} s (${events_per_second}/s), ${countText(rows, 'row')}.`,
+    `${name}: rebuilt from ${counted(events, 'event')} in ${seconds.toFixed(1)} s (${events_per_second}/s), ${counted(rows, 'row')}.`,
     ...(resumed_after === null
       ? []
       : [`  It continued an interrupted rebuild after position ${resumed_after} of the log.`]),
@@ -27,13 +28,12 @@ function comparisonText({ table, replaced, comparison }: RebuildReport): string[
   const { differing, rows, hash, position, differences } = comparison
   const at = position === null ? 'at the start of the log' : `at position ${position} of the log`
   if (differing === 0)
-    return [`  ${replaced} had the same rows: ${countText(rows.found, 'row')}, hash ${hash.found}, ${at}.`]
-  const rest = differing - differences.length
+    return [`  ${replaced} had the same rows: ${counted(rows.found, 'row')}, hash ${hash.found}, ${at}.`]
   return [
-    `  ${countText(differing, 'row')} of ${replaced} differed from the log and are corrected in ${table} (${rows.found} rows instead`,
+    `  ${counted(differing, 'row')} of ${replaced} differed from the log and are corrected in ${table} (${rows.found} rows instead`,
     `  of ${rows.expected}, ${at}):`,
     ...differences.map(rowText),
-    ...(rest > 0 ? [`  … and ${rest} more.`] : []),
+    ...moreThan(differences.length, differing),
   ]
 }
 
@@ -60,8 +60,6 @@ async function remainingTables(pool: Pool, name: string): Promise<string> {
     ),
   ].join(' ')
 }
-
-const countText = (count: number, thing: string) => `${count} ${count === 1 ? thing : `${thing}s`}`
 
 export const projectionsRebuild = replayCommand<RebuildReport>({
   kind: 'rebuild',

@@ -103,3 +103,31 @@ t.test('tampered rows are found by verify and corrected by rebuild', async (t) =
   t.equal((await harness.run(['verify', '--all'])).code, 0)
   for (const name of names) t.same(await harness.tables(name), [`${name}_v1 retired`, `${name}_v2 live`])
 })
+
+t.test('of many differing rows the first are shown and all are counted', async (t) => {
+  await harness.recordAll(100)
+  await harness.caughtUp()
+  await harness.pool.query(`update read_models.${await harness.live('addresses')} set city = repeat('x', 600)`)
+  const verified = await harness.run(['verify', 'addresses'])
+  t.equal(verified.code, 3)
+  t.equal(verified.stdout.match(/^ {2}\S+ {2}different$/gm)?.length, 100)
+  t.match(verified.stdout, /\n {2}… and 12 more\.\naddresses: 112 rows differ \(0 missing, 0 extra, 112 different\)/)
+  t.ok(verified.stdout.split('\n').every((line) => line.length < 200))
+  const machine = JSON.parse((await harness.run(['verify', 'addresses', '--json'])).stdout).projections[0]
+  t.same([machine.differences.length, machine.differing, machine.truncated], [100, 112, true], 'more are only counted')
+  t.equal(machine.differences[0].columns[0].found, '[redacted]')
+  const rebuilt = await harness.run(['rebuild', 'addresses'])
+  t.equal(rebuilt.stdout.match(/^ {2}\S+ {2}different$/gm)?.length, 20)
+  t.match(rebuilt.stdout, '\n  … and 92 more.\n')
+  t.match(rebuilt.stdout, /112 rows of addresses_v2 differed/)
+  const { complete, projections } = JSON.parse((await harness.run(['rebuild', 'addresses', '--json'])).stdout)
+  const all = { rows: { found: 112, expected: 112 }, differing: 0, differences: [], truncated: false }
+  t.match(projections, [
+    {
+      ...{ outcome: 'rebuilt', table: 'addresses_v4', version: 4, schema_version: Number, replaced: 'addresses_v3' },
+      ...{ rows: 112, comparison: { equal: true, position: /^\d+$/, ...all } },
+    },
+  ])
+  const [{ comparison }] = projections
+  t.same([complete, comparison.hash.found], [true, comparison.hash.expected])
+})

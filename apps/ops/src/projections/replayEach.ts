@@ -1,14 +1,12 @@
 // Shared by `projections rebuild` and `projections verify`: starts one job after another, each of one projection.
-import type { Job } from '@paylog/administration/jobs/job'
-import { createJobs } from '@paylog/administration/jobs/jobs'
 import { projectionRoutes } from '@paylog/administration/projections/routes'
 import { DomainError } from '@paylog/domain/errors'
 import type { Projection } from '@paylog/projections/projection'
 import { replayConnections } from '@paylog/projections/rebuild/replay'
 import { projections } from '@paylog/projections/registry'
-import { runJob } from '../api.ts'
 import { type CliCommand, messageOf, UsageError } from '../command.ts'
 import { type Definition, defineCommand, type Result } from '../defineCommand.ts'
+import { jobApi } from '../jobApi.ts'
 import { flag } from '../options.ts'
 import type { Pool, System } from '../system.ts'
 
@@ -43,12 +41,12 @@ export function replayCommand<Report>({ kind, textOf, conclude, ...definition }:
     usage: 'NAME… | --all [--reason TEXT] [--json]',
     audited: 'reason',
     onInterrupt: 'finishes',
-    async run({ args, options: { all: isAll }, isJson, open, api, print, signal, progress }) {
-      const chosen = chosenProjections(args, isAll)
+    async run(run) {
+      const { args, isJson, open, print, signal } = run
+      const chosen = chosenProjections(args, run.options.all)
       const models = openReadModels(open)
-      const jobs = createJobs(models)
-      open.defer(() => jobs.stop(signal))
-      const call = await api(projectionRoutes({ ...models, store: await open.store(await open.keys()), jobs }))
+      const store = await open.store(await open.keys())
+      const runJob = await jobApi(run, models.pool, (jobs) => projectionRoutes({ ...models, store, jobs }))
       const reports: Report[] = []
       const failed: FailedProjection[] = []
       const all: (Report | FailedProjection)[] = []
@@ -64,8 +62,7 @@ export function replayCommand<Report>({ kind, textOf, conclude, ...definition }:
         }
         const title = (step: string) => `${name}, ${titles[step] ?? step}`
         try {
-          const start = () => call<Job>('POST', `/admin/projections/${name}/${kind}`)
-          const { status, result, error } = await runJob(start, { jobs, signal, progress, title })
+          const { status, result, error } = await runJob(`/admin/projections/${name}/${kind}`, undefined, title)
           if (status === 'succeeded') {
             const report = result as Report
             reports.push(report)

@@ -1,6 +1,8 @@
 // `projections verify`: compares the live rows of projections with a replay of the log.
 import type { VerifyReport } from '@paylog/projections/rebuild/verify'
 import { rowText } from '@paylog/projections/tables/rowText'
+import { exitDifferent } from '../command.ts'
+import { counted, moreThan } from '../texts.ts'
 import { replayCommand } from './replayEach.ts'
 
 function verifiedText(report: VerifyReport): string {
@@ -11,17 +13,14 @@ function verifiedText(report: VerifyReport): string {
       : `up to position ${position} of the log (${events} events for it, ${seconds.toFixed(1)} s)`
   const all = rows.found === 1 ? `the one row of ${table} is` : `all ${rows.found} rows of ${table} are`
   if (differing === 0) return `${name}: ${all} equal to the log, ${range}.`
-  const rest = differing - differences.length
   const each = `${report.missing} missing, ${report.extra} extra, ${report.different} different`
   return [
     `${name}: rows that differ from the log:`,
     ...differences.map(rowText),
-    ...(rest > 0 ? [`  … and ${rest} more.`] : []),
-    `${name}: ${differing === 1 ? '1 row differs' : `${differing} rows differ`} (${each}): ${table} has ${rows.found} rows and should have ${rows.expected}, ${range}.`,
+    ...moreThan(differences.length, differing),
+    `${name}: ${counted(differing, 'row differs', 'rows differ')} (${each}): ${table} has ${rows.found} rows and should have ${rows.expected}, ${range}.`,
   ].join('\n')
 }
-
-const exitDifferent = 3
 
 export const projectionsVerify = replayCommand<VerifyReport>({
   kind: 'verify',

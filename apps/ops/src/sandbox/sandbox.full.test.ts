@@ -4,20 +4,22 @@ import { capturePayment } from '@paylog/commands/payments/intentCalls'
 import { refundPayment } from '@paylog/commands/payments/refundPayment'
 import { disputeStatusOf } from '@paylog/domain/payments/charges'
 import type { InitiatePayment } from '@paylog/domain/payments/initiate'
+import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import { createPostgresMemory } from '@paylog/providers/sandbox/postgresMemory'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { startSystem } from '@paylog/testing/system'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
-import { paymentsHarness } from '../testing/paymentsHarness.ts'
+import { paymentsOn } from '../testing/paymentsHarness.ts'
 import { runOps } from '../testing/runOps.ts'
 
 const { databaseUrl } = await createTestDatabase(t)
 const system = await startSystem(t, { SANDBOX_DATABASE_URL: databaseUrl })
-const log = { connectionString: system.eventStoreUrl, databaseUrl: system.databaseUrl, keys: system.keys }
-const payments = await paymentsHarness(t, log)
-const { store, payment, statusOf } = payments
+const log = { connectionString: system.eventStoreUrl, keys: system.keys }
+const store = connectEventStore(t, log)
+const payments = paymentsOn(store)
+const { payment, statusOf } = payments
 const memory = createPostgresMemory({ databaseUrl, timeoutMs: 5_000 })
 const sandbox = createSandbox({ webhookSecrets: [system.sandboxSecret], memory })
 t.teardown(() => sandbox.close())

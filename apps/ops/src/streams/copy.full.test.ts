@@ -9,8 +9,7 @@ import { testPool } from '@paylog/testing/testPool'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { fetch } from 'undici'
-import { contextOf, runOps, startOps } from '../testing/runOps.ts'
-import { streamsCopy } from './copy.ts'
+import { runOps, startOps } from '../testing/runOps.ts'
 
 const copy = (args: readonly string[]) => runOps(['streams', 'copy', ...args])
 /** Of events appended during a copy. */
@@ -75,14 +74,8 @@ t.test('streams copy with invalid arguments exits 2 before it starts', async (t)
       expected: '--checkpoints must begin with',
     },
   ]
-  const print = async (line: string) => void t.fail(line)
   for (const { args, expected } of wrong)
-    await t.rejects(streamsCopy.run(args, contextOf({ environment: {}, print })), {
-      name: 'UsageError',
-      message: new RegExp(`^${expected}`),
-    })
-  const ended = await copy([])
-  t.match(ended, { code: 2, stdout: /^$/, stderr: /^--from is missing[^\n]*\nUsage: / })
+    t.match(await copy(args), { code: 2, stdout: /^$/, stderr: new RegExp(`^${expected}[^\\n]*\\nUsage: `) })
 })
 
 t.test('streams copy names an unreachable or invalid URL in one line, without its password', async (t) => {

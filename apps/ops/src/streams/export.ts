@@ -12,6 +12,7 @@ import { messageOf, UsageError } from '../command.ts'
 import { defineCommand, type Run } from '../defineCommand.ts'
 import { flag, type ReadOptions, required, text, time } from '../options.ts'
 import { logProgress } from '../progressLine.ts'
+import { counted } from '../texts.ts'
 import { createExportFile, createSha256, type ExportFile, requireFreePaths } from './exportFile.ts'
 
 const filterOptions = {
@@ -135,7 +136,7 @@ function exportSummaryText(
   const range = count === 0 ? '' : `, positions ${first_position} to ${last_position}`
   const covered = head === null ? 'the log has no events in that time' : `of the log up to position ${head}`
   return [
-    `${out}: ${count === 1 ? '1 event' : `${count} events`}${range}, ${covered}; ${bytes} bytes, SHA-256 ${sha256}`,
+    `${out}: ${counted(count, 'event')}${range}, ${covered}; ${bytes} bytes, SHA-256 ${sha256}`,
     checkpoint === null ? noCheckpointText : coverageText(checkpoint, count),
     `${manifestOf(out)} is its manifest. \`streams verify-export ${out}\` checks the export.`,
   ].join('\n')

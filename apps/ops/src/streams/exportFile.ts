@@ -1,12 +1,12 @@
 // The files of an export: writes it and its manifest completely or not at all, and reads them.
 import { createHash, randomBytes } from 'node:crypto'
 import { accessSync, constants, createReadStream, existsSync, statSync } from 'node:fs'
-import { type FileHandle, link, open, rename, rm } from 'node:fs/promises'
+import { link, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Hash } from '@paylog/event-store/export/exportLog'
 import { fileOf, type Manifest, manifestOf, manifestText, parseManifest } from '@paylog/event-store/export/manifest'
-import { messageOf, OpsError } from '../command.ts'
-import { cannotBeRead, reading, readText } from '../files.ts'
+import { OpsError } from '../command.ts'
+import { cannotBeRead, existing, reading, readText, writing } from '../files.ts'
 
 export type ExportFile = {
   write(bytes: Uint8Array): Promise<void>
@@ -28,8 +28,6 @@ export function requireFreePaths(path: string, options: { readonly replaces: boo
   if (there !== undefined) throw existing(there)
 }
 
-const existing = (path: string) => new OpsError(`${path} exists. Name another file, or replace it with --force.`)
-
 /**
  * Creates a temporary file beside the final one, readable by its owner only.
  * @param options `replaces`: whether existing files may be replaced
@@ -42,8 +40,9 @@ export async function createExportFile(path: string, options: { readonly replace
   return {
     write: (bytes) => writing(path, file.writeFile(bytes)),
     async publish(manifest) {
-      await writing(path, synced(file))
-      await writing(path, writeWhole(manifestDraft, manifestText(manifest)))
+      await writing(path, file.sync())
+      const asNew = { flag: 'wx', mode: 0o600, flush: true }
+      await writing(path, writeFile(manifestDraft, manifestText(manifest), asNew))
       if (options.replaces) {
         // A new file beside an old manifest would look tampered with.
         await writing(path, rm(manifestOf(path), { force: true }))
@@ -51,8 +50,9 @@ export async function createExportFile(path: string, options: { readonly replace
         await writing(path, rename(manifestDraft, manifestOf(path)))
       } else {
         requireFreePaths(path, options)
-        await linkNew(draft, path)
-        await linkNew(manifestDraft, manifestOf(path)).catch(async (error: unknown) => {
+        // Creates a name only if it is free. A rename would replace a file created meanwhile.
+        await writing(path, link(draft, path))
+        await writing(manifestOf(path), link(manifestDraft, manifestOf(path))).catch(async (error: unknown) => {
           await rm(path, { force: true })
           throw error
         })
@@ -67,43 +67,11 @@ export async function createExportFile(path: string, options: { readonly replace
   }
 }
 
-/** Creates the name only if it is free. A rename would replace a file created meanwhile. */
-async function linkNew(draft: string, path: string): Promise<void> {
-  try {
-    await link(draft, path)
-  } catch (error) {
-    const isTaken = error instanceof Error && 'code' in error && error.code === 'EEXIST'
-    throw isTaken ? existing(path) : cannotBeWritten(path, error)
-  }
-}
-
-async function writeWhole(path: string, content: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600)
-  await file.writeFile(content)
-  await synced(file)
-}
-
 /** A new name is durable when its directory is synced. */
-const syncDirectory = async (path: string) => synced(await open(path, 'r'))
-
-async function synced(file: FileHandle): Promise<void> {
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
+async function syncDirectory(path: string): Promise<void> {
+  await using directory = await open(path, 'r')
+  await directory.sync()
 }
-
-async function writing<Result>(path: string, work: Promise<Result>): Promise<Result> {
-  try {
-    return await work
-  } catch (error) {
-    throw cannotBeWritten(path, error)
-  }
-}
-
-const cannotBeWritten = (path: string, error: unknown) =>
-  new OpsError(`${path} cannot be written: ${messageOf(error)}`, { cause: error })
 
 export function createSha256(): Hash {
   const hash = createHash('sha256')

@@ -2,13 +2,13 @@
 import type { Checkpoint } from '@paylog/audit-log/checkpoint'
 import { leafHash } from '@paylog/audit-log/leaf'
 import type { VerifierKey } from '@paylog/audit-log/note'
-import { ProofError, verifyConsistency } from '@paylog/audit-log/proofs'
+import { verifyConsistency } from '@paylog/audit-log/proofs'
 import { createFrontier } from '@paylog/audit-log/tree'
 import type { ExportedLine } from '@paylog/event-store/export/difference'
 import { eventOfLine } from '@paylog/event-store/export/exportLine'
 import type { Manifest } from '@paylog/event-store/export/manifest'
 import { openSigned } from '../audit/checkpoints.ts'
-import { decodedHashes } from '../audit/proofFile.ts'
+import { decodedHashes, problemOf } from '../audit/proofFile.ts'
 
 export type ExportProof = {
   /** Null when the checkpoint was not opened. */
@@ -68,27 +68,13 @@ function lineProver(checkpoint: Checkpoint, consistency: readonly string[]): Exp
       if (broken !== undefined && broken <= size) return failed(`line ${broken} is not an event of an export`)
       if (root !== undefined && !root.equals(checkpoint.root))
         return failed(`its first ${size} events are not those that ${origin} signed`)
-      if (root === undefined) {
-        const problem = consistencyProblem(checkpoint, { count, root: lines.root() }, consistency)
-        if (problem !== undefined) return failed(problem)
-      }
+      const claim = { oldSize: count, newSize: size, oldRoot: lines.root(), newRoot: checkpoint.root }
+      const problem = root
+        ? undefined
+        : problemOf(() => verifyConsistency({ ...claim, proof: decodedHashes(consistency) }))
+      if (problem !== undefined) return failed(`its events are not the first ones that ${origin} signed: ${problem}`)
       const limit = count > size ? `no checkpoint covers its last ${count - size} events` : null
       return { checkpoint: named, events, limit, problem: null }
     },
-  }
-}
-
-function consistencyProblem(
-  { origin, size, root }: Checkpoint,
-  lines: { readonly count: number; readonly root: Buffer },
-  consistency: readonly string[],
-): string | undefined {
-  try {
-    const proof = decodedHashes(consistency)
-    verifyConsistency({ oldSize: lines.count, newSize: size, oldRoot: lines.root, newRoot: root, proof })
-    return undefined
-  } catch (error) {
-    if (!(error instanceof ProofError)) throw error
-    return `its events are not the first ones that ${origin} signed: ${error.message}`
   }
 }

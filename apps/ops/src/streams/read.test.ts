@@ -10,7 +10,7 @@ import { positionAt } from '@paylog/testing/positionAt'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { exportHarness } from '../testing/exportHarness.ts'
-import { runOps, startOps } from '../testing/runOps.ts'
+import { jsonLines, runOps, startOps } from '../testing/runOps.ts'
 import { eventJson, eventText } from './read.ts'
 
 const harness = await exportHarness(t)
@@ -88,10 +88,7 @@ t.test('streams read pages through a long stream, with --from and --limit', asyn
   const stream = `guestToken-${randomUUID()}`
   for (let page = 0; page < 3; page++) await append(stream, ...Array(400).fill(known))
   const revisions = async (...flags: readonly string[]) =>
-    (await read(stream, '--json', ...flags)).stdout
-      .trimEnd()
-      .split('\n')
-      .map((line): string => JSON.parse(line).revision)
+    jsonLines(await read(stream, '--json', ...flags)).map(({ revision }) => revision)
   t.same(
     await revisions(),
     Array.from({ length: 1_200 }, (_, index) => String(index)),

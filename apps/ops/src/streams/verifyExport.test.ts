@@ -1,10 +1,12 @@
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
+// `streams verify-export` on real files; compareExport.test.ts of packages/event-store has each kind of tampering with lines.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { manifestOf } from '@paylog/event-store/export/manifest'
 import t from 'tap'
 import { editManifest, readManifestOf, sampleExportHarness } from '../testing/exportHarness.ts'
 import { runOps } from '../testing/runOps.ts'
 
 const harness = await sampleExportHarness(t)
-const { append, exportTo, newPath, verify, environment, original, lines, changed, replaced, nameOf } = harness
+const { append, exportTo, newPath, verify, sql, environment, original, lines, changed, replaced, nameOf } = harness
 
 t.test('verify-export accepts an unchanged export with any filters, also after the log has grown', async (t) => {
   const filters = [
@@ -67,34 +69,6 @@ t.test('verify-export finds a change of every field, also of numbers beyond Java
     t.match((await verify(replaced(index, from, to))).difference, { kind: 'line', line: index + 1, field }, to)
 })
 
-t.test('verify-export finds missing, moved, repeated and invented lines', async (t) => {
-  const found = async (change: Parameters<typeof changed>[0]) => (await verify(changed(change))).difference
-  const differs = (line: number, index: number | null) => ({
-    kind: 'line',
-    line,
-    expected: nameOf(line - 1),
-    found: index === null ? null : nameOf(index),
-  })
-  t.match(await found((all) => all.toSpliced(5, 1)), differs(6, 6))
-  t.match(await found((all) => all.with(4, all[5] ?? '').with(5, all[4] ?? '')), differs(5, 5))
-  t.match(await found((all) => all.toSpliced(7, 0, all[2] ?? '')), differs(8, 2))
-  t.match(await found((all) => all.toSpliced(7, 0, 'noise', '')), differs(8, null))
-  const invented = (lines[6] ?? '').replace(/"id":"[^"]*"/, madeUp)
-  t.match(await found((all) => all.toSpliced(7, 0, invented)), { line: 8, found: JSON.parse(`{${madeUp}}`) })
-})
-
-t.test('verify-export finds the end of a truncated file, and that of the log', async (t) => {
-  const path = changed((all) => all)
-  const { bytes } = readManifestOf(path)
-  truncateSync(path, bytes - (lines.at(-1)?.length ?? 0) - 2)
-  const field = { field: 'line', file: 'not ended by a single line feed' }
-  t.match(await verify(path), { code: 3, difference: { kind: 'line', line: 25, ...field } })
-  truncateSync(path, 0)
-  t.match(await verify(path), { code: 3, difference: { kind: 'file_ends', line: 1, expected: nameOf(0) } })
-  const longer = changed((all) => [...all, all[0] ?? ''])
-  t.match(await verify(longer), { code: 3, difference: { kind: 'log_ends', line: 27, found: nameOf(0) } })
-})
-
 t.test('verify-export finds an edited manifest', async (t) => {
   const { head, filters } = readManifestOf(original)
   const edited = async (change: Parameters<typeof editManifest>[1]) => {
@@ -122,4 +96,62 @@ t.test('verify-export finds an edited manifest', async (t) => {
     { since, until: since },
   ])
     t.match(await edited({ filters: { ...filters, ...times } }), { code: 1, message: /since is not before/ })
+})
+
+t.test(
+  'verify-export without until reports that the log has grown, so that a cut export is noticed, and names its filters',
+  async (t) => {
+    const path = newPath()
+    const { head } = await exportTo(path)
+    const show = async () => (await runOps(['streams', 'verify-export', path], environment)).stdout
+    await append('late-1', {})
+    const { code, logEnd } = await verify(path)
+    t.equal(code, 0)
+    t.ok(BigInt(logEnd ?? 0) > BigInt(head ?? 0))
+    t.match(await show(), `The log has grown since, up to position ${logEnd}: events after position ${head} were`)
+    await exportTo(path, '--force', '--until', '30m', '--category', 'payment')
+    const whole = await show()
+    t.notMatch(whole, 'has grown since', 'with an until the end of the export is known')
+    t.match(whole, /It contains all events of the category payment that were recorded before \d{4}-/)
+  },
+)
+
+t.test('verify-export exits 1 without a result when it cannot check', async (t) => {
+  const path = changed((all) => all)
+  t.match(await verify(manifestOf(path)), {
+    code: 1,
+    message: `${manifestOf(path)} is the manifest of an export: name the export itself, ${path}`,
+  })
+  rmSync(path)
+  t.match(await verify(path), { code: 1, message: `${path} does not exist` })
+  rmSync(manifestOf(path))
+  t.match(await verify(path), { code: 1, message: `${path} does not exist` })
+  writeFileSync(path, '')
+  t.match(await verify(path), { code: 1, message: /\.manifest\.json does not exist/ })
+  writeFileSync(manifestOf(path), '{')
+  t.match(await verify(path), { code: 1, message: /manifest\.json is not JSON$/ })
+  writeFileSync(manifestOf(path), '{"format":3}')
+  t.match(await verify(path), { code: 1, message: /has format 3, and this program supports format 2 only$/ })
+  writeFileSync(manifestOf(path), '{"format":2}')
+  t.match(await verify(path), { code: 1, message: /is not the manifest of an export: / })
+  const unreachable = { ...environment, EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' }
+  t.match(await runOps(['streams', 'verify-export', original], unreachable), { code: 1, stderr: /cannot be reached/ })
+})
+
+t.test('verify-export of an export of another log says so', async (t) => {
+  const path = changed((all) => all.map((line, at) => line.replace(/"id":"[^"]*"/, `"id":"other-${at}"`)))
+  const { stdout, code } = await runOps(['streams', 'verify-export', path], environment)
+  t.equal(code, 3)
+  t.match(stdout, /^line 1: the file has payment-0@0 .*id other-0.*, and the log payment-0@0 /)
+  t.match(stdout, 'Already its first event is another one: it was exported from another log, or its start was changed.')
+})
+
+t.test('verify-export reports events that the log has lost', async (t) => {
+  await append('lost-1', {})
+  const path = newPath()
+  await exportTo(path, '--stream', 'lost-1')
+  await sql(`delete from event_store.events where stream = 'lost-1'`)
+  const { stdout } = await runOps(['streams', 'verify-export', path], environment)
+  t.match(stdout, 'The file matches its manifest, so the log has changed since')
+  t.match(await verify(path), { code: 3, difference: { kind: 'log_ends', line: 1, found: { stream: 'lost-1' } } })
 })

@@ -6,15 +6,13 @@ import type { FetchPage } from '@paylog/event-store/export/exportPages'
 import { filtersText } from '@paylog/event-store/export/filters'
 import type { Manifest } from '@paylog/event-store/export/manifest'
 import { readVerifiers, verifierOption } from '../audit/verifier.ts'
-import { OpsError } from '../command.ts'
+import { exitDifferent, OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { flag } from '../options.ts'
-import { visible } from '../payments/showText.ts'
 import { logProgress } from '../progressLine.ts'
+import { counted, visible } from '../texts.ts'
 import { chunksOf, createSha256, readManifestOf } from './exportFile.ts'
 import { createProver, type ExportProof } from './exportProof.ts'
-
-const exitDifferent = 3
 
 /** `checkpoint`: the lines are not those that the checkpoint of the manifest signed, or it is none. */
 export type ExportDifference = Difference | { readonly kind: 'checkpoint'; readonly reason: string }
@@ -93,7 +91,7 @@ function verdictText(path: string, manifest: Manifest, { difference, proof, ...c
   const { count, first_position, last_position, head, filters } = manifest
   const { logEnd } = compared
   const found = difference?.kind === 'checkpoint' ? undefined : difference
-  const events = count === 1 ? '1 event' : `${count} events`
+  const events = counted(count, 'event')
   const range = count === 0 ? '' : `, positions ${first_position} to ${last_position}`
   const covered = head === null ? 'the log has no events in that part' : `the log was compared up to position ${head}`
   const same =

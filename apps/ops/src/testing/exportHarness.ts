@@ -2,18 +2,14 @@
 
 import { randomUUID } from 'node:crypto'
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { createRawClient } from '@paylog/event-store/connection/calls'
 import { appendRaw } from '@paylog/event-store/copy-log/appendRaw'
 import { type Manifest, manifestOf } from '@paylog/event-store/export/manifest'
-import { startEventStore } from '@paylog/testing/eventStore'
 import { positionAt } from '@paylog/testing/positionAt'
-import { testPool } from '@paylog/testing/testPool'
 import type { Test } from 'tap'
-import { OpsError } from '../command.ts'
-import { streamsExport } from '../streams/export.ts'
-import { type ExportDifference, streamsVerifyExport } from '../streams/verifyExport.ts'
-import { contextOf } from './runOps.ts'
+import type { ExportDifference } from '../streams/verifyExport.ts'
+import { opsHarness } from './opsHarness.ts'
+import { runOps } from './runOps.ts'
 
 export type RecordedRow = {
   readonly position: bigint
@@ -35,7 +31,7 @@ type EventFixture = {
 }
 
 export type Verification = {
-  readonly code: number
+  readonly code: number | null
   readonly difference: ExportDifference | undefined
   readonly message: string
   /** Position of the last event of the log. */
@@ -43,14 +39,13 @@ export type Verification = {
 }
 
 export async function exportHarness(t: Test) {
-  const store = await startEventStore(t)
+  const harness = await opsHarness(t)
+  const { eventStore: store, pool, directory, newPath } = harness
   const raw = createRawClient({ name: 'the log', connectionString: store.connectionString })
   t.teardown(() => raw.close())
-  const pool = testPool(t, store.databaseUrl, 2)
-  const directory = t.testdir({})
-  const environment = { EVENTSTORE_URL: store.connectionString, DATA_DIR: directory }
+  // Most exports need no checkpoint.
+  const { DATABASE_URL: _, ...environment } = harness.env
   const revisions = new Map<string, number>()
-  let files = 0
 
   async function append(stream: string, ...events: readonly EventFixture[]): Promise<void> {
     const first = revisions.get(stream) ?? 0
@@ -70,10 +65,6 @@ export async function exportHarness(t: Test) {
       })),
     )
   }
-  const newPath = () => {
-    files++
-    return join(directory, `export-${files}.ndjson`)
-  }
   return {
     store,
     raw,
@@ -87,23 +78,20 @@ export async function exportHarness(t: Test) {
     sql: (statement: string, values: readonly unknown[] = []) => pool.query(statement, [...values]),
     filesThere: () => readdirSync(directory).sort(),
 
+    /** @throws Error with what the command prints to stderr, and its exit code */
     async exportTo(path: string, ...flags: readonly string[]): Promise<Manifest> {
-      const printed: string[] = []
-      const print = async (line: string) => void printed.push(line)
-      await streamsExport.run(['--out', path, '--json', ...flags], contextOf({ environment, print }))
-      return JSON.parse(printed.join(''))
+      const { code, stdout, stderr } = await runOps(
+        ['streams', 'export', '--out', path, '--json', ...flags],
+        environment,
+      )
+      if (code !== 0) throw Object.assign(new Error(stderr), { exitCode: code })
+      return JSON.parse(stdout)
     },
     /** Runs verify-export and returns its exit code and result. */
     async verify(path: string): Promise<Verification> {
-      const printed: string[] = []
-      const print = async (line: string) => void printed.push(line)
-      const failure = await streamsVerifyExport.run([path, '--json'], contextOf({ environment, print })).then(
-        () => undefined,
-        (error: unknown) => error,
-      )
-      if (failure !== undefined && !(failure instanceof OpsError)) throw failure
-      const { listed = [], log_end: logEnd = null } = printed.length > 0 ? JSON.parse(printed.join('')) : {}
-      return { code: failure?.exitCode ?? 0, difference: listed[0], message: failure?.message ?? '', logEnd }
+      const { code, stdout, stderr } = await runOps(['streams', 'verify-export', path, '--json'], environment)
+      const { listed = [], log_end: logEnd = null } = stdout === '' ? {} : JSON.parse(stdout)
+      return { code, difference: listed[0], message: stderr.trimEnd(), logEnd }
     },
   }
 }

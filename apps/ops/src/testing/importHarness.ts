@@ -1,38 +1,25 @@
 // Runs `products import` on a real log.
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { existingProduct, type Product, productFold } from '@paylog/domain/products/product'
 import { productStream } from '@paylog/event-store/streamName'
-import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
-import { startEventStore } from '@paylog/testing/eventStore'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import { type CommandResult, runOps, startOps } from './runOps.ts'
+import { opsHarness } from './opsHarness.ts'
+import { runOps } from './runOps.ts'
 
 export const mug = { name: 'Mug', product_type: 'physical', currency: 'EUR', total_cents: 1250 }
 
 /** A valid line with its own id. */
 export const someLine = (wanted: object = {}) => JSON.stringify({ ...mug, id: randomUUID(), ...wanted })
 
-/** The objects of a JSON report. */
-export const importReport = ({ stdout }: CommandResult): unknown[] =>
-  stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-
 export async function importHarness(t: Test) {
-  const log = await startEventStore(t)
-  const store = connectEventStore(t, { connectionString: log.connectionString, keys: log.keys })
-  const directory = t.testdir({})
-  const env = { EVENTSTORE_URL: log.connectionString, DATA_DIR: directory }
-  let files = 0
+  const harness = await opsHarness(t)
+  const { eventStore: log, store, env } = harness
 
   function file(content: string | Buffer): string {
-    files++
-    const path = join(directory, `products-${files}.ndjson`)
+    const path = harness.newPath()
     writeFileSync(path, content)
     return path
   }
@@ -43,14 +30,13 @@ export async function importHarness(t: Test) {
     env,
     file,
     start: (path: string, { input, nodeOptions }: { input?: Readable; nodeOptions?: string } = {}) =>
-      startOps(
-        t,
+      harness.start(
         ['products', 'import', path],
-        { ...env, ...(nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions }) },
+        nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions },
         input,
       ),
     run: (lines: readonly string[], ...flags: string[]) =>
-      runOps(['products', 'import', file(lines.map((line) => `${line}\n`).join('')), ...flags], env),
+      harness.run(['products', 'import', file(lines.map((line) => `${line}\n`).join('')), ...flags]),
     /** Of all products, in the order of the log. */
     events,
     /** The event types of one product. */

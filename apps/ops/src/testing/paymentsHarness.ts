@@ -6,12 +6,12 @@ import { paymentFold } from '@paylog/domain/payments/fold'
 import { type InitiatePayment, priceOf, recordInitiation, recordIntentCreated } from '@paylog/domain/payments/initiate'
 import { existingPayment, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
 import { recordStatus, type StatusReport } from '@paylog/domain/payments/statusReports'
+import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import type { Provider } from '@paylog/providers/provider'
-import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import { paymentFields } from '@paylog/testing/paymentFields'
 import type { Test } from 'tap'
+import { opsHarness } from './opsHarness.ts'
 
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'anonymous' }
 
@@ -21,28 +21,18 @@ const paymentDefaults = {
   payer: { id: null, type: 'guest', email: null },
 }
 
-/** @param log that the test has started */
-export async function paymentsHarness(
-  t: Test,
-  log?: Pick<TestEventStore, 'connectionString' | 'databaseUrl' | 'keys'>,
-) {
-  const { connectionString, databaseUrl, keys } = log ?? (await startEventStore(t))
-  const store = connectEventStore(t, { connectionString, keys })
+export async function paymentsHarness(t: Test) {
+  const harness = await opsHarness(t)
+  return { ...harness, ...paymentsOn(harness.store) }
+}
 
+export function paymentsOn(store: EventStore) {
   const decide = (id: string, decision: (state: PaymentState) => PaymentEvent[]) =>
-    store.handle({
-      stream: paymentStream(id),
-      fold: paymentFold,
-      decide: decision,
-      metadata,
-    })
+    store.handle({ stream: paymentStream(id), fold: paymentFold, decide: decision, metadata })
   const payment = async (id: string): Promise<Payment> =>
     existingPayment((await store.load(paymentStream(id), paymentFold)).state)
 
   return {
-    store,
-    connectionString,
-    databaseUrl,
     payment,
     statusOf: async (id: string) => (await payment(id)).status,
     intentOf: async (id: string) => (await payment(id)).provider_intent_id ?? '',

@@ -5,7 +5,6 @@ import { recordDispute } from '@paylog/domain/payments/disputes'
 import { recordRefund } from '@paylog/domain/payments/refunds'
 import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import type { EventStore } from '@paylog/event-store/eventStore'
-import { connectEventStore } from '@paylog/event-store/testing/eventStoreHarness'
 import { liveCheckpoints } from '@paylog/projections/apply/checkpoints'
 import { projections } from '@paylog/projections/registry'
 import { listTables, liveTable, tableName } from '@paylog/projections/tables/tables'
@@ -22,12 +21,11 @@ import {
 } from '@paylog/projections/testing/logFixture'
 import type { LoggedEvent } from '@paylog/projections/testing/logKeys'
 import { streamOf } from '@paylog/projections/testing/traffic'
-import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess } from '@paylog/testing/processes'
-import { testPool } from '@paylog/testing/testPool'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import { type RunningCommand, runOps, startOps } from './runOps.ts'
+import { opsHarness } from './opsHarness.ts'
+import type { RunningCommand } from './runOps.ts'
 
 /** Decisions do not depend on state here. */
 const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
@@ -57,26 +55,20 @@ export const changedColumns = {
 export type ProjectionName = keyof typeof changedColumns
 
 export async function projectionsHarness(t: Test) {
-  const eventStore = await startEventStore(t)
-  const { connectionString, databaseUrl, keys } = eventStore
-  const pool = testPool(t, databaseUrl, 8)
-  const store = connectEventStore(t, { connectionString, keys })
-  const env = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: connectionString, DATA_DIR: t.testdir({}) }
+  const harness = await opsHarness(t)
+  const { store, pool, env } = harness
   const record = recordOn(store)
 
   return {
-    pool,
-    store,
-    eventStore,
-    env,
+    ...harness,
     record,
     live: (name: ProjectionName) => liveName(pool, name),
     startProjector: (more: Readonly<Record<string, string>> = {}) =>
       startProcess(t, { script: projector, env: { ...env, LOG_LEVEL: 'info', ...more } }),
     run: (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
-      runOps(['projections', ...args], { ...env, ...more }),
+      harness.run(['projections', ...args], more),
     start: (args: readonly string[], more: Readonly<Record<string, string>> = {}) =>
-      startOps(t, ['projections', ...args], { ...env, ...more }),
+      harness.start(['projections', ...args], more),
 
     /** Records `count` resources for each projection. */
     async recordAll(count: number): Promise<void> {
@@ -130,7 +122,7 @@ export async function projectionsHarness(t: Test) {
   }
 }
 
-type Pool = ReturnType<typeof testPool>
+type Pool = Awaited<ReturnType<typeof opsHarness>>['pool']
 type Recorder = (events: readonly LoggedEvent[]) => Promise<void>
 
 function recordOn(store: EventStore): Recorder {
@@ -183,20 +175,6 @@ async function tamper(pool: Pool, name: ProjectionName) {
 
 type Harness = Awaited<ReturnType<typeof projectionsHarness>>
 
-/** Waits until a statement of the command that contains these words waits for a lock. */
-export async function waitUntilBlocked(harness: Harness, words: string): Promise<void> {
-  await waitFor(
-    async () => {
-      const { rows } = await harness.pool.query<{ query: string }>(
-        `select query from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and application_name in ('paylog ops', 'operator-api job')`,
-      )
-      return rows.some(({ query }) => query.includes(words))
-    },
-    { what: `a statement with ${words} that waits` },
-  )
-}
-
 /** Starts a rebuild of the addresses and blocks it before it creates the indexes. */
 export async function rebuildUpToIndexes(
   harness: Harness,
@@ -204,10 +182,10 @@ export async function rebuildUpToIndexes(
   const live = await harness.live('addresses')
   const releaseLive = await harness.hold(`lock table read_models.${live} in access exclusive mode`)
   const command = harness.start(['rebuild', 'addresses'])
-  await waitUntilBlocked(harness, live)
+  await harness.blocked(live)
   const building = (await harness.tables('addresses')).find((table) => table.endsWith(' building'))?.split(' ')[0] ?? ''
   const release = await harness.hold(`lock table read_models.${building} in row exclusive mode`)
   await releaseLive()
-  await waitUntilBlocked(harness, `${building}_`)
+  await harness.blocked(`${building}_`)
   return { command, building, release }
 }

@@ -5,7 +5,7 @@ import { startFakePaypal } from '@paylog/testing/paypal/fakePaypal'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import type { Test } from 'tap'
 import { paymentsHarness } from './paymentsHarness.ts'
-import type { CommandResult } from './runOps.ts'
+import { type CommandResult, jsonLines } from './runOps.ts'
 
 export const reconcile = ['payments', 'reconcile']
 
@@ -19,11 +19,6 @@ export async function reconcileHarness(t: Test, { allowDouble = false } = {}) {
     startFakePaypal(t, { allowDouble }),
     startFakeAuthorizeNet(t),
   ])
-  const given = {
-    EVENTSTORE_URL: payments.connectionString,
-    DATABASE_URL: payments.databaseUrl,
-    PROVIDER_TIMEOUT_MS: '1000',
-  }
   return {
     payments,
     fakeStripe,
@@ -32,15 +27,15 @@ export async function reconcileHarness(t: Test, { allowDouble = false } = {}) {
     stripe: await connect(t, fakeStripe.env, { timeoutMs }),
     paypal: await connect(t, fakePaypal.env, { timeoutMs }),
     authorizeNet: await connect(t, fakeAuthorizeNet.env, { timeoutMs }),
-    env: { ...given, ...fakeStripe.env, ...fakePaypal.env, ...fakeAuthorizeNet.env },
+    env: {
+      ...payments.env,
+      ...{ PROVIDER_TIMEOUT_MS: '1000', ...fakeStripe.env, ...fakePaypal.env, ...fakeAuthorizeNet.env },
+    },
   }
 }
 
 /** The finding lines, and the summary line. */
-export function readJson({ stdout }: CommandResult) {
-  const lines: Record<string, unknown>[] = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+export function readJson(result: CommandResult) {
+  const lines = jsonLines(result)
   return { found: lines.slice(0, -1), summary: lines.at(-1) }
 }

@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { moduleLoading } from '@paylog/testing/testEnvironment'
 import type { Test } from 'tap'
-import type { CommandContext } from '../command.ts'
 import { runCommandLine } from '../commandLine.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
@@ -24,7 +23,7 @@ export type RunningCommand = {
   readonly ended: Promise<CommandResult>
 }
 
-type Environment = Readonly<Record<string, string>>
+export type Environment = Readonly<Record<string, string>>
 
 /** Of the keys that test event stores have. */
 const masterKey: Environment = { PII_MASTER_KEY: testMasterKey }
@@ -80,16 +79,12 @@ export async function runOps(args: readonly string[], env: Environment = {}, inp
   return { code, stdout: output.text(), stderr: errors.text() }
 }
 
-/** A context for running a command directly. */
-export function contextOf({ environment, print }: Pick<CommandContext, 'environment' | 'print'>): CommandContext {
-  return {
-    environment: { ...masterKey, ...environment },
-    print,
-    input: Readable.from([]),
-    output: collector().stream,
-    errors: collector().stream,
-  }
-}
+/** The objects that a command has printed, one a line. */
+export const jsonLines = ({ stdout }: CommandResult) =>
+  stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
 
 function collector() {
   const chunks: Buffer[] = []

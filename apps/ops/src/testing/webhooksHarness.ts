@@ -1,18 +1,20 @@
 // Runs the webhooks commands on a log, a database and a real worker.
 import { randomUUID } from 'node:crypto'
-import { notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
-import { type WebhookTestFacts, webhookTestFold } from '@paylog/domain/webhookTest'
+import type { Fold } from '@paylog/domain/events'
+import type { RecordedDomainEvent } from '@paylog/domain/recordedEvents'
 import { providerEventStream, webhookTestStream } from '@paylog/event-store/streamName'
-import { startEventStore } from '@paylog/testing/eventStore'
 import { startProcess } from '@paylog/testing/processes'
-import { testPool } from '@paylog/testing/testPool'
 import { decodeEndpoints } from '@paylog/webhooks/endpoints/endpoints'
 import { outboundMessages } from '@paylog/webhooks/messages/outbound'
+import { simulated, tested } from '@paylog/webhooks/testing/eventFixtures'
+import { eventSamples } from '@paylog/webhooks/testing/paymentFixture'
 import type { Test } from 'tap'
 import { paymentsHarness } from './paymentsHarness.ts'
 import { runOps, startOps } from './runOps.ts'
 
 const worker = new URL('../../../worker/src/main.ts', import.meta.url)
+/** Decisions do not depend on state here. */
+const fold: Fold<null, RecordedDomainEvent> = { initialState: null, evolve: (state) => state }
 const metadata = { correlationId: 'request-1', causationId: 'request-1', actor: 'provider:sandbox' }
 
 export type Variables = Readonly<Record<string, string>>
@@ -37,23 +39,16 @@ export function endpointVariables(name: string, url: string, more: Variables = {
 }
 
 export async function webhooksHarness(t: Test) {
-  const eventStore = await startEventStore(t)
-  const payments = await paymentsHarness(t, eventStore)
-  const { databaseUrl, store } = payments
-  const pool = testPool(t, databaseUrl)
-  const env = {
-    DATABASE_URL: databaseUrl,
-    EVENTSTORE_URL: payments.connectionString,
-    WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
-    DATA_DIR: t.testdir({}),
-  }
+  const payments = await paymentsHarness(t)
+  const { store, pool } = payments
+  const env = { ...payments.env, WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8' }
 
+  const append = (stream: string, added: readonly RecordedDomainEvent[]) =>
+    store.handle({ stream, fold, decide: () => [...added], metadata })
   const events = () => Array.fromAsync(store.readLog({ prefixes: ['payment-', 'providerEvent-'] }))
 
   return {
-    pool,
-    store,
-    eventStore,
+    ...payments,
     env,
     events,
     /** A real worker with these endpoints. */
@@ -89,24 +84,18 @@ export async function webhooksHarness(t: Test) {
     /** Records many notifications at once. Each causes one raw webhook. */
     async notify(count: number): Promise<void> {
       const id = randomUUID()
-      await store.handle({
-        stream: providerEventStream('sandbox', id),
-        fold: notificationFold,
-        decide: () => Array.from({ length: count }, (_, index) => notificationReceived(`${id}-${index}`)),
-        metadata,
-      })
+      const data = { ...eventSamples.ProviderEventReceived, generic_type: 'invoice.created' }
+      const received = (_: unknown, index: number): RecordedDomainEvent => {
+        return { type: 'ProviderEventReceived', data: { ...data, provider_event_id: `${id}-${index}` } }
+      }
+      await append(providerEventStream('fake', id), Array.from({ length: count }, received))
     },
 
     /** Records a webhook test and a simulation of a user. */
     async recordTests(): Promise<void> {
-      for (const type of ['WebhookTestRequested', 'WebhookSimulationRequested'] as const) {
+      for (const event of [tested, simulated]) {
         const webhook_test_id = randomUUID()
-        await store.handle({
-          stream: webhookTestStream(webhook_test_id),
-          fold: webhookTestFold,
-          decide: () => [{ type, data: { ...webhookTestFacts, webhook_test_id } }],
-          metadata,
-        })
+        await append(webhookTestStream(webhook_test_id), [event({ webhook_test_id })])
       }
     },
   }
@@ -119,38 +108,3 @@ insert into webhooks.finished_deliveries (id, node, event, mode, provider, body,
 select gen_random_uuid(), $1, 'payment.failed', 'canonical', 'sandbox', '{}', 'payment-1', n, gen_random_uuid(),
   'c', 'c', false, 4, '[]', now() - make_interval(mins => n), 'timeout', now(), now() - interval '30 days'
 from generate_series(1, $2::int) n`
-
-function notificationReceived(provider_event_id: string): ProviderNotificationEvent {
-  const time = '2026-01-02T03:04:05.000Z'
-  return {
-    type: 'ProviderEventReceived',
-    data: {
-      provider_id: 'sandbox',
-      provider_event_id,
-      provider_type: 'invoice.created',
-      generic_type: 'invoice.created',
-      occurred_at: time,
-      provider_time: time,
-      body: JSON.stringify({ id: provider_event_id, type: 'invoice.created' }),
-    },
-  }
-}
-
-const webhookTestFacts: Omit<WebhookTestFacts, 'webhook_test_id'> = {
-  occurred_at: '2026-01-02T03:04:05.000Z',
-  requested_by: { id: 'user-1', type: 'customer', email: null },
-  provider_id: 'sandbox',
-  canonical_name: 'payment.created',
-  provider_type: null,
-  generic_type: null,
-  body: null,
-  object_id: 'object-1',
-  amount_cents: 2200,
-  currency: 'USD',
-  status: 'pending',
-  customer_id: 'customer-1',
-  subscription: null,
-  customer_email: null,
-  request_fingerprint: null,
-  plan: { canonical_events: ['payment.created'], deliveries: [] },
-}

@@ -32,19 +32,15 @@ async function startBlocked(t: Test, blockedAt: number, ...flags: string[]) {
     what: 'the slices before it',
     ...longTimeout,
   })
-  const blocked = () =>
-    pool.query(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
-  await waitFor(async () => (await blocked()).rowCount === 1, { what: 'the next slice to wait' })
+  await harness.blocked()
   return { ...harness, ids, running, unblock: () => other.query('rollback') }
 }
 
 t.test('a backfill that is killed and repeated creates each delivery once', async (t) => {
-  const { ids, running, pool, unblock, run, rows } = await startBlocked(t, 499)
+  const { ids, running, endSessions, unblock, run, rows } = await startBlocked(t, 499)
   running.signal('SIGKILL')
   t.match(await running.ended, { code: null })
-  // Otherwise its statement would continue once it gets the lock.
-  await pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name in
-    ('paylog ops', 'operator-api job') and datname = current_database()`)
+  await endSessions()
   await unblock()
   t.match(await run(backfill, raw), {
     code: 0,

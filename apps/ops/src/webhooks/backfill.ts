@@ -1,17 +1,16 @@
 // `webhooks backfill`: creates the deliveries that an endpoint never got.
 
-import type { Job } from '@paylog/administration/jobs/job'
-import { createJobs } from '@paylog/administration/jobs/jobs'
 import type { BackfillReport } from '@paylog/administration/webhooks/backfillJob'
 import { backfillRoutes } from '@paylog/administration/webhooks/endpointActions'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
 import { deliveryVariables } from '@paylog/webhooks/deliveries/variables'
 import { loadWithEndpoints, type WebhookEndpoint, withoutSigningSecrets } from '@paylog/webhooks/endpoints/endpoints'
 import { Type } from 'typebox'
-import { runJob } from '../api.ts'
 import { OpsError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
+import { jobApi } from '../jobApi.ts'
 import { count, flag, required, text } from '../options.ts'
+import { counted } from '../texts.ts'
 import { logVariable } from '../variables.ts'
 import { deliveriesText } from './deliveriesText.ts'
 
@@ -41,32 +40,25 @@ export const webhooksBackfill = defineCommand({
     'when it was interrupted.',
   ],
   onInterrupt: 'finishes',
-  async run({ options, environment, open, api, progress, signal }) {
-    const { config, endpoint } = readConfig(environment, options.node)
+  async run(run) {
+    const { options, environment, open } = run
+    const { endpoints, ...config } = loadWithEndpoints(Config, withoutSigningSecrets(environment))
+    const endpoint = configuredEndpoint(endpoints, options.node)
     const { WEBHOOK_LOG_RETENTION: keepMs, PROJECT_ID: projectId, PROJECT_IDS: projectIds } = config
     const pool = open.pool()
-    const jobs = createJobs({ pool, log: open.log })
-    open.defer(() => jobs.stop(signal))
-    const call = await api(
+    const store = await open.store(await open.keys())
+    const runJob = await jobApi(run, pool, (jobs) =>
       backfillRoutes({
-        ...{ databaseUrl: open.databaseUrl(), store: await open.store(await open.keys()), jobs, log: open.log },
+        ...{ databaseUrl: open.databaseUrl(), store, jobs, log: open.log },
         ...{ endpoints: [endpoint], backfills: { projects: { projectId, projectIds }, keepMs }, now: () => new Date() },
       }),
     )
     const body = { from: String(options.from), dry_run: options['dry-run'] }
     const path = `/admin/webhook-endpoints/${endpoint.name}/backfill`
-    const title = () => 'Reading'
-    const {
-      status,
-      result,
-      error,
-      progress: reached,
-    } = await runJob(() => call<Job>('POST', path, { body }), {
-      ...{ jobs, signal, progress, title },
-    })
+    const { status, result, error, progress } = await runJob(path, body, () => 'Reading')
     if (error !== null) throw new OpsError(error)
     const isDone = status === 'succeeded'
-    const counts = isDone ? (result as BackfillReport) : { dry_run: body.dry_run, events: reached?.events ?? 0 }
+    const counts = isDone ? (result as BackfillReport) : { dry_run: body.dry_run, events: progress?.events ?? 0 }
     return {
       json: { complete: isDone, ...counts },
       text: isDone ? summaryText(result as BackfillReport) : '',
@@ -75,12 +67,7 @@ export const webhooksBackfill = defineCommand({
   },
 })
 
-/** @throws ConfigError; OpsError for an endpoint that is not configured */
-function readConfig(environment: NodeJS.ProcessEnv, node: string) {
-  const config = loadWithEndpoints(Config, withoutSigningSecrets(environment))
-  return { config, endpoint: configuredEndpoint(config.endpoints, node) }
-}
-
+/** @throws OpsError for an endpoint that is not configured */
 function configuredEndpoint(nodes: readonly WebhookEndpoint[], name: string): WebhookEndpoint {
   const node = nodes.find((configured) => configured.name === name)
   if (node !== undefined) return node
@@ -92,9 +79,8 @@ function configuredEndpoint(nodes: readonly WebhookEndpoint[], name: string): We
 }
 
 function summaryText({ events, too_old, missing, present, dry_run }: BackfillReport): string {
-  const read = events === 1 ? '1 event' : `${events} events`
   const age = too_old === 0 ? '' : ` (${too_old} older than WEBHOOK_LOG_RETENTION)`
   const are = missing === 1 ? 'is' : 'are'
   const made = dry_run ? `${deliveriesText(missing)} ${are} missing` : `${deliveriesText(missing)} created`
-  return `${read}${age}: ${made}, ${present} already there.`
+  return `${counted(events, 'event')}${age}: ${made}, ${present} already there.`
 }

@@ -3,8 +3,9 @@ import { DomainError } from '@paylog/domain/errors'
 import { listEndpoints } from '@paylog/webhooks/deliveries/operations/endpointList'
 import { OpsError } from '../command.ts'
 import type { Pool } from '../system.ts'
+import { counted } from '../texts.ts'
 
-export const deliveriesText = (count: number) => (count === 1 ? '1 delivery' : `${count} deliveries`)
+export const deliveriesText = (count: number) => counted(count, 'delivery', 'deliveries')
 
 /** @returns what a route returned about an endpoint @throws OpsError with the known ones for an unknown one */
 export async function whenKnown<Data>(pool: Pool, node: string, returned: Promise<Data>): Promise<Data> {

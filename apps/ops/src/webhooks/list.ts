@@ -10,6 +10,7 @@ import {
 import { type ListedEndpoint, listEndpoints, maxCounted } from '@paylog/webhooks/deliveries/operations/endpointList'
 import { defineCommand } from '../defineCommand.ts'
 import { count, oneOf, text, withDefault } from '../options.ts'
+import { visible } from '../texts.ts'
 
 /** Query the database for more. */
 const maxLimit = 10_000
@@ -76,8 +77,7 @@ function listText(deliveries: readonly ListedDelivery[]): string {
     deliveries.map(({ id, endpoint, event, status, attempts, is_test, next_attempt_at, created_at, ...last }) => [
       id,
       endpoint,
-      // Event names may come from a provider. Control characters must not reach the terminal.
-      `${event.replaceAll(/\p{C}/gu, '?')}${is_test ? ' (test)' : ''}`,
+      `${visible(event)}${is_test ? ' (test)' : ''}`,
       status,
       String(attempts),
       [last.last_error ?? '', last.last_error === null ? '' : (last.last_http_status ?? '')].join(' ').trim(),

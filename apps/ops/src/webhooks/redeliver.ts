@@ -8,6 +8,7 @@ import { UsageError } from '../command.ts'
 import { defineCommand, type Result, type Run } from '../defineCommand.ts'
 import { flag, text, time } from '../options.ts'
 import type { Pool } from '../system.ts'
+import { interrupted } from '../texts.ts'
 import { deliveriesText, whenKnown } from './deliveriesText.ts'
 
 export const webhooksRedeliver = defineCommand({
@@ -122,6 +123,6 @@ function resultOf({ isDryRun }: RedeliverRun, summary: RedeliverSummary, complet
   return {
     json: { complete, dry_run: isDryRun, ...summary },
     text: `${deliveriesText(redelivered)} ${will}${waits}.`,
-    problem: complete ? unknownText : 'Interrupted. Run the command again for the rest.',
+    problem: complete ? unknownText : interrupted,
   }
 }

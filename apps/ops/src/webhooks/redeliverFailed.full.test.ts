@@ -5,16 +5,7 @@ import { sourceColumns } from '@paylog/webhooks/deliveries/tables/recordDeliveri
 import t from 'tap'
 import { webhooksHarness } from '../testing/webhooksHarness.ts'
 
-const longTimeout = { timeoutMs: 30_000 }
-
 type Harness = Awaited<ReturnType<typeof webhooksHarness>>
-
-/** Whether the command waits for a row lock. */
-async function isWaiting({ pool }: Harness): Promise<boolean> {
-  const { rows } = await pool.query(`select from pg_stat_activity
-    where application_name = 'paylog ops' and datname = current_database() and wait_event_type = 'Lock'`)
-  return rows.length > 0
-}
 
 async function counts(harness: Harness, node: string) {
   const { rows } = await harness.pool.query<{ failed: number; pending: number }>(
@@ -80,14 +71,12 @@ for (const signal of ['SIGINT', 'SIGKILL'] as const) {
         select ${sourceColumns}, now() from webhooks.finished_deliveries order by last_attempt_at offset 700 limit 1`,
         )
         const running = harness.start(['redeliver', '--node', '1', '--failed'])
-        await waitFor(() => isWaiting(harness), { what: 'the second batch', ...longTimeout })
+        await harness.blocked()
         t.same(await counts(harness, '1'), { failed: 700, pending: 500 })
         running.signal(signal)
         if (signal === 'SIGKILL') {
           t.match(await running.ended, { code: null })
-          // Otherwise its statement would continue once it gets the lock.
-          await harness.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity
-          where application_name = 'paylog ops' and datname = current_database()`)
+          await harness.endSessions()
           await other.query('rollback')
           t.same(await counts(harness, '1'), { failed: 700, pending: 500 })
         } else {

@@ -1,8 +1,9 @@
 // Authorize.Net's transactions in our terms: field formats, payment status, report, reversals and refunds.
 
+import { decimalOf } from '@paylog/domain/currency'
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import type { Reversal, StatusReport } from '@paylog/domain/payments/statusReports'
-import { decimalOf, unitsOf } from '../fields.ts'
+import { unitsOf } from '../fields.ts'
 import { paymentIdEndingIn } from '../findableId.ts'
 import type { ReportedRefund } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'

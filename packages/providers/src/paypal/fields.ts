@@ -1,13 +1,13 @@
 // PayPal's field formats: money, captures, notification envelopes, and what their objects name.
 
-import { currencyExponent } from '@paylog/domain/currency'
+import { currencyExponent, decimalOf } from '@paylog/domain/currency'
 import { DomainError } from '@paylog/domain/errors'
 import type { RefundStatus } from '@paylog/domain/payments/events'
 import type { ReportedMoney } from '@paylog/domain/payments/reportedMoney'
 import type { StatusReport } from '@paylog/domain/payments/statusReports'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { Code, decimalOf, notificationJson, paymentIdFrom, unitsOf } from '../fields.ts'
+import { Code, notificationJson, paymentIdFrom, unitsOf } from '../fields.ts'
 import { codeAt, instantAt, requiredCodeAt, timeOfReading, valueAt } from '../lenient.ts'
 import { ProviderError } from '../provider.ts'
 import { unreadableResponse } from '../responses.ts'

@@ -1,5 +1,5 @@
 // The title and the sentence of a chat message about a refund, a dispute, or what needs attention.
-import { currencyExponent } from '@paylog/domain/currency'
+import { currencyExponent, decimalOf } from '@paylog/domain/currency'
 import type { DisputeFacts, RefundFacts } from '../messageSchemas.ts'
 import type { NamedFacts } from '../webhookFacts.ts'
 
@@ -52,9 +52,7 @@ function sumText(facts: RefundFacts | DisputeFacts, currency: string | null): st
 export function amountText(cents: number, currency: string | null): string {
   const code = currency !== null && /^[A-Z]{3}$/.test(currency) ? currency : undefined
   const exponent = code === undefined ? 2 : currencyExponent(code)
-  const digits = String(Math.abs(cents)).padStart(exponent + 1, '0')
-  const units = exponent === 0 ? digits : `${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`
-  return [`${cents < 0 ? '-' : ''}${units}`, ...(code === undefined ? [] : [code])].join(' ')
+  return [decimalOf(cents, exponent), ...(code === undefined ? [] : [code])].join(' ')
 }
 
 /** `2026-01-02 03:04:05 UTC` */
