@@ -44,7 +44,7 @@ export async function consoleTests(t: Test, options: Options = {}) {
   return (title: string, run: (t: Test, harness: ConsoleHarness) => Promise<void>) =>
     harness === undefined
       ? t.test(title, { skip: 'there is no Chromium: apt-get install chromium' }, async () => undefined)
-      : t.test(title, { timeout: 100_000 }, async (t) => {
+      : t.test(title, { timeout: 240_000 }, async (t) => {
           await run(t, harness)
           // Otherwise they keep asking, while later tests stop the API.
           await Promise.all(harness.browser.contexts().map((context) => context.close()))
