@@ -209,6 +209,12 @@ t.test('a successful sync records its hashes, and a kept price as last recorded'
   ends([started(1, put('a'))], put('a'), { ...hashes('a'), ...ids, mapped_locally: false })
   ends([...settled, started(2, keep('b', 'q'))], keep('b', 'q'), { ...hashes('b', 'p'), ...ids })
   ends([...settled, started(2, keep('b'))], keep('b'), gone, gone)
+  // The third took over from the second, which was only slow.
+  const other = { provider_price_id: 'price_2' }
+  const takenOver = [...settled, started(2, keep('b')), started(3, put('b', 'q')), done(3, hashes('b', 'q'), other)]
+  ends(takenOver, keep('b'), { ...hashes('b', 'q'), ...other })
+  const ended = [...takenOver, done(2, hashes('b', 'q'), other)]
+  t.match(after(ended)?.synced, { price_hash: 'q', ...other }, 'what a skipped sync reports')
 })
 
 t.test(

@@ -207,8 +207,12 @@ export function endSync(
   state: ProviderSyncState = neverSynced,
 ): ProductEvent[] {
   const hashes = { content_hash, price_hash: price === 'put' ? price_hash : (state.price.hash ?? null) }
-  const kept_fields = [...response.kept_fields]
-  return [{ type: 'ProductSynced', data: { ...facts, ...hashes, ...response, kept_fields, mapped_locally: false } }]
+  const { provider_product_id, kept_fields } = response
+  // While it kept the price, a sync that took over may have put one. Only the absence of a price is certain.
+  const isCertain = price === 'put' || response.provider_price_id === null
+  const { provider_price_id } = isCertain ? response : (state.synced ?? response)
+  const ids = { provider_product_id, provider_price_id, kept_fields: [...kept_fields] }
+  return [{ type: 'ProductSynced', data: { ...facts, ...hashes, ...ids, mapped_locally: false } }]
 }
 
 /** Records the sync with a provider that has no catalogue and uses our product id. */
