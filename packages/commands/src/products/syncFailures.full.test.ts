@@ -128,12 +128,12 @@ t.test('at most eight products are synced at once, and none is started after the
   t.match(results.at(-1), { status: 'failed', error: { code: 'provider_unavailable', message: /took too long/ } })
 })
 
-/** Makes the first call wait until the test opens the gate. */
-function gateFirstPut() {
+/** Makes the first call wait before or after it takes effect, until the test opens the gate. */
+function gateFirstPut(hook: 'before' | 'meanwhile' = 'before') {
   const { promise: opened, resolve: open } = Promise.withResolvers<void>()
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
-  fake.before = async () => {
-    fake.before = undefined
+  fake[hook] = async () => {
+    fake[hook] = undefined
     reach()
     await opened
   }
@@ -195,6 +195,21 @@ t.test('a sync takes over from one that is slower than its lease, with the same 
     t.match(await syncOne(id), { status: 'skipped' })
     advance(0)
   }
+})
+
+t.test('a slow sync that kept the price does not bring back the price that another sync replaced', async (t) => {
+  const id = await productOf()
+  const { provider_price_id: former } = await syncOne(id)
+  await change(id, { name: 'A cup', total_cents: 1500 })
+  const gate = gateFirstPut('meanwhile')
+  const slow = syncOne(id)
+  await gate.reached
+  advance(requestInFlightMs)
+  const { provider_price_id } = await syncOne(id, { updatePrices: true })
+  t.not(provider_price_id, former)
+  gate.open()
+  await slow
+  t.match(await syncOne(id), { status: 'skipped', provider_price_id })
 })
 
 t.test("with a key, a slow sync that was overtaken by its retry returns the retry's report", async (t) => {

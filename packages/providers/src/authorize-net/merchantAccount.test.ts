@@ -21,12 +21,16 @@ t.test('Authorize.Net: parallel reads of the account’s currency send one call'
   t.equal(merchantDetailCalls(fake), 1)
 })
 
-t.test('Authorize.Net: the currency of an account with several or no currencies is null and cached', async (t) => {
-  for (const currencies of [['USD', 'CAD'], []]) {
+t.test('Authorize.Net: several, no or unreadable currencies give null, which is cached if readable', async (t) => {
+  for (const [currencies, calls] of [
+    [['USD', 'CAD'], 1],
+    [[], 1],
+    [['dollars'], 2],
+  ] as const) {
     const { fake, currency } = await paid(t, { currencies })
     t.equal(await currency(), null)
     t.equal(await currency(), null)
-    t.equal(merchantDetailCalls(fake), 1)
+    t.equal(merchantDetailCalls(fake), calls, `${currencies}`)
   }
 })
 

@@ -109,6 +109,15 @@ t.test('Authorize.Net: a paid or held transaction is returned even when the sear
   }
 })
 
+t.test('Authorize.Net: an approved transaction with an unknown status is unreadable', async (t) => {
+  const { fake, provider, transId } = await paidGateway(t)
+  for (const transaction of fake.transactions) transaction.transactionStatus = 'somethingNew'
+  for (const provider_payment_id of [null, transId]) {
+    const retrieval = retrieve(provider, sampleRef(ago(1000), { provider_payment_id }))
+    await t.rejects(retrieval, { kind: 'unknown', code: 'unknown_status' })
+  }
+})
+
 t.test('Authorize.Net: a recorded transaction that cannot be found gives null, not pending', async (t) => {
   const { provider } = await authorizeNetHarness(t)
   t.equal(await provider.retrieveIntent(sampleRef(ago(1000), { provider_payment_id: '1' })), null)
@@ -134,6 +143,18 @@ t.test('Authorize.Net: the best of several attempts determines the status', asyn
   t.equal(await status(), 'processing')
   fake.pay(token, { card: 'card-4' })
   t.equal(await status(), 'succeeded')
+})
+
+t.test('Authorize.Net: a second charge of a payment is listed in further_charges', async (t) => {
+  const { fake, provider } = await authorizeNetHarness(t, { allowDouble: true })
+  const token = await openHostedPage(provider)
+  fake.pay(token, { outcome: 'declined', card: 'card-0' })
+  const [first, second, third] = [1, 2, 3].map((n) => fake.pay(token, { card: `card-${n}` }).transId)
+  fake.settle()
+  const { report, further_charges } = await retrieve(provider, sampleRef(ago(1000)))
+  t.match(report, { status: 'succeeded', provider_payment_id: first })
+  const further = further_charges.map(({ provider_payment_id }) => provider_payment_id)
+  t.same(further, [second, third])
 })
 
 t.test('Authorize.Net: a refund does not count as the payment', async (t) => {
@@ -200,5 +221,14 @@ t.test('Authorize.Net: all calls of a search share one time limit', async (t) =>
     const retrieval = retrieve(provider, sampleRef(ago(1000)))
     await t.rejects(retrieval, { name: 'ProviderError', kind: 'unknown' } satisfies Partial<ProviderError>, fault.kind)
     t.ok(performance.now() - startedAt < 5_000, `${fault.kind} ends in time`)
+  }
+})
+
+t.test('Authorize.Net: rejected credentials make a read of a payment unavailable', async (t) => {
+  const { fake, provider } = await authorizeNetHarness(t)
+  for (const provider_payment_id of [null, '1']) {
+    fake.failNext('E00007')
+    const retrieval = retrieve(provider, sampleRef(ago(1000), { provider_payment_id }))
+    await t.rejects(retrieval, { kind: 'unavailable', code: 'E00007' })
   }
 })

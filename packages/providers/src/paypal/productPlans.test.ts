@@ -221,6 +221,15 @@ for (const [name, others, lastPage, distortion] of [
     t.match(last?.path, new RegExp(`product_id=${productId}&page_size=20&page=${lastPage}`))
   })
 
+t.test('PayPal: sixteen parallel calls with one key give equal results and leave one active plan', async (t) => {
+  const { fake, catalog } = await catalogHarness(t)
+  const other = catalogAt(t, fake)
+  const all = Array.from({ length: 16 }, (_, index) => putTestProduct(index % 2 ? catalog : other, membership))
+  const [first, ...rest] = await Promise.all(all)
+  for (const one of rest) t.strictSame(one, first)
+  t.same(plansOf(fake), ['ACTIVE 9.00'])
+})
+
 t.test('PayPal: sixteen parallel calls with different keys leave one active plan', async (t) => {
   const { fake, catalog } = await catalogHarness(t)
   const other = catalogAt(t, fake)

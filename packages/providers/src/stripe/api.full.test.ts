@@ -138,3 +138,10 @@ t.test('Stripe: a 500 stored under the key stays unknown, and the intent is foun
   t.equal(fake.calls.length, 6)
   t.equal((await stripe.findIntents(payment_id)).length, 1)
 })
+
+t.test('Stripe: all requests of a search share one time limit', async (t) => {
+  const { fake, stripe } = await stripeHarness(t, { timeoutMs: 700 })
+  for (let count = 0; count < 120; count++) fake.openIntent({ amount: 100, currency: 'eur', metadata: { payment_id } })
+  fake.readFaults.always({ kind: 'slow', ms: 450 })
+  await t.rejects(stripe.findIntents(payment_id), failure('unknown', 'timeout'))
+})
