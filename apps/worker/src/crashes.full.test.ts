@@ -62,3 +62,21 @@ t.test('a stopping worker finishes the request in progress and exits with 0', { 
   await assertAllDelivered(t, harness, endpoint)
   t.equal(endpoint.received.length, 6, 'its successor sends nothing twice')
 })
+
+t.test('a stop while an endpoint hangs names the delivery, which is sent again', { buffered: true }, async (t) => {
+  const { endpoint, harness, requested } = await withHeldRequests(t, 1)
+  const worker = await harness.start({ STOP_TIMEOUT: '4s', WEBHOOK_1_TIMEOUT: '30s' })
+  await harness.append(1)
+  await requested(1)
+  await worker.stop()
+  t.strictSame(await worker.exited, { code: 1, signal: null })
+  const lines = worker.output().split('\n')
+  t.match(JSON.parse(lines.find((line) => line.includes('could not stop')) ?? '{}'), {
+    part: 'deliveries',
+    err: { message: `endpoint 1, delivery ${endpoint.received[0]?.id}` },
+  })
+  await harness.start()
+  await assertAllDelivered(t, harness, endpoint)
+  t.equal(endpoint.received.length, 2)
+  t.strictSame(await onlyDelivery(harness), delivered, 'the abandoned attempt is not counted')
+})

@@ -84,6 +84,13 @@ t.test('an event that was added, and events that changed places, are the first l
   }
 })
 
+t.test('a difference after the last checkpoint contradicts none of them', async (t) => {
+  const log = original.with(25, leaf(25, 'other'))
+  const { difference, right, wrong } = await compare({ log, checkpoints: every.slice(0, 2) })
+  t.match(difference, { kind: 'changed', index: 25, position: '2500' })
+  t.same({ right, wrong }, { right: [ten, twenty], wrong: [] })
+})
+
 t.test('checkpoints of one size that differ contradict the log, which leads to one of them', async (t) => {
   const other = { size: 20, root: rootOf([]) }
   const { right, wrong } = await compare({ log: original, checkpoints: [...every.slice(0, 2), other] })

@@ -120,6 +120,14 @@ t.test('a provider that fails now and then is not skipped', async (t) => {
   t.equal(responses.filter(({ finding }) => finding === 'same').length, 6)
 })
 
+t.test('a provider that is not enabled is not retried', async (t) => {
+  const payments = await record(1, 'elsewhere')
+  const hours = { ...options, pausesMs: [3_600_000] }
+  t.match(await Array.fromAsync(queryProviders(workflow(), payments, hours)), [
+    { finding: 'unreachable', problem: 'provider_not_enabled' },
+  ])
+})
+
 t.test('an abort ends the retries of an unreachable provider', async (t) => {
   const stop = new AbortController()
   let callCount = 0

@@ -55,7 +55,9 @@ t.test('missed changes are recorded and printed, and a second run finds and reco
 })
 
 t.test('findings that need attention are printed each time, recorded once, and fail the command', async (t) => {
-  const { payments, fakeStripe, fakePaypal, stripe, paypal, env } = await reconcileHarness(t, { allowDouble: true })
+  const harness = await reconcileHarness(t, { allowDouble: true })
+  const { payments, fakeStripe, fakePaypal, stripe, paypal } = harness
+  const env = { ...harness.env, SANDBOX_PROVIDER: 'true', SANDBOX_WEBHOOK_SECRET: 'whsec_sandbox' }
   const lost = await payments.record('stripe', 'pi_elsewhere')
   const cheap = await payments.open(stripe)
   fakeStripe.intent(await payments.intentOf(cheap)).amount = 1999
@@ -67,6 +69,10 @@ t.test('findings that need attention are printed each time, recorded once, and f
   fakePaypal.approve(await payments.intentOf(twice))
   fakePaypal.captureTwice(await payments.intentOf(twice))
   const more = fakePaypal.captureTwice(await payments.intentOf(twice))
+  const declined = await payments.open(paypal)
+  fakePaypal.approve(await payments.intentOf(declined))
+  fakePaypal.nextCaptures({ rejected: 'INSTRUMENT_DECLINED' })
+  await payments.record('sandbox', 'intent-1')
 
   const open = await runOps(reconcile, env)
   t.equal(open.code, 1)
@@ -74,9 +80,13 @@ t.test('findings that need attention are printed each time, recorded once, and f
     ['missing', lost],
     ['amount_differs', cheap],
     ['conflict', twice],
+    ['late', declined],
   ])
+  t.match(open.stdout, /\nstateless .* 1 /, 'counted, and not printed')
   t.match(open.stderr, '3 payments need attention.\n')
   t.equal(await payments.statusOf(cheap), 'pending')
+  const again = await runOps(reconcile, env)
+  t.match(again.stdout, `approval_waits  paypal         ${declined}  failed in Paylog, approved at the provider\n`)
 
   const all = await runOps([...reconcile, '--all', '--json'], env)
   t.equal(all.code, 1)
@@ -98,13 +108,14 @@ t.test('findings that need attention are printed each time, recorded once, and f
         reported: { status: 'succeeded', amount_cents: 2200, currency: 'EUR', provider_payment_id: charge },
       },
       { finding: 'conflict', payment_id: twice, reported: { further_charges: [more] } },
+      { finding: 'approval_waits', payment_id: declined, status: 'failed' },
     ],
     summary: {
       complete: true,
-      payments: 4,
-      answered: 4,
-      findings: { conflict: 2 },
-      providers: { paypal: { conflict: 1 } },
+      payments: 6,
+      answered: 6,
+      findings: { conflict: 2, stateless: 1 },
+      providers: { paypal: { conflict: 1, approval_waits: 1 } },
     },
   })
   const recorded = await payments.store.lag(undefined, ['payment-'])

@@ -88,6 +88,11 @@ t.test('--at takes a time with an offset or an age', async (t) => {
   t.match(stdout, /^ {2}status {19}processing$/m)
   t.same(timesIn(stdout), [at(0), at(1), at(11)])
   t.match((await show(id, '--at', '1m')).stdout, /^ {2}status {19}succeeded$/m)
+  t.same(await show(id, '--at', '2025-12-31T23:59:59.999Z'), {
+    code: 1,
+    stdout: '',
+    stderr: `There was no payment ${id} at that time: it was created at ${at(0)}.\n`,
+  })
 })
 
 t.test('payments show names a missing payment and invalid arguments', async (t) => {

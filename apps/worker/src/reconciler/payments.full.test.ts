@@ -74,18 +74,35 @@ t.test(
   },
 )
 
-t.test('an approved payment is captured immediately and only once, with several workers', async (t) => {
+t.test('an approval that a notification reports is captured at once, and not when the worker polls', async (t) => {
+  const { fake, provider } = fakeProvider(t)
+  await harness.startWorker(t, provider)
+  const tookMs: number[] = []
+  // Each end of a follow-up starts the second until the next poll. The fastest counts, because the machine may be busy.
+  const fastest = () => Math.min(...tookMs.slice(1))
+  while (tookMs.length < 10 && fastest() > 600) {
+    const id = await harness.open(provider)
+    await entryOf(id)
+    fake.set(id, 'approved')
+    await harness.notify(id, { status: 'processing' })
+    const before = performance.now()
+    await succeeded(id)
+    tookMs.push(Math.round(performance.now() - before))
+    await offTheList(id)
+  }
+  t.ok(fastest() <= 600, `captured after ${tookMs.join(', ')} ms`)
+})
+
+t.test('an approved payment is captured only once, with several workers', async (t) => {
   const { fake, provider } = fakeProvider(t)
   await harness.startWorker(t, provider)
   await harness.startWorker(t, provider)
   const ids = await Promise.all(Array.from({ length: 10 }, () => harness.open(provider)))
-  const before = performance.now()
   for (const id of ids) {
     fake.set(id, 'approved')
     await harness.notify(id, { status: 'processing' })
   }
   for (const id of ids) await succeeded(id)
-  t.comment(`ten payments captured after ${Math.round(performance.now() - before)} ms`)
   for (const id of ids) await offTheList(id)
   t.equal(fake.ledger.charges.length, ids.length)
   t.equal(fake.calls.filter((call) => call.startsWith('capture')).length, ids.length)
@@ -109,6 +126,16 @@ t.test('a payment without reports is looked at less and less often', async (t) =
   await waitFor(() => harness.lines.some((line) => line.includes(id) && line.includes('"finding":"late"')), {
     what: 'the result in the log',
   })
+})
+
+t.test('a payment unpaid for 90 days is no longer watched, which is logged once', async (t) => {
+  const { provider } = fakeProvider(t)
+  await harness.startWorker(t, provider)
+  const id = await harness.open(provider)
+  await entryOf(id)
+  harness.forward(91 * 24 * 3_600_000)
+  await offTheList(id)
+  t.equal(harness.lines.filter((line) => line.includes(id) && line.includes('stopped watching')).length, 1)
 })
 
 t.test('a provider that was down is queried again, and its status counts', async (t) => {
