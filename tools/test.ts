@@ -20,7 +20,7 @@ const fileTimeoutSeconds = 300
 const slowestShown = 10
 const interruptedTimeoutMs = 5_000
 
-const running = new Set<ChildProcess>()
+let running: ChildProcess | undefined
 let interrupted = false
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
 
@@ -36,16 +36,13 @@ async function main(args: string[]): Promise<number> {
   const servers = await startServers(print)
   try {
     const report = createTestReport(print)
-    const start = ({ jobs, firstJob = 0, args }: Run) => {
-      const add = report.run()
-      const words = ['run', `--jobs=${jobs}`, `--timeout=${fileTimeoutSeconds}`, '--reporter=tap', ...args]
-      return run(words, { ...servers.env, TEST_FIRST_JOB: String(firstJob) }, (line) => {
-        add(line)
-        contract.add(line)
-      })
+    const jobs = args.includes('--full') ? fullJobs : quickJobs
+    const options = [`--jobs=${jobs}`, `--timeout=${fileTimeoutSeconds}`, '--reporter=tap']
+    const read = (line: string) => {
+      report.add(line)
+      contract.add(line)
     }
-    const codes = interrupted ? [1] : await Promise.all(runsOf(args).map(start))
-    const code = Math.max(...codes)
+    const code = interrupted ? 1 : await run(['run', ...options, ...selected(args)], servers.env, read)
     const { passed, failed: failedTests } = report.totals()
     // An interrupted run is incomplete, so missing ids are not reported.
     const { missing, untested } = interrupted ? { missing: [], untested: [] } : contract.verdict()
@@ -66,26 +63,19 @@ async function main(args: string[]): Promise<number> {
   }
 }
 
-/** A run of tap. Its jobs have the numbers from `firstJob` on. */
-type Run = { readonly jobs: number; readonly firstJob?: number; readonly args: readonly string[] }
-
-/** @returns runs of the files of the lane, beside each other, or one of the files that the arguments name */
-function runsOf(args: readonly string[]): readonly Run[] {
+/** @returns the arguments with the files of the lane, unless they name files themselves */
+function selected(args: readonly string[]): string[] {
   const options = args.filter((arg) => arg !== '--full')
-  if (options.some((arg) => arg.endsWith('.test.ts'))) return [{ jobs: quickJobs, args: options }]
+  if (options.some((arg) => arg.endsWith('.test.ts'))) return options
   const isFull = options.length < args.length
   const files = globSync('{verification,apps,packages,projections,bench,deploy,tools}/**/*.test.ts', {
     cwd: root,
     exclude: (path) => path.endsWith('node_modules'),
   })
-  const lane = files.filter((file) => file.endsWith('.full.test.ts') === isFull)
-  if (!isFull) return [{ jobs: quickJobs, args: [...options, ...lane] }]
-  // The campaigns take longest. tap sorts files by name: in one run they would come last, and the other jobs would have nothing left.
+  const lane = files.filter((file) => file.endsWith('.full.test.ts') === isFull).sort()
+  // The campaigns take longest, so they start first.
   const isCampaign = (file: string) => file.startsWith('verification')
-  return [
-    { jobs: fullJobs - 1, args: [...options, ...lane.filter((file) => !isCampaign(file))] },
-    { jobs: 1, firstJob: fullJobs - 1, args: [...options, ...lane.filter(isCampaign)] },
-  ]
+  return [...options, ...lane.filter(isCampaign), ...lane.filter((file) => !isCampaign(file))]
 }
 
 async function run(args: string[], env: Record<string, string>, read: (line: string) => void): Promise<number> {
@@ -96,11 +86,11 @@ async function run(args: string[], env: Record<string, string>, read: (line: str
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   })
-  running.add(child)
+  running = child
   if (interrupted) signalTests('SIGTERM')
   for await (const line of createInterface({ input: child.stdout })) read(line)
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
-  running.delete(child)
+  running = undefined
   return child.exitCode ?? 1
 }
 
@@ -114,12 +104,12 @@ function interrupt(): void {
 }
 
 function signalTests(signal: NodeJS.Signals): void {
-  for (const { pid } of running)
-    try {
-      if (pid !== undefined) process.kill(-pid, signal)
-    } catch {
-      // The group has just ended.
-    }
+  if (running?.pid === undefined) return
+  try {
+    process.kill(-running.pid, signal)
+  } catch {
+    // The group has just ended.
+  }
 }
 
 function print(line: string): void {

@@ -4,8 +4,7 @@ import { createTestReport } from './testReport.ts'
 function read(tap: string) {
   const shown: string[] = []
   const report = createTestReport((line) => shown.push(line))
-  const add = report.run()
-  for (const line of tap.split('\n')) add(line)
+  for (const line of tap.split('\n')) report.add(line)
   return { shown, totals: report.totals(), slowest: report.slowest(1) }
 }
 
@@ -83,7 +82,6 @@ ok 1 - a.test.ts # time=1ms
 
 t.test('notTested returns each NOT TESTED reason once', async (t) => {
   const report = createTestReport(() => undefined)
-  const add = report.run()
   for (const line of [
     '# Subtest: a.test.ts',
     '    # NOT TESTED: there is no curl',
@@ -92,24 +90,10 @@ t.test('notTested returns each NOT TESTED reason once', async (t) => {
     '    ok 2 - loses power # SKIP not requested',
     '# other',
   ])
-    add(line)
+    report.add(line)
   t.strictSame(report.notTested(), ['NOT TESTED: there is no curl', 'NOT TESTED: there is no redis-server'])
 })
 
 t.test('the test report counts nothing when the output ends before its summary', async (t) => {
   t.strictSame(read('ok 1 - a.test.ts # time=1ms').totals, { passed: 0, failed: 0 })
-})
-
-t.test('the test report counts runs beside each other together, and keeps their failures apart', async (t) => {
-  const shown: string[] = []
-  const report = createTestReport((line) => shown.push(line))
-  const [one, other] = [report.run(), report.run()]
-  one('        not ok 1 - of the one')
-  other('ok 1 - other.test.ts # time=1ms')
-  one('not ok 1 - one.test.ts # time=2ms')
-  other('# { total: 2, pass: 2 }')
-  one('# { total: 1, fail: 1 }')
-  t.match(shown, ['PASS other.test.ts 1ms', 'FAIL one.test.ts 2ms', /of the one/])
-  t.strictSame(report.totals(), { passed: 2, failed: 1 })
-  t.strictSame(report.slowest(1), ['one.test.ts 0.0 s'])
 })

@@ -1,8 +1,8 @@
 // Turns tap's raw output into a short report and totals. tap's own reporters print no summary when a file times out.
 
 export type TestReport = {
-  /** @returns takes the next line of the output of a further run of tap, beside the others */
-  run(): (line: string) => void
+  /** Adds the next line of tap's output. */
+  add(line: string): void
   /** Passed assertions; failed assertions together with crashed files and files without a test. */
   totals(): { passed: number; failed: number }
   /** The slowest files with their seconds, slowest first. Files run concurrently. */
@@ -13,48 +13,19 @@ export type TestReport = {
 
 /** @param show prints a line: one for each file and skipped test, and the failures of each failed file */
 export function createTestReport(show: (line: string) => void): TestReport {
-  const summaries: string[] = []
+  let failures: string[] = []
+  let isDiagnosis = false
+  let summary = ''
   let emptyFiles = 0
   const untested = new Set<string>()
   const times: { readonly file: string; readonly ms: number }[] = []
-  const foundEmpty = () => {
-    emptyFiles += 1
-  }
-  return {
-    run: () => createRun({ show, summaries, untested, times, foundEmpty }),
-    totals() {
-      const count = (name: string) =>
-        summaries.reduce((sum, summary) => sum + Number(new RegExp(` ${name}: (\\d+)`).exec(summary)?.[1] ?? 0), 0)
-      return { passed: count('pass'), failed: count('fail') + emptyFiles }
-    },
-    slowest: (count) =>
-      times
-        .toSorted((a, b) => b.ms - a.ms)
-        .slice(0, count)
-        .map(({ file, ms }) => `${file} ${(ms / 1000).toFixed(1)} s`),
-    notTested: () => [...untested],
-  }
-}
-
-/** What the runs of a report share. */
-type Shared = {
-  readonly show: (line: string) => void
-  readonly summaries: string[]
-  readonly untested: Set<string>
-  readonly times: { readonly file: string; readonly ms: number }[]
-  foundEmpty(): void
-}
-
-function createRun({ show, summaries, untested, times, foundEmpty }: Shared): (line: string) => void {
-  let failures: string[] = []
-  let isDiagnosis = false
 
   function addFile(ok: boolean, description: string): void {
     // tap counts a file without tests as skipped; here it is a failure.
     const [, path, ms] = /^(.*) # time=([\d.]+)ms/.exec(description) ?? []
     if (path !== undefined) times.push({ file: path, ms: Number(ms) })
     const isEmpty = ok && description.endsWith('# SKIP no tests found')
-    if (isEmpty) foundEmpty()
+    if (isEmpty) emptyFiles += 1
     show(`${ok && !isEmpty ? 'PASS' : 'FAIL'} ${description.replace(/ # time=/, ' ')}`)
     if (!ok) for (const line of failures) show(line)
     failures = []
@@ -67,17 +38,29 @@ function createRun({ show, summaries, untested, times, foundEmpty }: Shared): (l
     if (line === '  ...') isDiagnosis = false
   }
 
-  return (line) => {
-    const file = /^(not )?ok \d+ - (.*)$/.exec(line)
-    const skipped = /^ +ok \d+ - (.*) # SKIP(.*)$/.exec(line)
-    if (file) return addFile(file[1] === undefined, file[2] ?? '')
-    const lacking = /^ *(?:ok \d+ - .*)?# (?:SKIP )?(NOT TESTED: .*)$/.exec(line)?.[1]
-    if (lacking !== undefined) untested.add(lacking)
-    if (line.startsWith('# Subtest:')) isDiagnosis = false
-    if (line.startsWith('# { total:')) summaries.push(line)
-    if (skipped) show(`     skipped: ${skipped[1]}${skipped[2] ? `:${skipped[2]}` : ''}`)
-    else if (isDiagnosis) addDiagnosis(line)
-    else if (isNotable(line)) failures.push(line)
+  return {
+    add(line) {
+      const file = /^(not )?ok \d+ - (.*)$/.exec(line)
+      const skipped = /^ +ok \d+ - (.*) # SKIP(.*)$/.exec(line)
+      if (file) return addFile(file[1] === undefined, file[2] ?? '')
+      const lacking = /^ *(?:ok \d+ - .*)?# (?:SKIP )?(NOT TESTED: .*)$/.exec(line)?.[1]
+      if (lacking !== undefined) untested.add(lacking)
+      if (line.startsWith('# Subtest:')) isDiagnosis = false
+      if (line.startsWith('# { total:')) summary = line
+      if (skipped) show(`     skipped: ${skipped[1]}${skipped[2] ? `:${skipped[2]}` : ''}`)
+      else if (isDiagnosis) addDiagnosis(line)
+      else if (isNotable(line)) failures.push(line)
+    },
+    totals() {
+      const count = (name: string) => Number(new RegExp(` ${name}: (\\d+)`).exec(summary)?.[1] ?? 0)
+      return { passed: count('pass'), failed: count('fail') + emptyFiles }
+    },
+    slowest: (count) =>
+      times
+        .toSorted((a, b) => b.ms - a.ms)
+        .slice(0, count)
+        .map(({ file, ms }) => `${file} ${(ms / 1000).toFixed(1)} s`),
+    notTested: () => [...untested],
   }
 }
 

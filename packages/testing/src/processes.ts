@@ -99,12 +99,9 @@ export async function startProcess(
 /** Returns a free port: a different one on each call, and in each test file that runs in parallel. */
 export const freePort = () => findFreePort(takenPorts, portsOfJob(process.env.TAP_JOB_ID))
 
-/**
- * @param jobId tap's number of the parallel job; `undefined` in the test runner itself, and in programs that are no test
- * @param firstJob the number of the first job of this run of tap, beside which another one may run
- */
-export function portsOfJob(jobId: string | undefined, firstJob = process.env.TEST_FIRST_JOB ?? '0'): PortRange {
-  const job = jobId === undefined ? maxJobs : Number(firstJob) + Number(jobId)
+/** @param jobId tap's number of the parallel job; `undefined` in the test runner itself, and in programs that are no test */
+export function portsOfJob(jobId: string | undefined): PortRange {
+  const job = jobId === undefined ? maxJobs : Number(jobId)
   if (jobId !== undefined && !(job < maxJobs))
     throw new RangeError(`There are ports for ${maxJobs} jobs, not for number ${jobId}.`)
   const first = firstTestPort + job * portsPerJob
