@@ -32,7 +32,7 @@ export type CliCommand = {
   readonly run: (args: readonly string[], context: CommandContext) => Promise<void>
 }
 
-/** What was compared differs, what was to be proven is not, or nothing is known of a person: scripts tell it from a failure. */
+/** The exit code of "no": a comparison or a proof failed, or nothing is known of a person. Scripts tell it from an error. */
 export const exitDifferent = 3
 
 /** An invalid command line: prints the usage, exit code 2. */
