@@ -101,8 +101,11 @@ export const pages: readonly Page[] = [
       Audit: async (blocks, visit) => {
         // The payment does not exist yet at the printed time.
         const now = new Date().toISOString()
-        for (const command of blocks.flatMap(commandsOf))
-          await visit.run(command.replace('<id>', visit.payment).replace(/--at \S+/, `--at ${now}`))
+        for (const command of blocks.flatMap(commandsOf)) {
+          // On a fast machine the first checkpoint, after a minute, is still to come.
+          if (command.endsWith('audit verify')) await visit.runUntilShown(command, 'The log is proven up to position')
+          else await visit.run(command.replace('<id>', visit.payment).replace(/--at \S+/, `--at ${now}`))
+        }
       },
     },
   },
