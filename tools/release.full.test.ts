@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'paylog-release-'))
 t.teardown(() => rmSync(folder, { recursive: true }))
 const clone = join(folder, 'clone')
-const isMade = (path: string) => /^(node_modules|\.git|\.tap|\.data|dist|release)$/.test(basename(path))
+const isMade = (path: string) => /(^|\/)(node_modules|\.git|\.tap|\.data|dist|release)$/.test(relative(root, path))
 cpSync(root, clone, { recursive: true, filter: (path) => !isMade(path) })
 symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
 

@@ -128,5 +128,5 @@ t.test('a bundle for browsers has the client, needs nothing of Node and is small
   t.notMatch(chunk.code, /\brequire\(|node:/)
   const compressed = gzipSync(chunk.code).length
   t.comment(`bundle for browsers: ${chunk.code.length} bytes, ${compressed} compressed`)
-  t.ok(compressed < 14_000, `${compressed} bytes`)
+  t.ok(compressed < 10_000, `${compressed} bytes`)
 })
