@@ -89,6 +89,16 @@ t.test('a release with an engine has the image, built from these files', async (
   t.match(build, new RegExp(`^build --tag paylog:${version} .*revision=\\w{40} .*${clone}/$`))
 })
 
+t.test('a build of the image that fails leaves no part of a release', async (t) => {
+  writeFileSync(join(folder, 'docker'), '#!/bin/sh\n[ "$1" != build ]\n', { mode: 0o755 })
+  const failure = { code: 1, stdout: '', stderr: 'docker build ended with 1.\n' }
+  await t.rejects(release([join(folder, 'failed')], { PATH: `${folder}:${process.env.PATH}` }), failure)
+  t.same(
+    readdirSync(folder).filter((name) => name.startsWith('failed')),
+    [],
+  )
+})
+
 t.test('without an engine, in a folder with files or with uncommitted changes nothing is written', async (t) => {
   const none = join(folder, 'none')
   const failure = { code: 1, stdout: '' }

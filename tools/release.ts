@@ -2,7 +2,16 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createWriteStream, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
@@ -21,7 +30,7 @@ function git(...args: readonly string[]): string {
   return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 }
 
-/** @throws ReleaseError before anything is written, so that a folder never holds half a release */
+/** @throws ReleaseError */
 function check(folder: string, withImage: boolean): void {
   if (git('status', '--porcelain') !== '') throw new ReleaseError('The worktree has changes that are not committed.')
   if (existsSync(folder) && readdirSync(folder).length > 0) throw new ReleaseError(`${folder} is not empty.`)
@@ -52,10 +61,10 @@ function notesOf({ version, commit }: Release): string {
   return `# Paylog ${version}${unreleased === undefined ? '' : ', and what came after it'}\n\nCommit ${commit}\n\n${notes}\n`
 }
 
-/** @throws Error when the program fails */
+/** @throws ReleaseError when the program fails, which has said why */
 async function ended(child: ChildProcess): Promise<void> {
   const [code] = child.exitCode === null ? await once(child, 'close') : [child.exitCode]
-  if (code !== 0) throw new Error(`${child.spawnargs.join(' ')} ended with ${code}`)
+  if (code !== 0) throw new ReleaseError(`${child.spawnargs.slice(0, 2).join(' ')} ended with ${code}.`)
 }
 
 async function saveImage(folder: string, { version, commit, date }: Release): Promise<void> {
@@ -96,16 +105,26 @@ async function main(): Promise<void> {
   const folder = resolve(named)
   const withImage = !values['without-image']
   check(folder, withImage)
+  // Renamed at the end, so that a folder never holds half a release.
+  const draft = `${folder}.${process.pid}`
+  mkdirSync(draft, { recursive: true })
+  try {
+    await writeRelease(draft, withImage)
+    renameSync(draft, folder)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+  process.stdout.write(`${folder}: ${readdirSync(folder).join(', ')}\n`)
+}
+
+async function writeRelease(folder: string, withImage: boolean): Promise<void> {
   const release = currentRelease()
-  const notes = notesOf(release)
   const bill = billOfMaterials(release, await readRunningPackages())
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'NOTES.md'), notes)
+  writeFileSync(join(folder, 'NOTES.md'), notesOf(release))
   writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify(bill, undefined, 2)}\n`)
   execFileSync('npm', ['pack', buildClient(), '--pack-destination', folder, '--silent'], { cwd: root, stdio: 'ignore' })
   if (withImage) await saveImage(folder, release)
   writeSums(folder)
-  process.stdout.write(`${folder}: ${readdirSync(folder).join(', ')}\n`)
 }
 
 try {
