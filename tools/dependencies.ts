@@ -6,6 +6,13 @@ const own = '@paylog/'
 /** By place in the tree: workspaces by their folder, others by the folder they are installed in. */
 type Packages = Readonly<Record<string, LockedPackage>>
 type LockedPackage = {
+  /** Of a workspace. */
+  readonly name?: string
+  readonly version?: string
+  /** `sha512-` and base64. */
+  readonly integrity?: string
+  /** Production also runs without it. */
+  readonly optional?: boolean
   readonly license?: string
   /** The folder of a workspace, for its link in node_modules. */
   readonly link?: boolean
@@ -13,6 +20,13 @@ type LockedPackage = {
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+export type RunningPackage = LockedPackage & {
+  readonly name: string
+  readonly place: string
+  /** Places of what it needs. */
+  readonly needs: readonly string[]
 }
 
 export type Dependencies = {
@@ -27,10 +41,7 @@ export type Dependencies = {
 export async function readDependencies(): Promise<Dependencies> {
   const packages: Packages = (await readLockFile()).packages
   const workspaces = Object.keys(packages).filter(isWorkspace)
-  const running = placesFrom(
-    packages,
-    workspaces.filter((place) => place.startsWith('apps/')),
-  )
+  const running = runningPlaces(packages)
   const licence = (place: string, name: string) => packages[resolve(packages, place, name) ?? '']?.license ?? 'unknown'
   const externalOf = (place: string, names: readonly string[]) =>
     names.filter((name) => !name.startsWith(own)).map((name) => [name, licence(place, name)] as const)
@@ -48,25 +59,32 @@ export async function readDependencies(): Promise<Dependencies> {
   }
 }
 
-/** @returns the places, and those of everything they need in production */
-function placesFrom(packages: Packages, places: readonly string[]): ReadonlySet<string> {
-  const found = new Set(places)
+/** @returns the apps and everything they need in production, workspaces included */
+export async function readRunningPackages(): Promise<readonly RunningPackage[]> {
+  const packages: Packages = (await readLockFile()).packages
+  return [...runningPlaces(packages)].sort().map((place) => {
+    const locked = packages[place] ?? {}
+    return { ...locked, name: locked.name ?? nameOf(place), place, needs: neededPlaces(packages, place) }
+  })
+}
+
+function runningPlaces(packages: Packages): ReadonlySet<string> {
+  const found = new Set(Object.keys(packages).filter((place) => isWorkspace(place) && place.startsWith('apps/')))
   // A Set also visits what is added during the loop.
-  for (const place of found) {
-    const { dependencies, optionalDependencies } = packages[place] ?? {}
-    for (const name of [...namesIn(dependencies), ...namesIn(optionalDependencies)]) {
-      const needed = resolve(packages, place, name)
-      if (needed !== undefined) found.add(needed)
-    }
-  }
+  for (const place of found) for (const needed of neededPlaces(packages, place)) found.add(needed)
   return found
+}
+
+function neededPlaces(packages: Packages, place: string): string[] {
+  const { dependencies, optionalDependencies } = packages[place] ?? {}
+  const names = [...namesIn(dependencies), ...namesIn(optionalDependencies)]
+  return [...new Set(names)].flatMap((name) => resolve(packages, place, name) ?? [])
 }
 
 /** Packages of other platforms are not installed here, so the lock file has no licence for them. */
 function byLicence(packages: Packages, places: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
   const licensed = [...places].filter((place) => !isWorkspace(place) && packages[place]?.license !== undefined)
   const groups = Map.groupBy(licensed, (place) => packages[place]?.license ?? '')
-  const nameOf = (place: string) => place.split('node_modules/').at(-1) ?? ''
   return sorted([...groups].map(([licence, group]) => [licence, [...new Set(group.map(nameOf))].sort()]))
 }
 
@@ -80,6 +98,7 @@ function resolve(packages: Packages, from: string, name: string): string | undef
   }
 }
 
-const isWorkspace = (place: string) => !place.includes('node_modules/')
+const nameOf = (place: string) => place.split('node_modules/').at(-1) ?? ''
+export const isWorkspace = (place: string) => !place.includes('node_modules/')
 const namesIn = (versions: Readonly<Record<string, string>> = {}) => Object.keys(versions)
 const sorted = <Value>(entries: Iterable<readonly [string, Value]>): Map<string, Value> => new Map([...entries].sort())

@@ -245,6 +245,20 @@ t.test('query parameters are optional with four exceptions, and enums have a typ
   for (const schema of schemas) t.match(schema, /"type":"/, 'an enum has a type')
 })
 
+t.test('integers of more than 32 bits say so, amounts among them, and null is beside a plain type', async (t) => {
+  const [unsized, inAnyOf]: [string[], string[]] = [[], []]
+  JSON.parse(text, (name, part) => {
+    const isLarge = [part?.type].flat().includes('integer') && !(part.maximum < 2 ** 31)
+    if (isLarge && part.format !== 'int64') unsized.push(`${name} ${JSON.stringify(part)}`)
+    const [first, second] = part?.anyOf ?? []
+    if (second?.type === 'null' && first.type && !first.enum) inAnyOf.push(name)
+    return part
+  })
+  t.same([unsized, inAnyOf], [[], []])
+  const { Payment } = document.components.schemas
+  t.match(Payment, { properties: { amount_cents: { format: 'int64' }, concept: { type: ['string', 'null'] } } })
+})
+
 t.test('the table of paths for 405 has exactly the routes of the document', async (t) => {
   const described = routes.filter((route) => !isOperational(route) && !isReceiver(route))
   const listed = Object.entries(apiPaths).flatMap(([path, methods]) => methods.map((method) => `${method} ${path}`))

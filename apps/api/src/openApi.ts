@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify'
 import { Type } from 'typebox'
 import manifest from '../package.json' with { type: 'json' }
 import { errorCodes, errorExamples, errorSchema, explanationOf } from './openApiErrors.ts'
-import { withNamedSchemas } from './openApiNames.ts'
+import { type Json, withNamedSchemas } from './openApiNames.ts'
 import { outgoingWebhooks } from './openApiWebhooks.ts'
 
 type Headers = Record<string, object>
@@ -49,7 +49,7 @@ const retryHeaders = references(['Retry-After'])
 
 /** @returns a completed copy of the generated document */
 function completedCopy<Made extends object>(document: Made): Made {
-  const copy: Document = JSON.parse(JSON.stringify({ ...document, webhooks: outgoingWebhooks }, withEnumType))
+  const copy: Document = JSON.parse(JSON.stringify({ ...document, webhooks: outgoingWebhooks }, withPlainTypes))
   const responses: Record<string, Response> = {}
   for (const path of Object.values(copy.paths))
     for (const [method, operation] of Object.entries(path)) complete(operation, method, responses)
@@ -64,11 +64,29 @@ function completedCopy<Made extends object>(document: Made): Made {
 
 const sorted = (named: object) => Object.fromEntries(Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1)))
 
-/** A JSON replacer that adds the type to enums of strings. */
-function withEnumType(_key: string, value: unknown): unknown {
-  const isEnum = typeof value === 'object' && value !== null && 'enum' in value && !('type' in value)
-  if (!isEnum || !Array.isArray(value.enum)) return value
-  return value.enum.every((each) => typeof each === 'string') ? { type: 'string', ...value } : value
+const maxOf32Bits = 2 ** 31 - 1
+
+/**
+ * A JSON replacer that says what generators of clients need: the type of enums of strings; `null` beside the type instead of in
+ * `anyOf`, for which some make a class; and the size of integers, because 32 bits do not hold an amount of 30 million.
+ */
+function withPlainTypes(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const schema: Json = withNull({ ...value })
+  if (Array.isArray(schema.enum) && schema.type === undefined)
+    return schema.enum.every((each) => typeof each === 'string') ? { type: 'string', ...schema } : schema
+  const isInteger = [schema.type].flat().includes('integer')
+  const isLarge = !(Number(schema.maximum) <= maxOf32Bits)
+  return isInteger && isLarge ? { ...schema, format: 'int64' } : schema
+}
+
+/** Not for named schemas, which become references. */
+function withNull(schema: Json): Json {
+  const { anyOf, ...rest } = schema
+  const [first, second, ...others] = Array.isArray(anyOf) ? anyOf : []
+  const isPlain = typeof first?.type === 'string' && !('title' in first) && !('enum' in first) && !('const' in first)
+  const isNullable = second?.type === 'null' && others.length === 0
+  return isPlain && isNullable ? { ...first, ...rest, type: [first.type, 'null'] } : schema
 }
 
 /** A session may always be sent as a bearer token, too. */

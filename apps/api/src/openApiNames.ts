@@ -1,5 +1,5 @@
 // Moves schemas with a title to `components/schemas`, so that the document has each once, under a name.
-type Json = Readonly<Record<string, unknown>>
+export type Json = Readonly<Record<string, unknown>>
 
 /** What is said of a schema where it is used. It stays there, beside the reference. */
 const annotations: ReadonlySet<string> = new Set(['default', 'description', 'examples'])

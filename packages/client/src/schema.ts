@@ -1511,6 +1511,7 @@ export interface components {
         };
         AddressChange: {
             address_type?: components["schemas"]["AddressType"];
+            /** @description Returned as it was sent; has no other effect */
             organization_id?: string | null;
             name?: string | null;
             line1?: string | null;
@@ -1518,6 +1519,7 @@ export interface components {
             city?: string | null;
             state?: string | null;
             postal_code?: string | null;
+            /** @description ISO 3166-1 alpha-2, any case */
             country?: string | null;
             /** @description line1, city and country may be missing */
             is_partial?: boolean;
@@ -1527,6 +1529,7 @@ export interface components {
             tax_id?: string | null;
             tax_id_type?: string | null;
             phone?: string | null;
+            /** Format: email */
             email?: string | null;
             alias?: string | null;
             is_default?: boolean;
@@ -1569,8 +1572,10 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** Format: date-time */
             completed_at: string | null;
             dispute_status: components["schemas"]["DisputeStatus"] | null;
+            /** @description Null for a payment without a session */
             user_id: string | null;
             /** @description Whether a human has to look at it; GET /admin/payments/{id} says why */
             attention: boolean;
@@ -1600,6 +1605,7 @@ export interface components {
             client_secret: string | null;
             capture_method: components["schemas"]["CaptureMethod"];
             redirect_url: string | null;
+            /** Format: date-time */
             expires_at: string | null;
             payment_method_id: string | null;
             payment_method: components["schemas"]["PaymentMethodSummary"] | null;
@@ -1612,6 +1618,7 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** Format: date-time */
             completed_at: string | null;
             /** @description What a human has to look at, the oldest first */
             attention: components["schemas"]["AttentionEntry"][];
@@ -1638,6 +1645,7 @@ export interface components {
             target: components["schemas"]["AuditTarget"] | null;
             /** @description `session:<user id>`, or `operator:<user>` for a command */
             actor: string;
+            /** @description In the words of the actor */
             reason: string | null;
             /** @description What was asked for; the fields depend on the action */
             details: {
@@ -1676,9 +1684,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -1705,9 +1717,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -1733,10 +1749,12 @@ export interface components {
             provider_dispute_id: string | null;
             amount_cents: number | null;
             currency: string;
+            /** @description What the provider reported, if it was in another currency; amount_cents is then what we know, or null */
             reported_amount_cents: number | null;
             reported_currency: string | null;
             status: components["schemas"]["DisputeStatus"];
             reason: string | null;
+            /** Format: date-time */
             evidence_due_by: string | null;
             /** Format: date-time */
             created_at: string;
@@ -1747,6 +1765,10 @@ export interface components {
         DisputeStatus: "open" | "won" | "lost";
         EnabledEndpoint: {
             endpoint: string;
+            /**
+             * Format: date-time
+             * @description Since when it was paused; null when it was not
+             */
             disabled_at: string | null;
             /** @description How many deliveries have waited, and are sent now */
             held: number;
@@ -1833,11 +1855,14 @@ export interface components {
              * @description When its process last reported
              */
             updated_at: string;
+            /** Format: date-time */
             ended_at: string | null;
             progress: components["schemas"]["JobProgress"] | null;
+            /** @description The report of a job that succeeded; its fields depend on the kind */
             result: {
                 [key: string]: unknown;
             } | null;
+            /** @description Why it failed */
             error: string | null;
         };
         JobProgress: {
@@ -1845,7 +1870,9 @@ export interface components {
             step: string;
             /** @description Events that it has handled */
             events: number;
+            /** @description Position in the log that it has reached */
             position: string | null;
+            /** @description Position in the log where it will end */
             head: string | null;
         };
         LegacyMessage: {
@@ -1858,10 +1885,14 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
                 customer_email: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
             };
             /**
@@ -1895,6 +1926,7 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** Format: date-time */
             completed_at: string | null;
             payment_method?: components["schemas"]["PaymentMethodSummary"] | null;
         };
@@ -1908,9 +1940,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -1937,9 +1973,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -1966,9 +2006,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -1995,9 +2039,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -2016,6 +2064,7 @@ export interface components {
         };
         NewAddress: {
             address_type: components["schemas"]["AddressType"];
+            /** @description Returned as it was sent; has no other effect */
             organization_id?: string | null;
             name?: string | null;
             line1?: string | null;
@@ -2023,6 +2072,7 @@ export interface components {
             city?: string | null;
             state?: string | null;
             postal_code?: string | null;
+            /** @description ISO 3166-1 alpha-2, any case */
             country?: string | null;
             /** @description line1, city and country may be missing */
             is_partial?: boolean;
@@ -2032,10 +2082,15 @@ export interface components {
             tax_id?: string | null;
             tax_id_type?: string | null;
             phone?: string | null;
+            /** Format: email */
             email?: string | null;
             alias?: string | null;
             is_default?: boolean;
             guest_name?: string | null;
+            /**
+             * Format: email
+             * @description For a guest, the token's e-mail
+             */
             guest_email?: string | null;
         };
         NewErasure: {
@@ -2086,15 +2141,21 @@ export interface components {
         NewPaymentMethod: {
             /** @description Issued by the provider's form in the frontend; sent to the provider and not stored */
             payment_method_token: string;
+            /** @description Returned as it was sent; has no other effect */
             type?: string | null;
+            /** @description Used unless the provider reports one */
             wallet_type?: string | null;
             provider_id?: string;
+            /** @description Has no effect: Paylog manages the customer at the provider */
             customer_id?: string | null;
+            /** @description Returned as it was sent; has no other effect */
             organization_id?: string | null;
             alias?: string | null;
+            /** @description The id of one of the caller's addresses */
             billing_address_id?: string | null;
             billing_details?: {
                 name?: string | null;
+                /** Format: email */
                 email?: string | null;
                 phone?: string | null;
                 address?: {
@@ -2107,6 +2168,7 @@ export interface components {
                 } | null;
             } | null;
             is_default?: boolean;
+            /** @description Has no effect: a guest's method has the token's e-mail */
             guest_email?: string | null;
         };
         NewProduct: {
@@ -2117,12 +2179,17 @@ export interface components {
             description?: string | null;
             /** @description Billed periodically. Default: false */
             is_recurring?: boolean;
+            /** @description Minor units. The price before tax and discount. Either total_cents or subtotal_cents is required */
             subtotal_cents?: number | null;
+            /** @description Minor units. Default: 0 */
             tax_cents?: number | null;
+            /** @description Minor units. Default: 0 */
             discount_cents?: number | null;
+            /** @description Minor units. The price to pay: subtotal_cents + tax_cents - discount_cents. 0 is allowed */
             total_cents?: number | null;
             /** @description Required for a recurring product */
             billing_interval?: components["schemas"]["BillingInterval"] | null;
+            /** @description Allowed only for a recurring product */
             trial_days?: number | null;
             category_id?: string | null;
             /** @description Default: true */
@@ -2135,6 +2202,7 @@ export interface components {
             currency?: string;
             /** @description other if omitted */
             reason?: components["schemas"]["RefundReason"];
+            /** @description The owner of the payment sees it; not sent to the provider */
             note?: string | null;
         };
         NewWebhookTest: {
@@ -2174,6 +2242,7 @@ export interface components {
             client_secret: string | null;
             capture_method: components["schemas"]["CaptureMethod"];
             redirect_url: string | null;
+            /** Format: date-time */
             expires_at: string | null;
             payment_method_id: string | null;
             payment_method: components["schemas"]["PaymentMethodSummary"] | null;
@@ -2186,6 +2255,7 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** Format: date-time */
             completed_at: string | null;
         };
         PaymentAttentionMessage: {
@@ -2198,9 +2268,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -2224,9 +2298,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -2249,9 +2327,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -2275,9 +2357,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -2313,6 +2399,7 @@ export interface components {
             updated_at: string;
         };
         PaymentMethodChange: {
+            /** @description null clears it */
             alias?: string | null;
             is_default?: boolean;
             /** @description Cannot be changed here; ignored */
@@ -2370,9 +2457,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -2398,9 +2489,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -2464,12 +2559,17 @@ export interface components {
             description?: string | null;
             /** @description Billed periodically. Default: false */
             is_recurring?: boolean;
+            /** @description Minor units. The price before tax and discount. Either total_cents or subtotal_cents is required */
             subtotal_cents?: number | null;
+            /** @description Minor units. Default: 0 */
             tax_cents?: number | null;
+            /** @description Minor units. Default: 0 */
             discount_cents?: number | null;
+            /** @description Minor units. The price to pay: subtotal_cents + tax_cents - discount_cents. 0 is allowed */
             total_cents?: number | null;
             /** @description Required for a recurring product */
             billing_interval?: components["schemas"]["BillingInterval"] | null;
+            /** @description Allowed only for a recurring product */
             trial_days?: number | null;
             category_id?: string | null;
             /** @description Default: true */
@@ -2497,12 +2597,14 @@ export interface components {
         ProductType: "physical" | "digital" | "service" | "subscription";
         Projection: {
             projection: string;
+            /** @description Of the version of Paylog that responds */
             schema_version: number | null;
             /** @description Whether a projector applies events to it */
             is_running: boolean;
             is_rebuilding: boolean;
             is_verifying: boolean;
             lag: components["schemas"]["ProjectionLag"] | null;
+            /** @description The event that the live table could not read */
             stopped_because: string | null;
             tables: components["schemas"]["ProjectionTable"][];
         };
@@ -2528,6 +2630,7 @@ export interface components {
              */
             since: string;
             schema_version: number;
+            /** @description Position in the log that it has reached */
             position: string | null;
             /** @description Estimated by Postgres */
             rows: number;
@@ -2602,6 +2705,7 @@ export interface components {
             payment_id: string;
             amount_cents: number | null;
             currency: string;
+            /** @description What the provider reported, if it was in another currency; amount_cents is then what we know, or null */
             reported_amount_cents: number | null;
             reported_currency: string | null;
             status: components["schemas"]["RefundStatus"];
@@ -2658,9 +2762,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -2687,9 +2795,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -2716,9 +2828,13 @@ export interface components {
              */
             timestamp: string;
             data: {
+                /** @description Paylog's id; of a foreign payment or invoice, the provider's */
                 payment_id: string | null;
+                /** @description The total of the payment, in minor units */
                 amount: number | null;
+                /** @description ISO 4217 code in upper case */
                 currency: string | null;
+                /** @description Of the payment or subscription, after the event */
                 status: string | null;
                 user: components["schemas"]["WebhookUser"];
                 project: {
@@ -2758,6 +2874,7 @@ export interface components {
             /** @enum {string} */
             status: "created" | "updated" | "skipped" | "failed";
             provider_product_id: string | null;
+            /** @description Id of the price or plan */
             provider_price_id: string | null;
             error?: components["schemas"]["SyncError"];
             /**
@@ -2815,11 +2932,21 @@ export interface components {
             /** @description Attempts that ended */
             attempts: number;
             last_http_status: number | null;
+            /** @description Short error code of the last attempt; null after a success */
             last_error: string | null;
+            /** Format: date-time */
             last_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description Null when no attempt is planned
+             */
             next_attempt_at: string | null;
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description Null while it is pending
+             */
             ended_at: string | null;
             /** @description The recorded event that it came from */
             source: {
@@ -2855,11 +2982,21 @@ export interface components {
             /** @description Attempts that ended */
             attempts: number;
             last_http_status: number | null;
+            /** @description Short error code of the last attempt; null after a success */
             last_error: string | null;
+            /** Format: date-time */
             last_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description Null when no attempt is planned
+             */
             next_attempt_at: string | null;
             /** Format: date-time */
             created_at: string;
+            /**
+             * Format: date-time
+             * @description Null while it is pending
+             */
             ended_at: string | null;
             /** @description The recorded event that it came from */
             source: {
@@ -2871,11 +3008,13 @@ export interface components {
                 /** @description Id of the request or notification at the start of the chain */
                 correlation_id: string;
             };
+            /** @description Without query and possible keys; null when the endpoint is not configured here */
             url: string | null;
             /** @description The headers that every attempt has. `webhook-timestamp` and `webhook-signature` are made at each attempt, with the secret of the endpoint, which only the worker has */
             headers: {
                 [key: string]: string;
             };
+            /** @description The exact body of the request, which is signed; null when personal data in it was erased */
             payload: string | null;
             /** @description Every attempt that ended, the oldest first */
             tries: components["schemas"]["WebhookDeliveryTry"][];
@@ -2885,16 +3024,23 @@ export interface components {
             at: string;
             /** @description How long it took */
             ms: number;
+            /** @description Null without a response */
             http_status: number | null;
+            /** @description Short error code; null for a success */
             error: string | null;
+            /** @description The beginning of the response body, at most 16 KiB, without secrets of the endpoint */
             response: string | null;
         };
         WebhookDispute: {
             id: string;
+            /** @description What is disputed, in minor units */
             amount: number | null;
             status: components["schemas"]["DisputeStatus"];
+            /** @description The provider's word */
             reason: string | null;
+            /** @description ISO 8601 */
             evidence_due_by: string | null;
+            /** @description What the provider reported, if the amount is null, in minor units */
             reported_amount_cents?: number | null;
             /** @description The other currency */
             reported_currency?: string;
@@ -2902,17 +3048,25 @@ export interface components {
         WebhookEndpoint: {
             /** @description Its name: the number of its variables, or legacy-1 */
             endpoint: string;
+            /** @description Without query and possible keys; null when it is not configured here */
             url: string | null;
+            /** @description The patterns of the events that it receives */
             events: string[] | null;
             mode: ("raw" | "canonical" | "both" | "legacy") | null;
+            /** @description json, or the chat service */
             format: string | null;
             /** @description Whether the worker that started last has it. Otherwise deliveries wait */
             is_configured: boolean;
+            /**
+             * Format: date-time
+             * @description Since when it is paused, because it responded 410 Gone
+             */
             disabled_at: string | null;
             /** @description Deliveries that are not finished; all of them are held while it is paused; counted up to 10000 */
             pending: number;
             /** @description Deliveries that are not retried any more; counted up to 10000 */
             failed: number;
+            /** Format: date-time */
             oldest_pending_at: string | null;
             recent: components["schemas"]["RecentDeliveries"] | null;
         };
@@ -2924,6 +3078,7 @@ export interface components {
             event_type: string;
             /** @description How the last attempt ended */
             status: components["schemas"]["WebhookLogStatus"];
+            /** @description Null when personal data in it was erased */
             payload: {
                 [key: string]: unknown;
             } | null;
@@ -2932,9 +3087,12 @@ export interface components {
                 node: string;
                 /** @description True for a test or simulation, which belongs to no payment */
                 test: boolean;
+                /** @description The user who requested the test, or null */
                 requested_by: string | null;
                 http_status: number | null;
+                /** @description Short error code; null for a success */
                 error: string | null;
+                /** @description The beginning of the last response body */
                 body: string | null;
                 /** @description In order; if there are very many, only the latest */
                 attempts: {
@@ -2942,8 +3100,13 @@ export interface components {
                     at: string;
                     ms: number;
                     http_status: number | null;
+                    /** @description Short error code; null for a success */
                     error: string | null;
                 }[];
+                /**
+                 * Format: date-time
+                 * @description Null when no attempt is scheduled
+                 */
                 next_attempt_at: string | null;
                 /** @description The recorded event that caused the webhook */
                 causation: {
@@ -2963,9 +3126,11 @@ export interface components {
         WebhookLogStatus: "success" | "failed";
         WebhookRefund: {
             id: string;
+            /** @description The refund, in minor units */
             amount: number | null;
             status: components["schemas"]["RefundStatus"];
             reason: components["schemas"]["RefundReason"];
+            /** @description What the provider reported, if the amount is null, in minor units */
             reported_amount_cents?: number | null;
             /** @description The other currency */
             reported_currency?: string;
@@ -3134,6 +3299,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
+                    /** @description For the record and the history; not sent to the provider */
                     reason?: string | null;
                 };
             };
@@ -3386,6 +3552,7 @@ export interface operations {
                         data: components["schemas"]["RecordedEvent"][];
                         meta: {
                             limit: number;
+                            /** @description The from_revision of the next page; null when there are no more events */
                             next_revision: number | null;
                         };
                     };
@@ -3839,6 +4006,7 @@ export interface operations {
                         data: components["schemas"]["Product"][];
                         meta: {
                             limit: number;
+                            /** @description The cursor of the next page; null on the last page */
                             next_cursor: string | null;
                         };
                         /** @description Absent when the request has a cursor: pages after the first do not count all products again */
@@ -4366,6 +4534,7 @@ export interface operations {
                         data: components["schemas"]["AnyListedPayment"][];
                         meta: {
                             limit: number;
+                            /** @description The cursor of the next page; null on the last page */
                             next_cursor: string | null;
                             /** @description Counted up to 10000 */
                             total: number;
@@ -4441,6 +4610,7 @@ export interface operations {
                         data: components["schemas"]["Dispute"][];
                         meta: {
                             limit: number;
+                            /** @description The cursor of the next page; null on the last page */
                             next_cursor: string | null;
                         };
                     };
@@ -4631,6 +4801,7 @@ export interface operations {
                         data: components["schemas"]["AuditTrailEntry"][];
                         meta: {
                             limit: number;
+                            /** @description The cursor of the next page; null on the last page */
                             next_cursor: string | null;
                         };
                     };
@@ -5079,6 +5250,7 @@ export interface operations {
                         data: components["schemas"]["WebhookDelivery"][];
                         meta: {
                             limit: number;
+                            /** @description The cursor of the next page; null on the last page */
                             next_cursor: string | null;
                         };
                     };

@@ -49,7 +49,7 @@ export type TestProcess = {
 }
 
 /**
- * Starts a script with this Node and an IPC channel, as a supervisor does. It is stopped when the test ends.
+ * Starts a script with this Node, or another `program`, and an IPC channel, as a supervisor does. It is stopped when the test ends.
  *
  * @param options `env`: its whole environment, except for `PATH` and the test settings
  * @returns when the script has reported that it is ready
@@ -57,10 +57,20 @@ export type TestProcess = {
  */
 export async function startProcess(
   t: Test,
-  { script, env = {}, args = [] }: { script: URL; env?: Readonly<Record<string, string>>; args?: readonly string[] },
+  {
+    script,
+    env = {},
+    args = [],
+    program = process.execPath,
+  }: {
+    script: URL
+    env?: Readonly<Record<string, string>>
+    args?: readonly string[]
+    program?: string | undefined
+  },
 ): Promise<TestProcess> {
   const path = fileURLToPath(script)
-  const child = spawn(process.execPath, [path, ...args], {
+  const child = spawn(program, [path, ...args], {
     env: { PATH: process.env.PATH, ...moduleLoading, ...testSettings, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

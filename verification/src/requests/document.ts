@@ -4,10 +4,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 
 export type Schema = {
-  readonly [Keyword in 'type' | 'format' | 'pattern']?: string
+  readonly [Keyword in 'format' | 'pattern']?: string
 } & {
   readonly [Keyword in 'minimum' | 'maximum' | 'minLength' | 'maxLength' | 'minItems' | 'maxItems']?: number
 } & {
+  readonly type?: string | readonly string[]
   readonly const?: unknown
   readonly enum?: readonly unknown[]
   readonly anyOf?: readonly Schema[]

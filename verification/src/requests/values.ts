@@ -42,6 +42,7 @@ export function validValue(schema: Schema, name: string, source: ValueSource): u
   if (schema.const !== undefined) return schema.const
   if (schema.enum) return oneOf(random, schema.enum)
   if (schema.anyOf) return validValue(oneOf(random, schema.anyOf), name, source)
+  if (typeof schema.type === 'object') return validValue({ ...schema, type: oneOf(random, schema.type) }, name, source)
   switch (schema.type) {
     case 'object':
       return validObject(schema, source)

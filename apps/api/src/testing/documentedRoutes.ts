@@ -205,7 +205,7 @@ export const repeatable = (route: Route): Readonly<Record<string, string>> =>
   route.parameters?.some(({ name }) => name === 'idempotency-key') ? { 'idempotency-key': randomUUID() } : {}
 
 export type Schema = {
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly const?: unknown
   readonly enum?: readonly unknown[]
   readonly minimum?: number
@@ -223,7 +223,7 @@ export const fieldsOf = ({ properties = {} }: Schema): readonly string[] =>
     .map(([name, schema]) => `${name} ${typeOf(schema)}`)
     .sort()
 
-function typeOf({ type, anyOf = [], properties }: Schema): string {
-  const types = new Set(anyOf.map(typeOf).filter((each) => each !== 'null'))
-  return type ?? (properties ? 'object' : [...types].join('|'))
+function typeOf({ type = [], anyOf = [], properties }: Schema): string {
+  const types = new Set([type, anyOf.map(typeOf)].flat().filter((each) => !['', 'null'].includes(each)))
+  return types.size === 0 && properties ? 'object' : [...types].join('|')
 }
