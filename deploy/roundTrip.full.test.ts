@@ -184,7 +184,7 @@ async function restarts(t: Test, { containers }: Deployment, payMeanwhile: () =>
   const meanwhile = payMeanwhile()
   await start(['command-api'])
   const { status, text } = await meanwhile
-  // Older versions of Caddy cannot wait with a body (see deploy/Caddyfile). Then the client has to retry.
+  // Older versions of Caddy cannot wait with a body (see deploy/edge/Caddyfile). Then the client has to retry.
   t.ok([201, 503, 504].includes(status), `a payment during the restart is created or rejected: ${text}`)
   t.equal((await payMeanwhile()).status, 201, 'a retry with the same key succeeds')
   // In reverse order of their dependencies, as compose does.

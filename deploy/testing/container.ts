@@ -84,7 +84,7 @@ export function commandOf(host: Host, name: string, { command = [] }: ComposeSer
       '--dir',
       host.directory,
     ]
-  if (name === 'edge') return ['caddy', 'run', '--config', 'deploy/Caddyfile', '--adapter', 'caddyfile']
+  if (name === 'edge') return ['caddy', 'run', '--config', 'deploy/edge/Caddyfile', '--adapter', 'caddyfile']
   return [process.execPath, ...command]
 }
 
