@@ -145,6 +145,9 @@ t.test('every pod has the privileges and the memory of its container', { skip: s
       const { requests, limits } = container.resources
       t.ok(requests.cpu && bytesOf(requests.memory) <= bytesOf(limits.memory), `${name}: resources`)
     }
+  const running = [...podsOf(await readManifests('small')).values()].filter(({ name }) => name !== 'migrate')
+  const requested = running.map(({ container }) => bytesOf(container.resources.requests.memory))
+  t.ok(requested.reduce((sum, bytes) => sum + bytes) <= 2 ** 30, 'the small form requests at most 1 GiB')
 })
 
 /** Of `30s` and `1m0s`. */

@@ -8,7 +8,7 @@ import * as networking from 'kubernetes-models/networking.k8s.io/v1'
 import * as policy from 'kubernetes-models/policy/v1'
 import * as core from 'kubernetes-models/v1'
 import { parseAllDocuments } from 'yaml'
-import { root } from './composeFile.ts'
+import { type ComposeService, root } from './composeFile.ts'
 
 const run = promisify(execFile)
 
@@ -149,6 +149,39 @@ export function podsOf(manifests: readonly Manifest[]): ReadonlyMap<string, Pod>
     return [[name, { name, labels, replicas, spec: template.spec, container, environment, secrets }] as const]
   })
   return new Map(pods)
+}
+
+/**
+ * The pods as services of a compose file, to run them without a cluster.
+ * @param settings of the operator
+ */
+export function servicesOfPods(
+  pods: ReadonlyMap<string, Pod>,
+  settings: Readonly<Record<string, string>>,
+): Readonly<Record<string, ComposeService>> {
+  const isJob = (name: string) => name === 'migrate'
+  const first = ['postgres', 'eventstore']
+  const services = [...pods.values()].map(({ name, container, environment }): readonly [string, ComposeService] => {
+    const { image, args, readinessProbe } = container
+    const isLater = !isJob(name) && !first.includes(name)
+    const needed = isLater ? { migrate: completed, eventstore: { condition: 'service_healthy' } } : {}
+    const service = { image, ...(args && { command: args }), environment: { ...settings, ...environment } }
+    return [
+      name,
+      { ...service, depends_on: needed, ...(readinessProbe && { healthcheck: healthCheckOf(readinessProbe) }) },
+    ]
+  })
+  return Object.fromEntries(services)
+}
+
+const completed = { condition: 'service_completed_successfully' }
+
+function healthCheckOf({ httpGet, exec, ...times }: Probe) {
+  const script = `fetch('http://127.0.0.1:8080${httpGet?.path}').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))`
+  // An open port is waited for anyway.
+  const words = httpGet === undefined ? (exec?.command ?? ['true']) : ['node', '-e', script]
+  const { periodSeconds, timeoutSeconds, failureThreshold: retries } = times
+  return { test: ['CMD', ...words], interval: `${periodSeconds}s`, timeout: `${timeoutSeconds}s`, retries }
 }
 
 export function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
