@@ -3,41 +3,17 @@ import { X509Certificate } from 'node:crypto'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { operatorVariables } from '@paylog/administration/config'
-import { auditVariables } from '@paylog/audit-log/config'
 import { openNote, parseSigningKey, parseVerifierKey, signNote } from '@paylog/audit-log/note'
-import { commandVariables } from '@paylog/commands/config'
-import { providerVariables } from '@paylog/commands/provider-calls/enabledProviders'
-import { reconcileVariables } from '@paylog/commands/provider-calls/reconcileVariables'
 import { maxAppendBytes } from '@paylog/event-store/append/append'
 import { parseConnectionString } from '@paylog/event-store/connection/connectionString'
-import { queryVariables } from '@paylog/queries/config'
-import { apiVariables } from '@paylog/runtime/http/apiServer'
-import { processVariables } from '@paylog/runtime/process/lifecycle'
-import { tracingVariables } from '@paylog/runtime/telemetry/tracing'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
-import { deliveryVariables } from '@paylog/webhooks/deliveries/variables'
 import t from 'tap'
+import { appVariables } from './testing/appVariables.ts'
 import { type ComposeService, missingProgram, readCompose, root } from './testing/composeFile.ts'
 import { createContainer } from './testing/container.ts'
 
 const run = promisify(execFile)
-const logged = ['EVENTSTORE_URL', 'DATABASE_URL', 'PII_MASTER_KEY', 'HOST', 'HEALTH_PORT']
-const everywhere = Object.keys({ ...processVariables, ...tracingVariables })
-/** The variables of each app. */
-const variables: Readonly<Record<string, readonly string[]>> = {
-  'command-api': [...everywhere, ...Object.keys({ ...apiVariables, ...commandVariables })],
-  'query-api': [...everywhere, ...Object.keys({ ...apiVariables, ...queryVariables })],
-  'operator-api': [...everywhere, ...Object.keys({ ...apiVariables, ...operatorVariables })],
-  projector: [...everywhere, ...logged, ...Object.keys(auditVariables)],
-  worker: [
-    ...everywhere,
-    ...logged,
-    ...Object.keys({ ...deliveryVariables, ...reconcileVariables, ...providerVariables }),
-  ],
-}
-
 const missing = await missingProgram('docker-compose')
 if (missing !== undefined) t.comment(`NOT TESTED: ${missing}, the compose files are not read`)
 else {
@@ -48,9 +24,11 @@ else {
 
   t.test('the compose files pass on every variable of every app', async (t) => {
     const { services } = await readCompose([])
-    for (const [name, expected] of Object.entries(variables)) {
+    for (const [name, expected] of Object.entries(appVariables)) {
       const given = Object.keys(services[name]?.environment ?? {})
-      const absent = expected.filter((variable) => !given.includes(variable) && !given.includes(`${variable}_FILE`))
+      const absent = Object.keys(expected).filter(
+        (variable) => !given.includes(variable) && !given.includes(`${variable}_FILE`),
+      )
       t.same(absent, [], `${name} gets all of its variables`)
     }
     const set = await readCompose([], { STRIPE_SECRET_KEY_FILE: '/run/paylog/key', AUTH_URL: 'http://a.example' })

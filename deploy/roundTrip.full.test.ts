@@ -1,4 +1,5 @@
-// Runs the compose files as local processes with the same commands and variables, and sends a payment through them.
+// Runs the compose files, and the small form of the Kubernetes manifests, as local processes with the same commands and
+// variables, and sends a payment through them.
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -7,9 +8,10 @@ import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
-import { missingProgram } from './testing/composeFile.ts'
+import { missingProgram, readCompose } from './testing/composeFile.ts'
 import type { Container } from './testing/container.ts'
 import { type Deployment, deploymentHarness } from './testing/deploymentHarness.ts'
+import { podsOf, readManifests, servicesOfPods } from './testing/manifests.ts'
 
 const signingSecret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
 const guest = { 'x-guest-token': 'demo-guest-token' }
@@ -60,12 +62,35 @@ async function sendIncompleteNotification({ url }: Deployment): Promise<string> 
   return await text(socket)
 }
 
+const settings = { WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8', LOG_LEVEL: 'warn' }
+const endpointVariables = ({ url }: { readonly url: string }) => ({
+  WEBHOOK_1_ENABLED: 'true',
+  WEBHOOK_1_URL: url,
+  WEBHOOK_1_SECRET: signingSecret,
+})
+
 async function deploy(t: Test) {
   const endpoint = await startFakeEndpoint(t)
   const file = `${t.testdir({})}/webhooks.env`
-  await writeFile(file, `WEBHOOK_1_ENABLED=true\nWEBHOOK_1_URL=${endpoint.url}\nWEBHOOK_1_SECRET=${signingSecret}\n`)
-  const variables = { WEBHOOKS_ENV_FILE: file, WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8', LOG_LEVEL: 'warn' }
-  return { endpoint, deployment: await deploymentHarness(t, variables) }
+  const lines = Object.entries(endpointVariables(endpoint)).map(([name, value]) => `${name}=${value}\n`)
+  await writeFile(file, lines.join(''))
+  const compose = await readCompose(['trial'], { WEBHOOKS_ENV_FILE: file, ...settings })
+  return { endpoint, deployment: await deploymentHarness(t, compose) }
+}
+
+/** The small form, with the trial's people and provider. */
+async function deployManifests(t: Test) {
+  const endpoint = await startFakeEndpoint(t)
+  const { identity, worker } = (await readCompose(['trial'])).services
+  if (identity === undefined) throw new Error('the trial has no identity backend')
+  const sandbox = Object.entries(worker?.environment ?? {}).filter(([name]) => name.startsWith('SANDBOX_'))
+  const services = servicesOfPods(podsOf(await readManifests('small')), {
+    AUTH_URL: 'http://identity:8080',
+    ...Object.fromEntries(sandbox),
+    ...endpointVariables(endpoint),
+    ...settings,
+  })
+  return { endpoint, deployment: await deploymentHarness(t, { services: { ...services, identity } }) }
 }
 
 async function paymentSucceeds(t: Test, { deployment, endpoint }: Awaited<ReturnType<typeof deploy>>): Promise<string> {
@@ -184,7 +209,7 @@ async function restarts(t: Test, { containers }: Deployment, payMeanwhile: () =>
   const meanwhile = payMeanwhile()
   await start(['command-api'])
   const { status, text } = await meanwhile
-  // Older versions of Caddy cannot wait with a body (see deploy/Caddyfile). Then the client has to retry.
+  // Older versions of Caddy cannot wait with a body (see deploy/edge/Caddyfile). Then the client has to retry.
   t.ok([201, 503, 504].includes(status), `a payment during the restart is created or rejected: ${text}`)
   t.equal((await payMeanwhile()).status, 201, 'a retry with the same key succeeds')
   // In reverse order of their dependencies, as compose does.
@@ -219,5 +244,16 @@ t.test(
     const { containers } = deployment
     for (const [name, container] of Object.entries(containers))
       t.notMatch(container.output(), /demo-guest-token|guest@example\.com/, `${name} logs no credential`)
+  },
+)
+
+const missingKubectl = missing ?? (await missingProgram('kubectl'))
+t.test(
+  'the small form for Kubernetes takes a payment from the edge to a signed webhook',
+  { skip: missingKubectl !== undefined && `NOT TESTED: ${missingKubectl}, the manifests are not run` },
+  async (t) => {
+    const deployed = await deployManifests(t)
+    await paymentSucceeds(t, deployed)
+    await guestReadsOwnWrites(t, deployed.deployment)
   },
 )

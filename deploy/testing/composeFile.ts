@@ -14,7 +14,13 @@ export type ComposeService = {
   readonly entrypoint?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
-  readonly healthcheck?: { readonly test: readonly string[] }
+  readonly healthcheck?: {
+    readonly test: readonly string[]
+    readonly interval: string
+    readonly timeout: string
+    readonly retries: number
+  }
+  readonly stop_grace_period?: string
   readonly secrets?: readonly { readonly source: string; readonly target?: string }[]
   readonly volumes?: readonly string[]
   readonly user?: string

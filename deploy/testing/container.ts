@@ -84,7 +84,7 @@ export function commandOf(host: Host, name: string, { command = [] }: ComposeSer
       '--dir',
       host.directory,
     ]
-  if (name === 'edge') return ['caddy', 'run', '--config', 'deploy/Caddyfile', '--adapter', 'caddyfile']
+  if (name === 'edge') return ['caddy', 'run', '--config', 'deploy/edge/Caddyfile', '--adapter', 'caddyfile']
   return [process.execPath, ...command]
 }
 
@@ -93,7 +93,7 @@ export function edgeEnvironment(host: Host): Readonly<Record<string, string>> {
     const prefix = name.toUpperCase().replace('-', '_')
     return [
       [`${prefix}_HOST`, '127.0.0.1'],
-      [`${prefix}_PORT`, String(portOf(host, name))],
+      [`${prefix}_PORT`, String(portOf(host, name) || portOf(host, 'api'))],
     ]
   })
   return {

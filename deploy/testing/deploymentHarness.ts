@@ -1,4 +1,4 @@
-// Runs the services of the compose files without Docker: same commands and variables, other addresses. EventStoreDB is
+// Runs the services of a compose file without Docker: same commands and variables, other addresses. EventStoreDB is
 // replaced by the embedded event store with the user of the apps; Postgres is the one of the tests.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { startEventStore } from '@paylog/testing/eventStore'
 import { freePort } from '@paylog/testing/processes'
 import type { Test } from 'tap'
-import { type Compose, readCompose, root } from './composeFile.ts'
+import { type Compose, root } from './composeFile.ts'
 import {
   type Container,
   commandOf,
@@ -32,12 +32,8 @@ export type Deployment = {
   inside(service: string): string
 }
 
-/** @param variables the variables that the operator sets, such as `WEBHOOKS_ENV_FILE` */
-export async function deploymentHarness(
-  t: Test,
-  variables: Readonly<Record<string, string>> = {},
-): Promise<Deployment> {
-  const compose = await readCompose(['trial'], variables)
+/** Runs every service but those of a profile. */
+export async function deploymentHarness(t: Test, compose: Compose): Promise<Deployment> {
   const host = await prepareHost(t, compose)
   const containers = await startContainers(t, compose, host)
   return {
@@ -54,15 +50,18 @@ async function prepareHost(t: Test, { services }: Compose): Promise<Host> {
   const secrets = join(directory, 'secrets')
   await run('deploy/makeSecrets.sh', [secrets], { cwd: root })
   const secret = (name: string) => readFile(join(secrets, name), 'utf8')
-  const credentials = `paylog:${await secret('eventstore_password')}`
-  const [roles, log] = await Promise.all([createRoles(t), startEventStore(t, { EVENTSTORE_CREDENTIALS: credentials })])
+  const roles = await createRoles(t)
   const ports = new Map<string, number>()
   for (const name of Object.keys(services)) ports.set(name, await freePort())
-  ports.set('eventstore', Number(new URL(log.connectionString).port))
+  if (!isEmbedded(services)) {
+    const credentials = `paylog:${await secret('eventstore_password')}`
+    const log = await startEventStore(t, { EVENTSTORE_CREDENTIALS: credentials })
+    ports.set('eventstore', Number(new URL(log.connectionString).port))
+    await writeFile(join(secrets, 'eventstore_url'), log.connectionString.replace('//', `//${credentials}@`))
+  }
   await writeFile(join(secrets, 'database_url'), roles.ownerUrl)
   await writeFile(join(secrets, 'query_database_url'), roles.loginUrl)
   await writeFile(join(secrets, 'command_database_url'), roles.commandUrl)
-  await writeFile(join(secrets, 'eventstore_url'), log.connectionString.replace('//', `//${credentials}@`))
   await writeFile(
     join(secrets, 'redis_url'),
     (await secret('redis_url')).replace('redis:6379', `127.0.0.1:${ports.get('redis')}`),
@@ -70,10 +69,13 @@ async function prepareHost(t: Test, { services }: Compose): Promise<Host> {
   return { directory, ports, edgePort: await freePort(), reader: roles.reader, keysRole: roles.keysRole }
 }
 
+/** Whether the log is in Postgres: EventStoreDB's service has an entrypoint instead. */
+const isEmbedded = ({ eventstore }: Compose['services']) => eventstore?.command !== undefined
+
 /** Starts each service when its dependencies are in the state that it requires. */
 async function startContainers(t: Test, { services }: Compose, host: Host): Promise<Record<string, Container>> {
   const containers: Record<string, Container> = {}
-  const external = ['eventstore', 'postgres', 'grant']
+  const external = ['postgres', 'grant', ...(isEmbedded(services) ? [] : ['eventstore'])]
   const starting = new Map(external.map((name) => [name, Promise.resolve()]))
 
   async function bringUp(name: string): Promise<void> {

@@ -21,7 +21,7 @@ const document: Document = JSON.parse(text)
 const routes = routesOf(document)
 const isOperational = ({ tags = [] }: { readonly tags?: readonly string[] }) => tags.includes('operations')
 const isReceiver = ({ tags = [] }: { readonly tags?: readonly string[] }) => tags.includes('provider webhooks')
-const caddyfile = await readFile(new URL('../../../deploy/Caddyfile', import.meta.url), 'utf8')
+const caddyfile = await readFile(new URL('../../../deploy/edge/Caddyfile', import.meta.url), 'utf8')
 /** The paths that the edge sends to the operator API. */
 const operatorPaths = /@operators \{\n([^}]*)\}/.exec(caddyfile)?.[1]?.match(/\/\S+/g) ?? []
 const isOperator = new RegExp(`^(${operatorPaths.map((path) => path.replace('*', '.*')).join('|')})$`)

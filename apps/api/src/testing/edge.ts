@@ -56,7 +56,7 @@ function record(address: string): Buffer {
   return Buffer.concat([bytes, Buffer.from(address.split('.').map(Number))])
 }
 
-const caddyfile = new URL('../../../../deploy/Caddyfile', import.meta.url)
+const caddyfile = new URL('../../../../deploy/edge/Caddyfile', import.meta.url)
 
 // biome-ignore lint/style/noProcessEnv: caddy is searched for in PATH.
 const path = process.env.PATH

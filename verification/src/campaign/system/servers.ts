@@ -74,7 +74,7 @@ export async function superviseEdge(
   const [port, healthPort] = [await freePort(), await freePort()]
   const edge = superviseProcess(stack, 'edge', {
     command: {
-      words: [program, 'run', '--config', 'deploy/Caddyfile', '--adapter', 'caddyfile'],
+      words: [program, 'run', '--config', 'deploy/edge/Caddyfile', '--adapter', 'caddyfile'],
       directory: root,
       env: {
         PATH: process.env.PATH ?? '',
