@@ -5,6 +5,7 @@ import pg from 'pg'
 import { anySignal } from '../anySignal.ts'
 import { keepRunning } from '../process/keepRunning.ts'
 import type { Logger } from '../telemetry/log.ts'
+import { connectSession, createSessionClient } from './session.ts'
 
 const connectTimeoutMs = 5_000
 const probeMs = 5_000
@@ -38,8 +39,8 @@ async function listenOnce({
   onNotification,
   signal,
 }: Parameters<typeof listen>[0]): Promise<void> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
+  const client = createSessionClient({
+    databaseUrl,
     application_name: `listen ${channel}`.slice(0, 63),
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
@@ -50,7 +51,7 @@ async function listenOnce({
   client.on('end', () => lost.abort(new Error('The connection was closed')))
   client.on('notification', ({ payload = '' }) => onNotification(payload))
   try {
-    await client.connect()
+    await connectSession(client)
     await client.query(`listen ${pg.escapeIdentifier(channel)}`)
     // Detects a dead connection: the query then times out.
     for (;;) {

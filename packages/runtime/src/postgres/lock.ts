@@ -2,9 +2,10 @@
 
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { anySignal } from '../anySignal.ts'
 import type { Logger } from '../telemetry/log.ts'
+import { connectSession, createSessionClient } from './session.ts'
 
 const connectTimeoutMs = 5_000
 const retryMs = 250
@@ -37,8 +38,8 @@ export async function holdLock({
   log,
 }: LockOptions): Promise<{ lost: AbortSignal; release(): Promise<void> }> {
   const key = lockKey(name)
-  const client = new pg.Client({
-    connectionString: databaseUrl,
+  const client = createSessionClient({
+    databaseUrl,
     application_name: `lock ${name}`.slice(0, 63),
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: queryTimeoutMs,
@@ -53,7 +54,7 @@ export async function holdLock({
   client.on('error', (error) => lose(`the connection that held the lock ${name} was lost`, error))
   client.on('end', () => lose(`the connection that held the lock ${name} was closed`))
   try {
-    await client.connect()
+    await connectSession(client)
     // Polls, because a wait in the server could not be cancelled cleanly.
     for (let attempts = 0; !(await tryLock(client, key)); attempts += 1) {
       if (attempts === 0) {

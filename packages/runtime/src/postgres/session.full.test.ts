@@ -1,0 +1,51 @@
+// Sessions through PgBouncer, with its own defaults.
+
+import { findPgBouncer, startPgBouncer } from '@paylog/testing/pgBouncer'
+import { createTestDatabase } from '@paylog/testing/testDatabase'
+import t, { type Test } from 'tap'
+import { createLog } from '../telemetry/log.ts'
+import { holdLock } from './lock.ts'
+import { createPool } from './pool.ts'
+import { SharedSessionError } from './session.ts'
+
+const skip = (await findPgBouncer()) === undefined && 'there is no pgbouncer'
+const log = createLog({ app: 'test', level: 'silent' })
+
+async function poolThrough(t: Test, settings: Readonly<Record<string, string>>) {
+  const { databaseUrl } = await startPgBouncer(t, (await createTestDatabase(t)).databaseUrl, settings)
+  const pool = createPool({ databaseUrl, applicationName: 'pooled', max: 3, settings: { work_mem: '1234kB' }, log })
+  t.teardown(() => pool.end())
+  return { databaseUrl, pool }
+}
+
+t.test('a pooler in session mode gives each client of a pool a session with its settings', { skip }, async (t) => {
+  const { databaseUrl, pool } = await poolThrough(t, {})
+  const read = `select pg_backend_pid() as pid, current_setting('statement_timeout') as timeout,
+    current_setting('work_mem') as memory, current_setting('application_name') as name`
+  const clients = await Promise.all([pool.connect(), pool.connect(), pool.connect()])
+  const found = await Promise.all(clients.map(async (client) => (await client.query(read)).rows[0]))
+  t.equal(new Set(found.map(({ pid }) => pid)).size, clients.length)
+  for (const { timeout, memory, name } of found)
+    t.strictSame({ timeout, memory, name }, { timeout: '15s', memory: '1234kB', name: 'pooled' })
+  for (const client of clients) client.release(true)
+  t.equal((await pool.query('select 1 as one')).rows[0]?.one, 1, 'a session that another client left was reset')
+  const { signal } = new AbortController()
+  const first = await holdLock({ databaseUrl, name: 'pooled', signal, log })
+  const waiting = new Error('somebody holds it')
+  const onWaiting = () => {
+    throw waiting
+  }
+  await t.rejects(holdLock({ databaseUrl, name: 'pooled', onWaiting, signal, log }), waiting)
+  await first.release()
+})
+
+for (const pool_mode of ['transaction', 'statement'])
+  t.test(
+    `the first statement through a pooler in ${pool_mode} mode fails, and says what to use`,
+    { skip },
+    async (t) => {
+      const { pool } = await poolThrough(t, { pool_mode })
+      await t.rejects(pool.query('select 1'), SharedSessionError)
+      await t.rejects(pool.query('select 1'), /session mode/)
+    },
+  )
