@@ -1,8 +1,9 @@
 // PgBouncer between a program and Postgres, where it is installed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { findProgram } from './findProgram.ts'
@@ -30,7 +31,10 @@ export async function startPgBouncer(
   if (program === undefined) throw new Error('There is no pgbouncer')
   const { hostname, port: serverPort, username, password } = new URL(databaseUrl)
   const port = await freePort()
-  const directory = t.testdir({})
+  const directory = mkdtempSync(join(tmpdir(), 'pgbouncer-'))
+  t.teardown(() => rmSync(directory, { recursive: true }))
+  // Another user reads it.
+  chmodSync(directory, 0o755)
   const file = join(directory, 'pgbouncer.ini')
   const users = join(directory, 'users.txt')
   const all = {

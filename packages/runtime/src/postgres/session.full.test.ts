@@ -1,5 +1,8 @@
 // Sessions through PgBouncer, with its own defaults.
 
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
 import { findPgBouncer, startPgBouncer } from '@paylog/testing/pgBouncer'
 import { createTestDatabase } from '@paylog/testing/testDatabase'
 import t, { type Test } from 'tap'
@@ -49,3 +52,55 @@ for (const pool_mode of ['transaction', 'statement'])
       await t.rejects(pool.query('select 1'), /session mode/)
     },
   )
+
+const noOpenssl = spawnSync('openssl', ['version']).status !== 0 && 'NOT TESTED: creating the certificate needs openssl'
+
+/** A certificate for 127.0.0.1, which is its own authority. */
+function certificate(directory: string, name: string): { readonly key: string; readonly certificate: string } {
+  const [key, file] = [join(directory, `${name}.key`), join(directory, `${name}.pem`)]
+  const subject = ['-subj', '/CN=paylog', '-addext', 'subjectAltName=IP:127.0.0.1']
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...subject, '-keyout', key, '-out', file], {
+    stdio: 'ignore',
+  })
+  // Of the user that the pooler runs as.
+  chmodSync(key, 0o644)
+  return { key, certificate: file }
+}
+
+t.test(
+  'sslmode=require checks the certificate as verify-full does, and is one line in the log instead of a page',
+  { skip: skip || noOpenssl },
+  async (t) => {
+    const directory = t.testdir({})
+    const [own, other] = [certificate(directory, 'own'), certificate(directory, 'other')]
+    const { databaseUrl } = await startPgBouncer(t, (await createTestDatabase(t)).databaseUrl, {
+      client_tls_sslmode: 'require',
+      client_tls_key_file: own.key,
+      client_tls_cert_file: own.certificate,
+    })
+    const lines: string[] = []
+    const kept = createLog({ app: 'test' }, { write: (line: string) => void lines.push(line) })
+    const warnings: Error[] = []
+    const onWarning = (warning: Error) => warnings.push(warning)
+    process.on('warning', onWarning)
+    t.teardown(() => process.off('warning', onWarning))
+    const poolFor = (parameters: Readonly<Record<string, string>>) => {
+      const url = new URL(databaseUrl)
+      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+      const pool = createPool({ databaseUrl: url.href, applicationName: 'secret', max: 1, log: kept })
+      t.teardown(() => pool.end())
+      return pool
+    }
+    const trusted = poolFor({ sslmode: 'require', sslrootcert: own.certificate })
+    t.equal((await trusted.query('select 1 as one')).rows[0]?.one, 1)
+    for (const sslrootcert of [other.certificate, ''])
+      await t.rejects(
+        poolFor({ sslmode: 'require', ...(sslrootcert && { sslrootcert }) }).query('select 1'),
+        /certificate/,
+      )
+    await t.rejects(poolFor({}).query('select 1'), 'without TLS the pooler refuses')
+    t.match(lines, [/"sslmode":"require".*the certificate of the server is checked/])
+    t.equal(lines.length, 1)
+    t.strictSame(warnings, [])
+  },
+)

@@ -63,6 +63,13 @@ export function createSessionPool(
   return new pg.Pool({ ...options, connectionString, onConnect })
 }
 
+/** At the start. Another failure shows when the pool is used. @throws SharedSessionError */
+export async function requireOwnSessions(pool: pg.Pool): Promise<void> {
+  await pool.query('select').catch((error: unknown) => {
+    if (error instanceof SharedSessionError) throw error
+  })
+}
+
 /** A client that has yet to connect, by `connectSession`. */
 export const createSessionClient = ({
   databaseUrl,
