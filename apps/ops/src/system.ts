@@ -8,6 +8,7 @@ import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import type { Provider } from '@paylog/providers/provider'
 import { loadConfig } from '@paylog/runtime/config/environment'
 import { createPool } from '@paylog/runtime/postgres/pool'
+import type { SessionSettings } from '@paylog/runtime/postgres/session'
 import { createLog, type Logger } from '@paylog/runtime/telemetry/log'
 import { Type } from 'typebox'
 import { OpsError } from './command.ts'
@@ -24,7 +25,7 @@ type PoolOptions = {
   readonly databaseUrl?: string
   readonly max?: number
   /** Of its sessions. */
-  readonly settings?: string
+  readonly settings?: SessionSettings
 }
 
 /** Each function reads its own variables, and throws ConfigError. */

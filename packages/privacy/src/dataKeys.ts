@@ -74,7 +74,7 @@ export function createDataKeys({
     max: maxConnections,
     queryTimeoutMs: waitMs,
     // A key must not be lost in a crash of the server after an event was sealed with it.
-    settings: '-c synchronous_commit=on',
+    settings: { synchronous_commit: 'on' },
     log,
   })
   const cache = createKeyCache(maxCached)

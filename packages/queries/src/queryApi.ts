@@ -5,6 +5,7 @@ import { type ActorOf, createCallers } from '@paylog/runtime/http/callers'
 import { guardRoutes } from '@paylog/runtime/http/guardRoutes'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Queryable } from '@paylog/runtime/postgres/runQuery'
+import { requireOwnSessions } from '@paylog/runtime/postgres/session'
 import { createTokenReads } from '@paylog/runtime/postgres/tokenReads'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
@@ -67,7 +68,7 @@ const maxConnections = 16
 const responseTimeoutMs = 5_000
 
 /** Builds the plugin from the configuration. The lifecycle closes its connections after the server that uses them. */
-export function wireQueryApi(
+export async function wireQueryApi(
   config: QueryConfig,
   {
     log,
@@ -75,7 +76,7 @@ export function wireQueryApi(
     health,
     metrics,
   }: { readonly log: Logger; readonly lifecycle: Lifecycle; readonly health: Health; readonly metrics: Metrics },
-): FastifyPluginAsync {
+): Promise<FastifyPluginAsync> {
   const { DATABASE_URL: databaseUrl } = config
   const db = createPool({
     databaseUrl,
@@ -85,6 +86,7 @@ export function wireQueryApi(
     log,
   })
   lifecycle.add('postgres', () => db.end())
+  await requireOwnSessions(db)
   // No readiness check: without the identity backend sessions get 503, but other replicas would do no better.
   const identity = configuredIdentity(config)
   lifecycle.add('identity', () => identity.close())

@@ -22,7 +22,7 @@ type Way = (typeof ways)[number]
 async function endSessions(pool: Pool, way: Exclude<Way, 'process'>): Promise<void> {
   const which = {
     sessions: "application_name = 'replay'",
-    lock: "application_name like 'lock rebuild%'",
+    lock: "application_name = 'locks and channels'",
     // Not the readers: their own errors have to be recognizable.
     everything: "application_name <> 'reader'",
   }

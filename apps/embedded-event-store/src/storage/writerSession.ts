@@ -1,6 +1,7 @@
 // The only connection that may write. It holds the writer lock, so losing the connection and losing the lock are one event;
 // every commit also checks the writer's epoch.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { connectSession, createSessionClient } from '@paylog/runtime/postgres/session'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import pg from 'pg'
 import { bigintArray, boolArray, byteaArray, textArray, uuidArray } from './binaryArray.ts'
@@ -82,11 +83,10 @@ export async function lockWriter(options: {
   readonly signal: AbortSignal
   readonly log: Logger
 }): Promise<LockedConnection> {
-  const client = new pg.Client({
-    connectionString: options.databaseUrl,
+  const client = createSessionClient({
+    databaseUrl: options.databaseUrl,
     application_name: 'embedded-event-store writer',
     connectionTimeoutMillis: connectTimeoutMs,
-    statement_timeout: statementTimeoutMs,
     query_timeout: responseTimeoutMs,
     keepAlive: true,
     types: columnTypes,
@@ -101,10 +101,10 @@ export async function lockWriter(options: {
     await client.end().catch((error: unknown) => options.log.debug({ err: error }, 'closing the writer connection'))
   }
   try {
-    await client.connect()
-    await requireDurability(client, options.log)
     // Prepared plans outlive a short log, so none may scan the whole table.
-    await client.query('set enable_seqscan = off')
+    const settings = { statement_timeout: statementTimeoutMs, synchronous_commit: 'on', enable_seqscan: 'off' }
+    await connectSession(client, settings)
+    await warnWithoutDurability(client, options.log)
     await takeLock(client, options)
   } catch (error) {
     await close()
@@ -113,8 +113,7 @@ export async function lockWriter(options: {
   return { beWriter: () => becomeWriter(client, lost.signal, close), close }
 }
 
-async function requireDurability(client: pg.Client, log: Logger): Promise<void> {
-  await client.query('set synchronous_commit = on')
+async function warnWithoutDurability(client: pg.Client, log: Logger): Promise<void> {
   const { rows } = await client.query<{ fsync: string }>('show fsync')
   if (rows[0]?.fsync !== 'on') {
     log.warn('Postgres runs with fsync off: acknowledged events may be lost when the machine crashes')

@@ -1,7 +1,8 @@
 // The memory of the sandbox in Postgres.
 import { migrate } from '@paylog/runtime/postgres/migrate'
+import { createSessionPool } from '@paylog/runtime/postgres/session'
 import { inTransaction } from '@paylog/runtime/postgres/transaction'
-import pg from 'pg'
+import type pg from 'pg'
 import { Compile } from 'typebox/compile'
 import { ProviderError } from '../provider.ts'
 import { SandboxIntent } from './intent.ts'
@@ -19,16 +20,17 @@ export function createPostgresMemory(options: {
   readonly timeoutMs: number
 }): SandboxMemory {
   const { databaseUrl, timeoutMs } = options
-  const pool = new pg.Pool({
-    connectionString: databaseUrl,
-    application_name: 'paylog sandbox',
-    max: maxConnections,
-    connectionTimeoutMillis: timeoutMs,
-    statement_timeout: timeoutMs,
-    // A statement that hangs without the server noticing.
-    query_timeout: timeoutMs,
-    idle_in_transaction_session_timeout: timeoutMs,
-  })
+  const pool = createSessionPool(
+    {
+      databaseUrl,
+      application_name: 'paylog sandbox',
+      max: maxConnections,
+      connectionTimeoutMillis: timeoutMs,
+      // A statement that hangs without the server noticing.
+      query_timeout: timeoutMs,
+    },
+    { statement_timeout: timeoutMs, idle_in_transaction_session_timeout: timeoutMs },
+  )
   // A lost idle connection is replaced; without a listener it would end the process.
   pool.on('error', () => undefined)
   let migrated: Promise<unknown> | undefined

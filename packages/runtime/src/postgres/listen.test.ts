@@ -25,8 +25,8 @@ async function startListener(t: Test) {
   const notify = (payload: string, to = channel) => pool.query('select pg_notify($1, $2)', [to, payload])
   const listeners = async () => {
     const { rows } = await pool.query<{ pid: number }>(
-      `select pid from pg_stat_activity where application_name like 'listen %' and datname = current_database()
-       and query like 'listen%' and state = 'idle'`,
+      `select pid from pg_stat_activity where application_name = 'locks and channels' and datname = current_database()
+       and state = 'idle'`,
     )
     return rows.map(({ pid }) => pid)
   }

@@ -1,18 +1,14 @@
 // Receives notifications from other processes through Postgres.
 
-import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { anySignal } from '../anySignal.ts'
 import { keepRunning } from '../process/keepRunning.ts'
 import type { Logger } from '../telemetry/log.ts'
+import { shareSession } from './sharedSession.ts'
 
-const connectTimeoutMs = 5_000
-const probeMs = 5_000
-const queryTimeoutMs = 3_000
 const pauseMs = 1_000
 
 /**
- * Listens on a channel until the signal aborts, on its own connection, and reconnects when it is lost. Notifications in
+ * Listens on a channel until the signal aborts, and reconnects when the session is lost. Notifications in
  * between are lost, so callers must not depend on them.
  * @param options `onNotification` gets the payload of each notification
  */
@@ -38,26 +34,18 @@ async function listenOnce({
   onNotification,
   signal,
 }: Parameters<typeof listen>[0]): Promise<void> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    application_name: `listen ${channel}`.slice(0, 63),
-    connectionTimeoutMillis: connectTimeoutMs,
-    query_timeout: queryTimeoutMs,
-    keepAlive: true,
-  })
-  const lost = new AbortController()
-  client.on('error', (error) => lost.abort(error))
-  client.on('end', () => lost.abort(new Error('The connection was closed')))
-  client.on('notification', ({ payload = '' }) => onNotification(payload))
+  const session = await shareSession(databaseUrl)
   try {
-    await client.connect()
-    await client.query(`listen ${pg.escapeIdentifier(channel)}`)
-    // Detects a dead connection: the query then times out.
-    for (;;) {
-      await sleep(probeMs, undefined, { signal: anySignal(signal, lost.signal) })
-      await client.query('select 1')
-    }
+    await session.listen(channel, onNotification)
+    await aborted(anySignal(signal, session.lost))
+    if (!signal.aborted) throw session.lost.reason
   } finally {
-    await client.end().catch(() => undefined)
+    await session.leave()
   }
 }
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })

@@ -2,6 +2,7 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 import type { Logger } from '../telemetry/log.ts'
+import { createSessionPool, type SessionSettings } from './session.ts'
 
 const connectTimeoutMs = 5_000
 const statementTimeoutMs = 15_000
@@ -16,7 +17,7 @@ columnTypes.setTypeParser(pg.types.builtins.INT8, BigInt)
  *
  * @param options `max` is the number of connections; `applicationName` appears in `pg_stat_activity`; `queryTimeoutMs`
  *   fails a query when the server hangs or is unreachable, which the server's `statement_timeout` cannot detect;
- *   `settings` are settings of its sessions, such as `-c enable_seqscan=off`
+ *   `settings` are settings of its sessions
  */
 export function createPool({
   databaseUrl,
@@ -30,21 +31,25 @@ export function createPool({
   applicationName: string
   max: number
   queryTimeoutMs?: number
-  settings?: string
+  settings?: SessionSettings
   log: Logger
 }): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: databaseUrl,
-    application_name: applicationName,
-    max,
-    connectionTimeoutMillis: connectTimeoutMs,
-    idleTimeoutMillis: idleTimeoutMs,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: statementTimeoutMs,
-    ...(settings === undefined ? {} : { options: settings }),
-    keepAlive: true,
-    types: columnTypes,
-  })
+  const pool = createSessionPool(
+    {
+      ...{ databaseUrl, log },
+      application_name: applicationName,
+      max,
+      connectionTimeoutMillis: connectTimeoutMs,
+      idleTimeoutMillis: idleTimeoutMs,
+      keepAlive: true,
+      types: columnTypes,
+    },
+    {
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: statementTimeoutMs,
+      ...settings,
+    },
+  )
   // Without a listener, a lost idle connection (a restarted server) would end the process.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'))
   // The pool removes its own listener from a connection in use, and one that is lost between two statements of a transaction

@@ -146,7 +146,7 @@ t.test('a lock is lost when its session ends, and a standby takes over', async (
   const databaseUrl = pool.options.connectionString ?? ''
   const { signal } = new AbortController()
   const holder = await holdLock({ databaseUrl, name: 'a', signal, log })
-  const standby = holdLock({ databaseUrl, name: 'a', signal, log })
+  const standby = holdLock({ databaseUrl: asAnotherProcess(databaseUrl), name: 'a', signal, log })
   const lost = once(holder.lost, 'abort')
   // Other tests hold locks in other databases of this server.
   await pool.query(`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
@@ -177,4 +177,35 @@ t.test('a lock that is released during a probe does not count as lost', async (t
   await proxy.requestHeld()
   await holder.release()
   t.notOk(holder.lost.aborted)
+})
+
+/** Callers with the same URL share a session. */
+function asAnotherProcess(databaseUrl: string): string {
+  const url = new URL(databaseUrl)
+  url.searchParams.set('fallback_application_name', 'another process')
+  return url.href
+}
+
+t.test('locks and channels of a process share one session, and one that is given up leaves the others', async (t) => {
+  const pool = await testPool(t)
+  const databaseUrl = pool.options.connectionString ?? ''
+  const { signal } = new AbortController()
+  const [first, second] = [
+    await holdLock({ databaseUrl, name: 'first', signal, log }),
+    await holdLock({ databaseUrl, name: 'second', signal, log }),
+  ]
+  const held = async () => {
+    const { rows } = await pool.query<{ pid: number }>(`select pid from pg_locks where locktype = 'advisory' and granted
+      and database = (select oid from pg_database where datname = current_database())`)
+    return rows.map(({ pid }) => pid)
+  }
+  t.equal(new Set(await held()).size, 1)
+  t.equal((await held()).length, 2)
+  await first.release()
+  t.equal((await held()).length, 1)
+  t.notOk(second.lost.aborted)
+  const again = await holdLock({ databaseUrl: asAnotherProcess(databaseUrl), name: 'first', signal, log })
+  await again.release()
+  await second.release()
+  await waitFor(async () => (await held()).length === 0, { what: 'the end of the session' })
 })

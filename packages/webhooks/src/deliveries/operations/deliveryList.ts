@@ -7,7 +7,7 @@ import { type AttemptMade, type WebhookViews, webhookViews } from '../tables/vie
  * Settings of sessions that read the lists. Compiling a plan over ninety partitions takes seconds. The rows that an index finds are
  * mostly in memory; without this, Postgres walks all endpoints' deliveries instead of using the index of one.
  */
-export const listSettings = '-c jit=off -c random_page_cost=1.1'
+export const listSettings = { jit: 'off', random_page_cost: 1.1 } as const
 
 export const listedStatuses = ['pending', 'held', 'succeeded', 'failed'] as const
 

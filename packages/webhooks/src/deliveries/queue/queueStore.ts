@@ -1,6 +1,7 @@
 // The store of the wake-ups, Redis or Postgres, and its connections.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createSessionPool } from '@paylog/runtime/postgres/session'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import {
   type BackendFactory,
@@ -14,7 +15,6 @@ import {
   runMigrations,
 } from 'bullmq'
 import type { Pool } from 'pg'
-import pg from 'pg'
 
 export type QueueStore =
   | { readonly kind: 'postgres'; readonly pool: PgPool; readonly schema: string }
@@ -65,18 +65,19 @@ export async function openQueueStore(options: {
 
 /** Not the runtime's pool: its number parser does not suit BullMQ, and it sets no `search_path`. */
 function openPool(databaseUrl: string, log: Logger): PgPool {
-  const pool = new pg.Pool({
-    connectionString: databaseUrl,
-    application_name: 'worker queues',
+  const pool = createSessionPool(
+    {
+      ...{ databaseUrl, log },
+      application_name: 'worker queues',
+      max: maxConnections,
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: responseTimeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: keepAliveMs,
+    },
     // The workers poll too, so wake-ups may be lost in a crash, and commits need not wait for the disk.
-    options: `-c search_path=${schema} -c synchronous_commit=off`,
-    max: maxConnections,
-    connectionTimeoutMillis: connectTimeoutMs,
-    statement_timeout: statementTimeoutMs,
-    query_timeout: responseTimeoutMs,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: keepAliveMs,
-  })
+    { search_path: schema, synchronous_commit: 'off', statement_timeout: statementTimeoutMs },
+  )
   pool.on('error', (error) => log.warn({ err: error }, 'an idle queue connection was lost'))
   // A client in use has no other error listener for a moment, and its loss would end the process.
   pool.on('connect', (client) =>

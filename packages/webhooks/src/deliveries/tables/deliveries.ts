@@ -12,7 +12,7 @@ export type Deliveries = ReturnType<typeof createDeliveries>
  * Settings for the pool. Plans are cached, and the work list is nearly empty at one moment and long, or full of dead rows, at the
  * next: a plan that was best for the empty table would read all of it.
  */
-export const planSettings = '-c enable_seqscan=off -c enable_bitmapscan=off'
+export const planSettings = { enable_seqscan: 'off', enable_bitmapscan: 'off' } as const
 
 /**
  * @param pool with `planSettings`
