@@ -16,12 +16,14 @@ FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY . .
 # npm would install a workspace that others only develop with, so their devDependencies go first. The root's only dependency is
-# Node, which the image has.
+# Node, which the image has. Types, source maps and pages of the packages are for those who develop.
 RUN npm pkg delete devDependencies --workspaces --include-workspace-root \
   && npm pkg delete dependencies \
   && npm pkg delete dependencies --workspace=@paylog/console \
   && npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
-  && rm -r apps/console node_modules/@paylog/console
+  && rm -r apps/console node_modules/@paylog/console package-lock.json tsconfig.json \
+  && find node_modules -type f ! -iname '*licen[cs]e*' ! -iname '*notice*' \
+    \( -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.map' -o -name '*.md' \) -delete
 COPY --from=console /app/apps/console/dist apps/console/dist
 
 FROM ${NODE_IMAGE}

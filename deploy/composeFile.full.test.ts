@@ -17,9 +17,13 @@ const run = promisify(execFile)
 const missing = await missingProgram('docker-compose')
 if (missing !== undefined) t.comment(`NOT TESTED: ${missing}, the compose files are not read`)
 else {
-  t.test('docker-compose accepts every combination of files without variables or secrets', async (t) => {
+  t.test('docker-compose accepts every combination of files with AUTH_URL alone, without secrets', async (t) => {
     for (const files of [[], ['trial'], ['cluster'], ['trial', 'cluster'], ['eventstoredb']])
       t.ok(Object.keys((await readCompose(files)).services).includes('command-api'), `with ${files}`)
+  })
+
+  t.test('docker-compose refuses an empty AUTH_URL and says what to set', async (t) => {
+    await t.rejects(readCompose([], { AUTH_URL: '' }), /set it in \.env to the address of your identity backend/)
   })
 
   t.test('the compose files pass on every variable of every app', async (t) => {

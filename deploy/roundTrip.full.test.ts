@@ -3,7 +3,6 @@
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { signSandboxEvent } from '@paylog/providers/sandbox/notifications'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
 import { Webhook } from 'standardwebhooks'
@@ -12,44 +11,9 @@ import { missingProgram, readCompose } from './testing/composeFile.ts'
 import type { Container } from './testing/container.ts'
 import { type Deployment, deploymentHarness } from './testing/deploymentHarness.ts'
 import { podsOf, readManifests, servicesOfPods } from './testing/manifests.ts'
+import { admin, guest, pay, request, settle } from './testing/payments.ts'
 
 const signingSecret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
-const guest = { 'x-guest-token': 'demo-guest-token' }
-const admin = { 'x-session-id': 'demo-admin-session' }
-
-async function request({ url }: Deployment, path: string, init: RequestInit = {}) {
-  const response = await fetch(`${url}${path}`, { signal: AbortSignal.timeout(30_000), ...init })
-  const text = await response.text()
-  const isJson = response.headers.get('content-type')?.includes('json')
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    body: isJson && text !== '' ? JSON.parse(text) : undefined,
-  }
-}
-
-let keys = 0
-const pay = (deployment: Deployment, key = `deployed-${keys++}`) =>
-  request(deployment, '/payments/intents', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'idempotency-key': key },
-    body: JSON.stringify({
-      total_cents: 2599,
-      currency: 'EUR',
-      provider_id: 'sandbox',
-      guest_data: { email: 'guest@example.com', name: 'Guest Example' },
-    }),
-  })
-
-function settle(deployment: Deployment, intent: string) {
-  const created = Math.floor(Date.now() / 1000)
-  const object = { id: intent, amount: 2599, currency: 'eur', status: 'succeeded', customer: null }
-  const body = JSON.stringify({ id: `evt_${keys++}`, type: 'payment_intent.succeeded', created, data: { object } })
-  const signature = signSandboxEvent(deployment.sandboxSecret, body, created)
-  const headers = { 'content-type': 'application/json', 'sandbox-signature': signature }
-  return request(deployment, '/webhooks/sandbox', { method: 'POST', headers, body })
-}
 
 /** Sends an incomplete notification and returns the response. */
 async function sendIncompleteNotification({ url }: Deployment): Promise<string> {
@@ -229,7 +193,7 @@ t.test(
     const id = await paymentSucceeds(t, deployed)
     await routes(t, deployment, id)
     await guestReadsOwnWrites(t, deployment)
-    await restarts(t, deployment, () => pay(deployment, 'meanwhile'))
+    await restarts(t, deployment, () => pay(deployment, { key: 'meanwhile' }))
     await paymentSucceeds(t, deployed)
     t.match(
       await sendIncompleteNotification(deployment),

@@ -53,7 +53,7 @@ const known = new Map<string, Promise<Compose>>()
 
 /**
  * @param files besides docker-compose.yml: `trial` for docker-compose.trial.yml
- * @param variables all variables that the operator sets
+ * @param variables all variables that the operator sets. Without AUTH_URL it is that of the trial
  * @throws when docker-compose rejects the files
  */
 export function readCompose(
@@ -74,7 +74,7 @@ async function runComposeConfig(
   const { stdout } = await run('docker-compose', [...names.flatMap((name) => ['-f', name]), 'config'], {
     cwd: root,
     // Ignores an .env file of the operator.
-    env: { PATH: process.env.PATH, COMPOSE_DISABLE_ENV_FILE: '1', ...variables },
+    env: { PATH: process.env.PATH, COMPOSE_DISABLE_ENV_FILE: '1', AUTH_URL: 'http://identity:8080', ...variables },
   })
   return parse(stdout)
 }

@@ -1,0 +1,278 @@
+// Plays the compose files on a real Docker engine: an image built from the Dockerfile, and stand-ins of the other images.
+// The quick part runs in the full lane; `npm run containers` plays everything, which takes half an hour more.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findChromium, startChromium } from '@paylog/testing/chromium'
+import { waitFor } from '@paylog/testing/waitFor'
+import t, { type Test } from 'tap'
+import { blocksOf } from '../tools/newcomer/readme.ts'
+import { root } from './testing/composeFile.ts'
+import { type Engine, engineMissing, startEngine } from './testing/engine/engine.ts'
+import { prepareStack, type Stack, secretOf } from './testing/engine/stack.ts'
+import { loadStandIns } from './testing/engine/standIns.ts'
+import { type Ledger, startLedger } from './testing/ledger.ts'
+import { guest, request, type Target } from './testing/payments.ts'
+
+const everything = process.env.CONTAINERS === 'all'
+const timeoutMs = everything ? 5_400_000 : 1_200_000
+/** Of the image above its base. */
+const maxImageMb = 85
+
+/** By secret: what is wrong in it, the service that notices, and what it says. */
+const wrongSecrets = [
+  ['database_url', 'postgres://paylog:wrong@postgres:5432/paylog', 'worker', /password authentication failed/],
+  ['query_database_url', 'not a URL', 'query-api', /DATABASE_URL/],
+  ['pii_master_key', 'c2hvcnQ=', 'command-api', /PII_MASTER_KEY/],
+  ['eventstore_url', 'http://eventstore:2113', 'projector', /EVENTSTORE_URL/],
+  ['redis_url', 'redis://paylog:wrong@redis:6379', 'worker', /WRONGPASS|REDIS_URL/],
+  ['audit_signing_key', 'PRIVATE+KEY+x', 'projector', /AUDIT_SIGNING_KEY/],
+] as const
+
+t.setTimeout(timeoutMs)
+const print = (line: string) => t.comment(line)
+const missing = await engineMissing()
+if (missing !== undefined) t.comment(`NOT TESTED: ${missing}, no container is run`)
+else {
+  const engine = await startEngine(t)
+  await loadStandIns(engine, print)
+  const large = await prepareStack(t, engine, {
+    project: 'large',
+    files: [
+      'docker-compose.yml',
+      'docker-compose.trial.yml',
+      'docker-compose.engine.yml',
+      'docker-compose.receiver.yml',
+    ],
+    variables: {
+      AUTH_URL: 'http://identity:8080',
+      WEBHOOKS_ENV_FILE: './webhooks.env',
+      WEBHOOK_ALLOWED_PRIVATE_CIDRS: '172.16.0.0/12,192.168.0.0/16',
+      RATE_LIMIT_PER_MINUTE: '100000',
+      RATE_LIMIT_ANONYMOUS_PER_MINUTE: '100000',
+    },
+  })
+
+  await t.test('the image is built from the Dockerfile as it is, and is small', { timeout: timeoutMs }, async (t) => {
+    await large.shell('docker build --network host --tag paylog:latest .')
+    const sizeOf = async (image: string) =>
+      Number(await engine.docker('image', 'inspect', '--format', '{{.Size}}', image)) / 1e6
+    const size = (await sizeOf('paylog:latest')) - (await sizeOf('node:24.21.0-slim'))
+    t.comment(`the image adds ${size.toFixed(1)} MB to its base`)
+    t.ok(size <= maxImageMb, `${size.toFixed(1)} MB above its base, at most ${maxImageMb}`)
+    const config = JSON.parse(await engine.docker('image', 'inspect', '--format', '{{json .Config}}', 'paylog:latest'))
+    t.match(config, {
+      User: 'node',
+      Entrypoint: ['node'],
+      StopSignal: 'SIGTERM',
+      Labels: { 'org.opencontainers.image.title': 'Paylog', 'org.opencontainers.image.licenses': 'MIT' },
+    })
+  })
+
+  await t.test(
+    'the trial comes up as documented, and every container is healthy',
+    { timeout: timeoutMs },
+    async (t) => {
+      await large.shell('deploy/makeSecrets.sh')
+      writeFileSync(join(large.directory, 'deploy/secrets/eventstore_url'), 'esdb://eventstore:2113?tls=false')
+      writeFileSync(
+        join(large.directory, 'webhooks.env'),
+        `WEBHOOK_1_ENABLED=true\nWEBHOOK_1_URL=http://receiver:9000/\nWEBHOOK_1_SECRET=whsec_${Buffer.alloc(24, 7).toString('base64')}\n`,
+      )
+      const startedAt = performance.now()
+      await large.compose('up', '--detach')
+      await large.healthy()
+      t.comment(`up and healthy after ${Math.round((performance.now() - startedAt) / 1_000)} s`)
+      t.equal((await large.containers()).filter(({ state }) => state === 'running').length, 11)
+    },
+  )
+
+  await t.test(
+    'every container has a read-only root, no privileges and a limit of memory',
+    { timeout: timeoutMs },
+    (t) => isHardened(t, engine, large),
+  )
+  await t.test('every app reads its modules from the compile cache of the image', { timeout: timeoutMs }, (t) =>
+    usesCompileCache(t, large),
+  )
+  await t.test("the README's tour over the edge", { timeout: timeoutMs }, (t) => tour(t, large))
+  await t.test('the console shows the payment of the tour', { timeout: timeoutMs }, (t) =>
+    consoleShowsPayments(t, large),
+  )
+  await t.test('a container that is killed loses and doubles nothing', { timeout: timeoutMs }, async (t) => {
+    const names = [
+      'eventstore',
+      'postgres',
+      'redis',
+      'command-api',
+      'query-api',
+      'operator-api',
+      'projector',
+      'worker',
+      'edge',
+    ]
+    await survivesKills(t, large, names)
+  })
+  await t.test('a wrong or missing secret gives one line that names it', { timeout: timeoutMs }, (t) =>
+    namesWrongSecrets(t, large),
+  )
+}
+
+async function isHardened(t: Test, engine: Engine, stack: Stack) {
+  for (const { name, service } of (await stack.containers()).filter(({ state }) => state === 'running')) {
+    if (service === 'receiver') continue
+    const inspected = JSON.parse(await engine.docker('inspect', '--format', '{{json .HostConfig}}', name))
+    t.ok(inspected.Memory > 0 && inspected.PidsLimit > 0, `${service} has limits of memory and processes`)
+    // Asked in the container, as its own user.
+    const inside = (command: string) => engine.docker('exec', name, 'sh', '-c', command)
+    const status = await inside('cat /proc/self/status; touch /probe 2>&1 || true; id -u')
+    t.match(status, /NoNewPrivs:\s+1/, `${service} gets no privileges`)
+    const capabilities = /CapEff:\s+(\w+)/.exec(status)?.[1]
+    // The edge may bind ports below 1024: capability 10.
+    t.equal(Number.parseInt(capabilities ?? 'f', 16), service === 'edge' ? 1 << 10 : 0, `capabilities of ${service}`)
+    t.match(status, /Read-only file system/, `${service} cannot write to its root`)
+    if (service !== 'edge') t.notMatch(status, /\n0\s*$/, `${service} is not root`)
+  }
+}
+
+async function usesCompileCache(t: Test, stack: Stack) {
+  for (const service of ['command-api', 'worker']) {
+    const main = `apps/${service}/src/main.ts`
+    const text = await stack.compose(
+      'exec',
+      '-T',
+      '-e',
+      'NODE_DEBUG_NATIVE=COMPILE_CACHE',
+      '-e',
+      'PORT=none',
+      '-e',
+      'HEALTH_PORT=none',
+      service,
+      'sh',
+      '-c',
+      `node ${main} 2>&1 || true`,
+    )
+    const accepted = text.match(/cache for .* was accepted/g)?.length ?? 0
+    t.ok(accepted > 100, `${accepted} modules of ${service} come from the cache`)
+    t.same(text.match(/was rejected/g), null, service)
+  }
+}
+
+/** Every command but those about the listener, which restart `npm start`. */
+async function tour(t: Test, stack: Stack) {
+  const blocks = blocksOf(readFileSync(join(root, 'README.md'), 'utf8')).filter(({ heading }) => heading === 'A tour')
+  const lines = blocks
+    .slice(0, -2)
+    .map(({ text }) => text)
+    .join('\n')
+    .replaceAll('http://127.0.0.1:8080', stack.url)
+    .replaceAll('npm run -s ops --', 'docker-compose run --rm -T ops')
+  const shown = await stack.shell(lines)
+  for (const text of [
+    '"status":"pending"',
+    ' is succeeded.',
+    '"status":"succeeded"',
+    'PaymentSucceeded',
+    '"code":"not_found"',
+    '"amount_cents":500',
+    '"address_type":"billing"',
+    '"deleted":true',
+  ])
+    t.match(shown, text)
+}
+
+async function consoleShowsPayments(t: Test, stack: Stack) {
+  const executable = await findChromium()
+  if (executable === undefined) {
+    t.comment('NOT TESTED: there is no Chromium, the console is not opened')
+    return
+  }
+  const browser = await startChromium(t, executable)
+  const page = await browser.newPage()
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(error.message))
+  await page.goto(`${stack.url}/console#session=demo-admin-session`)
+  await page.goto(`${stack.url}/console/payments`)
+  await page.getByText('Two tickets').first().waitFor()
+  t.same(errors, [])
+}
+
+/** Kills each container in turn, and then all of them at once, while payments are made. */
+async function survivesKills(t: Test, stack: Stack, services: readonly string[]) {
+  const target = { url: stack.url, sandboxSecret: secretOf(stack, 'sandbox_webhook_secret') }
+  const ledger = startLedger(target)
+  for (const killed of [...services.map((name) => [name]), services]) {
+    const before = ledger.paid.size
+    await stack.kill(...killed)
+    // The engine restarts what ends by itself; what it was told to kill, the operator starts.
+    await stack.compose('up', '--detach', '--no-recreate')
+    await waitFor(() => ledger.paid.size > before + 3, { what: `payments after ${killed}`, timeoutMs: 180_000 })
+  }
+  await ledger.stop()
+  await stack.healthy()
+  await agreesWith(t, stack, target, ledger)
+}
+
+async function agreesWith(t: Test, stack: Stack, target: Target, ledger: Ledger) {
+  t.comment(`${ledger.paid.size} payments in the ledger`)
+  t.same(ledger.contradictions, [], 'a repetition gets the same payment')
+  const ids = [...ledger.paid.keys()].sort()
+  const listed = await waitFor(
+    async () => {
+      const found = (await allPayments(target)).filter(({ concept }) => concept === ledger.concept)
+      return found.every(({ status }) => status === 'succeeded') && found.length >= ids.length && found
+    },
+    { what: 'every payment of the ledger in the list, succeeded', timeoutMs: 60_000 },
+  )
+  t.same(listed.map(({ id }) => id).sort(), ids, 'the list has the payments of the ledger, none lost, none twice')
+  const books = await stack.psql('select payment_id from sandbox.intents')
+  const inBooks = books.split('\n').filter((id) => ledger.paid.has(id))
+  t.same(inBooks.sort(), ids, "the provider's books have each of them once")
+  const isDelivered = async () => {
+    const messages = await receivedBy(stack)
+    return ids.every((id) => messages.has(id)) && messages
+  }
+  const messages = await waitFor(isDelivered, { what: 'a webhook of every payment', timeoutMs: 120_000 })
+  t.same(
+    ids.filter((id) => messages.get(id)?.size !== 1),
+    [],
+    'each has one message that it succeeded, though perhaps sent again',
+  )
+}
+
+/** The ids of the messages about a payment's success, by payment. */
+async function receivedBy(stack: Stack): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const messages = new Map<string, Set<string>>()
+  for (const [, id = '', body = ''] of (await stack.compose('logs', '--no-color', 'receiver')).matchAll(
+    /\{"id":"([^"]+)","body":(".*")\}/g,
+  )) {
+    const { event, data } = JSON.parse(JSON.parse(body))
+    if (event === 'payment.succeeded')
+      messages.set(data.payment_id, (messages.get(data.payment_id) ?? new Set()).add(id))
+  }
+  return messages
+}
+
+type Listed = { readonly id: string; readonly status: string; readonly concept: string }
+
+async function allPayments(target: Target): Promise<readonly Listed[]> {
+  const found: Listed[] = []
+  for (let page = 1; ; page++) {
+    const { body, text } = await request(target, `/payments?limit=50&page=${page}`, { headers: guest })
+    if (body?.success !== true) throw new Error(text)
+    found.push(...body.data)
+    if (body.data.length < 50) return found
+  }
+}
+
+async function namesWrongSecrets(t: Test, stack: Stack) {
+  for (const [secret, wrong, service, message] of wrongSecrets) {
+    const file = join(stack.directory, 'deploy/secrets', secret)
+    const right = readFileSync(file)
+    writeFileSync(file, wrong)
+    const said = await stack.shell(`timeout 20 docker-compose run --rm -T --no-deps ${service} 2>&1 || true`)
+    writeFileSync(file, right)
+    const lines = said.split('\n').filter((line) => message.test(line))
+    t.ok(lines.length >= 1, `${secret}: ${said.slice(0, 1_500)}`)
+    t.notMatch(said, /wrong@|c2hvcnQ=/, `${secret} is not shown`)
+  }
+}
