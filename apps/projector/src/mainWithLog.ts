@@ -1,4 +1,5 @@
 // The projector and the log, which is in the same Postgres, in one process: for the small form, where each process costs memory.
+// biome-ignore-all lint/style/noRestrictedImports: this process is two apps.
 // biome-ignore-all lint/style/noProcessEnv: both have their own variables in one environment.
 import { loadSettings } from '@paylog/embedded-event-store/commandLine'
 import { startEmbeddedEventStore } from '@paylog/embedded-event-store/embeddedEventStore'

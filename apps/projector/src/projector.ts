@@ -85,4 +85,3 @@ export async function startProjector({ log, lifecycle }: App): Promise<{ readonl
   const page = { host, port: healthPort, pool, store, runners, audit, metrics, lifecycle, log }
   return { healthUrl: await startHealthPage(page) }
 }
-}
