@@ -28,6 +28,8 @@ export type Deployment = {
   readonly url: string
   readonly containers: Readonly<Record<string, Container>>
   readonly sandboxSecret: string
+  /** With the owner of the tables. */
+  readonly databaseUrl: string
   /** URL of a service behind the edge. */
   inside(service: string): string
 }
@@ -36,10 +38,12 @@ export type Deployment = {
 export async function deploymentHarness(t: Test, compose: Compose): Promise<Deployment> {
   const host = await prepareHost(t, compose)
   const containers = await startContainers(t, compose, host)
+  const secret = (name: string) => readFile(join(host.directory, 'secrets', name), 'utf8')
   return {
     url: `http://127.0.0.1:${host.edgePort}`,
     containers,
-    sandboxSecret: await readFile(join(host.directory, 'secrets', 'sandbox_webhook_secret'), 'utf8'),
+    sandboxSecret: await secret('sandbox_webhook_secret'),
+    databaseUrl: await secret('database_url'),
     inside: (name) => `http://127.0.0.1:${portOf(host, name)}`,
   }
 }

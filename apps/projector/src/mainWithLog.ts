@@ -13,6 +13,8 @@ runApp({ app: 'projector', portVariable: 'HEALTH_PORT or PORT' }, async ({ log, 
     port: settings.PORT,
     databaseUrl: settings.DATABASE_URL,
     maxAppendBytes: settings.MAX_APPEND_BYTES,
+    // Each session costs Postgres memory.
+    maxReaders: 4,
     credentials: settings.EVENTSTORE_CREDENTIALS ?? [],
     log,
     fail: lifecycle.fail,
