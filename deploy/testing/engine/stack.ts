@@ -42,7 +42,10 @@ export type Stack = {
   containers(): Promise<readonly ContainerState[]>
   /** Waits until every container that has to run is healthy. */
   healthy(): Promise<void>
+  /** Kills their first processes, as a crash does: the engine restarts what is not told to stop. */
   kill(...services: readonly string[]): Promise<void>
+  /** Puts the files of another checkout over those of this one, as `git pull` does. Secrets and variables stay. */
+  replaceFiles(from: string): Promise<void>
 }
 
 /** Copies the checkout and makes its secrets. Everything of the project is removed with the test. */
@@ -108,7 +111,12 @@ export async function prepareStack(t: Test, engine: Engine, options: StackOption
       })
     },
     async kill(...services) {
-      await compose('kill', '--signal', 'SIGKILL', ...services)
+      const names = (await containers()).filter(({ service }) => services.includes(service)).map(({ name }) => name)
+      const pids = await engine.docker('inspect', '--format', '{{.State.Pid}}', ...names)
+      for (const pid of pids.trim().split('\n').map(Number)) if (pid > 0) process.kill(pid, 'SIGKILL')
+    },
+    async replaceFiles(from) {
+      await copyCheckout(from, directory)
     },
   }
 }
