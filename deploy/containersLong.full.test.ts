@@ -8,15 +8,17 @@ import t, { type Test } from 'tap'
 import { root } from './testing/composeFile.ts'
 import { agreesWith, targetOf } from './testing/engine/agreement.ts'
 import { type Engine, engineMissing, startEngine } from './testing/engine/engine.ts'
-import { makeSecrets, prepareLarge } from './testing/engine/largeStack.ts'
+import { makeSecrets, prepareLarge, writeEndpoint } from './testing/engine/largeStack.ts'
 import { type Stack, secretOf } from './testing/engine/stack.ts'
-import { loadStandIns } from './testing/engine/standIns.ts'
+import { loadKurrentDb, loadStandIns } from './testing/engine/standIns.ts'
 import { startLedger } from './testing/ledger.ts'
 
 const timeoutMs = 7_200_000
 const soakMs = Number(process.env.CONTAINERS_SOAK_MINUTES ?? 10) * 60_000
 /** The commit of 1.0.0. */
 const released = '4289c060'
+/** Of an upgrade, as docs/deployment.md says. */
+const order = ['projector', 'worker', 'query-api', 'command-api', 'operator-api']
 
 t.setTimeout(timeoutMs)
 const missing = process.env.CONTAINERS === 'all' ? await engineMissing() : 'npm run containers plays it'
@@ -35,9 +37,21 @@ else {
     { timeout: timeoutMs },
     (t) => changesPasswordsAndSoaks(t, engine),
   )
+  const { KURRENTDB_NODE: node, DOTNET_ROOT: dotnet } = process.env
+  if (node === undefined || dotnet === undefined)
+    t.comment(
+      'NOT TESTED: KURRENTDB_NODE and DOTNET_ROOT name no node that was built from source: the compose files with KurrentDB',
+    )
+  else {
+    await loadKurrentDb(engine, node, dotnet)
+    await t.test('one node of KurrentDB over TLS takes payments as documented', { timeout: timeoutMs }, (t) =>
+      paysOnKurrentDb(t, engine, [], ['eventstore']),
+    )
+    await t.test('three nodes of KurrentDB lose and double nothing when each is killed', { timeout: timeoutMs }, (t) =>
+      paysOnKurrentDb(t, engine, ['docker-compose.cluster.yml'], ['eventstore', 'eventstore-2', 'eventstore-3']),
+    )
+  }
 }
-
-const order = ['projector', 'worker', 'query-api', 'command-api', 'operator-api']
 
 async function upgradesAndBack(t: Test, engine: Engine) {
   const before = join(engine.directory, 'released')
@@ -70,7 +84,9 @@ async function upgradesAndBack(t: Test, engine: Engine) {
   await agreesWith(t, stack, ledger)
 }
 
-const build = (stack: Stack) => stack.shell('docker build --network host --tag paylog:latest .')
+async function build(stack: Stack): Promise<void> {
+  await stack.shell('docker build --network host --tag paylog:latest .')
+}
 
 /** One service in another version, and the wait for it. */
 async function step(t: Test, stack: Stack, service: string) {
@@ -109,5 +125,29 @@ async function changesPasswordsAndSoaks(t: Test, engine: Engine) {
     t.comment(`${service}: ${used.trim()}`)
     t.ok(Number(limit) > 0)
   }
+  await agreesWith(t, stack, ledger)
+}
+
+/** The compose files as they are: certificates, users and passwords of the event store too. */
+async function paysOnKurrentDb(t: Test, engine: Engine, cluster: readonly string[], nodes: readonly string[]) {
+  const files = ['docker-compose.yml', ...cluster, 'docker-compose.trial.yml', 'docker-compose.receiver.yml']
+  const stack = await prepareLarge(t, engine, `nodes-${nodes.length}`, { files })
+  await build(stack)
+  await stack.shell(`EVENTSTORE_HOSTS=${nodes.map((name) => `${name}:2113`).join(',')} deploy/makeSecrets.sh`)
+  writeEndpoint(stack)
+  await stack.compose('up', '--detach')
+  await stack.healthy()
+  const ledger = startLedger(targetOf(stack))
+  await waitFor(() => ledger.paid.size > 5, { what: 'payments' })
+  for (const node of nodes) {
+    const before = ledger.paid.size
+    await stack.kill(node)
+    await waitFor(() => ledger.paid.size > before + 5, {
+      what: `payments after ${node} was killed`,
+      timeoutMs: 180_000,
+    })
+    await stack.healthy()
+  }
+  await ledger.stop()
   await agreesWith(t, stack, ledger)
 }

@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import type { Engine } from './engine.ts'
 import { prepareStack, type Stack, type StackOptions } from './stack.ts'
 
-export const largeVariables = {
+const largeVariables = {
   AUTH_URL: 'http://identity:8080',
   WEBHOOKS_ENV_FILE: './webhooks.env',
   // The networks of the engine.
@@ -39,6 +39,7 @@ export async function makeSecrets(stack: Stack): Promise<void> {
   writeEndpoint(stack)
 }
 
+/** Names the endpoint of `docker-compose.receiver.yml` to the worker. */
 export function writeEndpoint({ directory }: Stack): void {
   const lines = ['WEBHOOK_1_ENABLED=true', 'WEBHOOK_1_URL=http://receiver:9000/', `WEBHOOK_1_SECRET=${signingSecret}`]
   writeFileSync(join(directory, 'webhooks.env'), `${lines.join('\n')}\n`)

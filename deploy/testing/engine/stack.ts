@@ -54,7 +54,9 @@ export async function prepareStack(t: Test, engine: Engine, options: StackOption
   const directory = join(engine.directory, project)
   await copyCheckout(from, directory)
   const port = await freePort()
-  const env = { ...engine.env, COMPOSE_PROJECT_NAME: project, COMPOSE_FILE: files.join(':') }
+  const ports = { HTTP_BIND: `127.0.0.1:${port}`, HTTPS_BIND: `127.0.0.1:${await freePort()}` }
+  // What is in the environment wins over .env, and over a file that a command names in its place.
+  const env = { ...engine.env, ...ports, ...variables, COMPOSE_PROJECT_NAME: project, COMPOSE_FILE: files.join(':') }
   const run = (program: string, args: readonly string[]) => output(program, args, env, directory)
   const compose = (...args: readonly string[]) => run('docker-compose', args)
   const set = (values: Readonly<Record<string, string>>) =>
@@ -65,7 +67,7 @@ export async function prepareStack(t: Test, engine: Engine, options: StackOption
         .join(''),
     )
   writeFileSync(join(directory, '.env'), '')
-  set({ HTTP_BIND: `127.0.0.1:${port}`, HTTPS_BIND: `127.0.0.1:${await freePort()}`, ...variables })
+  writeFileSync(join(directory, 'webhooks.env'), '')
   t.teardown(() => compose('down', '--volumes', '--timeout', '5'))
   t.teardown(async () => {
     if (!t.passing()) t.comment((await compose('logs', '--no-color', '--tail', '40')).slice(-12_000))
