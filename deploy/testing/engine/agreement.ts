@@ -5,6 +5,8 @@ import type { Ledger } from '../ledger.ts'
 import { guest, request, type Target } from '../payments.ts'
 import { type Stack, secretOf } from './stack.ts'
 
+const listedTimeoutMs = 120_000
+
 export const targetOf = (stack: Stack): Target => ({
   url: stack.url,
   sandboxSecret: secretOf(stack, 'sandbox_webhook_secret'),
@@ -16,12 +18,18 @@ export async function agreesWith(t: Test, stack: Stack, ledger: Ledger): Promise
   t.comment(`${ledger.paid.size} payments in the ledger`)
   t.same(ledger.contradictions, [], 'a repetition gets the same payment')
   const ids = [...ledger.paid.keys()].sort()
-  const listed = await waitFor(
-    async () => {
-      const found = (await allPayments(target)).filter(({ concept }) => concept === ledger.concept)
-      return found.every(({ status }) => status === 'succeeded') && found.length >= ids.length && found
+  let listed: readonly Listed[] = []
+  const areListed = async () => {
+    listed = (await allPayments(target)).filter(({ concept }) => concept === ledger.concept)
+    return listed.length >= ids.length && listed.every(({ status }) => status === 'succeeded')
+  }
+  await waitFor(areListed, { what: 'every payment in the list', timeoutMs: listedTimeoutMs }).catch(
+    (error: unknown) => {
+      const open = listed.filter(({ status }) => status !== 'succeeded').map(({ id, status }) => `${id} ${status}`)
+      throw new Error(
+        `${String(error)}: ${listed.length} of ${ids.length} are listed, not succeeded: ${open.slice(0, 5)}`,
+      )
     },
-    { what: 'every payment of the ledger in the list, succeeded', timeoutMs: 60_000 },
   )
   t.same(listed.map(({ id }) => id).sort(), ids, 'the list has the payments of the ledger, none lost, none twice')
   const books = await stack.psql('select payment_id from sandbox.intents')

@@ -1,5 +1,5 @@
 // A compose project on the engine: a copy of the checkout with secrets of its own, and the clients' commands in it.
-import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@paylog/testing/processes'
@@ -44,8 +44,8 @@ export type Stack = {
   healthy(): Promise<void>
   /** Kills their first processes, as a crash does: the engine restarts what is not told to stop. */
   kill(...services: readonly string[]): Promise<void>
-  /** Puts the files of another checkout over those of this one, as `git pull` does. Secrets and variables stay. */
-  replaceFiles(from: string): Promise<void>
+  /** Puts the files of another checkout in place of those of this one, as `git pull` does. Secrets and variables stay. */
+  replaceFiles(replacing: string): Promise<void>
 }
 
 /** Copies the checkout and makes its secrets. Everything of the project is removed with the test. */
@@ -117,27 +117,28 @@ export async function prepareStack(t: Test, engine: Engine, options: StackOption
       const pids = await engine.docker('inspect', '--format', '{{.State.Pid}}', ...names)
       for (const pid of pids.trim().split('\n').map(Number)) if (pid > 0) process.kill(pid, 'SIGKILL')
     },
-    async replaceFiles(from) {
-      await copyCheckout(from, directory)
+    async replaceFiles(replacing) {
+      for (const file of await filesOf(from)) rmSync(join(directory, file), { force: true })
+      await copyCheckout(replacing, directory)
     },
   }
 }
 
-/** The files that Git knows or would add, as a clone of this state has them. */
 async function copyCheckout(from: string, to: string): Promise<void> {
-  const listed = await output(
-    'git',
-    ['-c', 'safe.directory=*', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'],
-    { PATH: process.env.PATH ?? '' },
-    from,
-  )
-  for (const file of listed.split('\0').filter((name) => name !== '')) {
+  for (const file of await filesOf(from)) {
     mkdirSync(dirname(join(to, file)), { recursive: true })
     cpSync(join(from, file), join(to, file))
   }
   // Beside the operator's files.
   for (const name of ['docker-compose.engine.yml', 'docker-compose.receiver.yml'])
     cpSync(fileURLToPath(new URL(`standIns/${name}`, import.meta.url)), join(to, name))
+}
+
+/** The files that Git knows or would add, as a clone of this state has them. */
+async function filesOf(checkout: string): Promise<readonly string[]> {
+  const args = ['-c', 'safe.directory=*', 'ls-files', '-z', '--cached', '--others', '--exclude-standard']
+  const listed = await output('git', args, { PATH: process.env.PATH ?? '' }, checkout)
+  return listed.split('\0').filter((file) => file !== '' && existsSync(join(checkout, file)))
 }
 
 /** @param name a file of deploy/secrets */
