@@ -63,26 +63,29 @@ export type EmbeddedPostgres = {
  * that a killed process left running on the directory.
  *
  * @param options `directory` holds the data, the passwords (readable by their owner only) and `postgres.log`; without
- *   `isDurable`, data survives a killed Postgres but not a power failure; `signal` cancels the creation of a new database
+ *   `isDurable`, data survives a killed Postgres but not a power failure; `programs` is the directory of another version's programs; `signal`
+ *   cancels the creation of a new database
  * @throws when the port is in use, or Postgres does not start
  */
 export async function startEmbeddedPostgres({
   directory,
   port,
   isDurable = true,
+  programs,
   signal,
   log,
 }: {
   directory: string
   port: number
   isDurable?: boolean
+  programs?: string | undefined
   signal?: AbortSignal
   log: Logger
 }): Promise<EmbeddedPostgres> {
   const cluster = join(directory, 'cluster')
   makeDirectory(directory, 0o700)
   await stopOrphan(directory, cluster, log)
-  const program = await ownedProgram(cluster)
+  const program = await ownedProgram(cluster, programs)
   const passwords = {
     // initdb reopens this file as the user that it runs as.
     [superuser]: await readOrCreatePassword(join(directory, superuserPasswordFile), program.runAs),
@@ -115,8 +118,8 @@ export async function startEmbeddedPostgres({
 }
 
 // Data that an ordinary user created stays with that user, even if root starts Postgres later.
-async function ownedProgram(cluster: string): Promise<PostgresProgram> {
-  const program = await findPostgresProgram()
+async function ownedProgram(cluster: string, programs: string | undefined): Promise<PostgresProgram> {
+  const program = await findPostgresProgram(programs)
   if (program.runAs.uid === undefined || !existsSync(cluster)) return program
   const { uid, gid } = await stat(cluster)
   return { ...program, runAs: { uid, gid } }
@@ -134,7 +137,7 @@ async function readOrCreatePassword(file: string, { uid, gid }: RunAs): Promise<
 
 // Created under a temporary name and renamed when complete, so that an interrupted start leaves no half-made database.
 async function initialise(
-  { initdb, runAs }: PostgresProgram,
+  { initdb, runAs, locale }: PostgresProgram,
   directory: string,
   cluster: string,
   signal: AbortSignal | undefined,
@@ -152,10 +155,7 @@ async function initialise(
       '--auth=scram-sha-256',
       '--pwfile=/dev/stdin',
       '--encoding=UTF8',
-      // The same collation and case rules on every machine, with any system locale.
-      '--locale=C',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
+      ...locale,
     ]
     const child = spawn(initdb, flags, { ...runAs, cwd: unfinished, env: {}, stdio: [password.fd, 'ignore', 'pipe'] })
     // initdb removes what it wrote. We wait for that below because the next start uses the same directory.
