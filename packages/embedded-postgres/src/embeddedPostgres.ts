@@ -1,5 +1,5 @@
 // Creates, starts and stops an embedded Postgres as a child process, for local mode.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -44,9 +44,10 @@ const settings = {
   log_checkpoints: 'off',
 }
 
-// We pass the data directory as the working directory: it is entered before the user changes, so it may lie in a place
-// that the user of Postgres cannot reach, such as root's home.
-const dataDirectory = (cluster: string) => (process.platform === 'linux' ? '/proc/self/cwd' : cluster)
+// We pass the data directory as an open file, because it may lie in a place that the user of Postgres cannot reach, such as
+// root's home. Not as the working directory, which Postgres before 16 leaves and cannot enter again.
+const dataDirectory = (cluster: string) => (process.platform === 'linux' ? '/proc/self/fd/3' : cluster)
+const openData = (cluster: string) => (process.platform === 'linux' ? open(cluster, 'r') : undefined)
 
 export type EmbeddedPostgres = {
   /** Connects to the database `paylog` as its owner, an ordinary role. */
@@ -148,6 +149,7 @@ async function initialise(
   await mkdir(unfinished, { mode: 0o700 })
   if (runAs.uid !== undefined && runAs.gid !== undefined) await chown(unfinished, runAs.uid, runAs.gid)
   const password = await open(join(directory, superuserPasswordFile), 'r')
+  const data = await openData(unfinished)
   try {
     const flags = [
       `--pgdata=${dataDirectory(unfinished)}`,
@@ -157,7 +159,8 @@ async function initialise(
       '--encoding=UTF8',
       ...locale,
     ]
-    const child = spawn(initdb, flags, { ...runAs, cwd: unfinished, env: {}, stdio: [password.fd, 'ignore', 'pipe'] })
+    const stdio: StdioOptions = [password.fd, 'ignore', 'pipe', data?.fd ?? 'ignore']
+    const child = spawn(initdb, flags, { ...runAs, cwd: '/', env: {}, stdio })
     // initdb removes what it wrote. We wait for that below because the next start uses the same directory.
     signal?.addEventListener('abort', () => child.kill(), { once: true })
     let errorOutput = ''
@@ -171,6 +174,7 @@ async function initialise(
     }
   } finally {
     await password.close()
+    await data?.close()
   }
   await rename(unfinished, cluster)
 }
@@ -185,18 +189,20 @@ async function spawnPostgres(
   const size = existsSync(file) ? (await stat(file)).size : 0
   if (size > logLimitBytes) await rename(file, `${file}.old`)
   const output = await open(file, 'a', 0o600)
+  const data = await openData(cluster)
   try {
     const flags = Object.entries(ownSettings).map(([name, value]) => `--${name}=${value}`)
     const child = spawn(postgres, ['-D', dataDirectory(cluster), ...flags], {
       ...runAs,
-      cwd: cluster,
+      cwd: '/',
       env: {},
-      stdio: ['ignore', output.fd, output.fd],
+      stdio: ['ignore', output.fd, output.fd, data?.fd ?? 'ignore'],
     })
     await once(child, 'spawn')
     return child
   } finally {
     await output.close()
+    await data?.close()
   }
 }
 

@@ -45,7 +45,7 @@ export async function startPrivatePostgres(t: Test, directory?: string): Promise
   const home = directory ?? (await mkdtemp(join(tmpdir(), 'paylog-private-postgres-')))
   if (directory === undefined) t.teardown(() => rm(home, { recursive: true, force: true }))
   const port = await freePort()
-  const start = () => startEmbeddedPostgres({ directory: home, port, programs: process.env.TEST_POSTGRES, log })
+  const start = () => startEmbeddedPostgres({ directory: home, port, log })
   let postgres: EmbeddedPostgres = await start()
   t.teardown(() => postgres.stop())
   let frozen: readonly number[] = []
