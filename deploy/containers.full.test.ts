@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { blocksOf, commandsOf } from '../tools/newcomer/readme.ts'
 import { root } from './testing/composeFile.ts'
 import { agreesWith, targetOf } from './testing/engine/agreement.ts'
-import { type Engine, engineMissing, startEngine } from './testing/engine/engine.ts'
+import { type Engine, usableEngine } from './testing/engine/engine.ts'
 import { makeSecrets, prepareLarge } from './testing/engine/largeStack.ts'
 import type { Stack } from './testing/engine/stack.ts'
 import { loadStandIns } from './testing/engine/standIns.ts'
@@ -30,12 +30,10 @@ const wrongSecrets = [
 ] as const
 
 t.setTimeout(timeoutMs)
-const print = (line: string) => t.comment(line)
-const missing = await engineMissing()
-if (missing !== undefined) t.comment(`NOT TESTED: ${missing}, no container is run`)
+const engine = await usableEngine(t, (started) => loadStandIns(started, (line) => t.comment(line)))
+if (typeof engine === 'string')
+  t.test('containers', { skip: `NOT TESTED: ${engine}; no container is run` }, () => undefined)
 else {
-  const engine = await startEngine(t)
-  await loadStandIns(engine, print)
   const large = await prepareLarge(t, engine, 'large')
 
   await t.test('the image is built from the Dockerfile as it is, and is small', { timeout: timeoutMs }, async (t) => {
