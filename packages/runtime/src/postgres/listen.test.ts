@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { createLog } from '../telemetry/log.ts'
 import { listen } from './listen.ts'
 import { createPool } from './pool.ts'
+import { shareSession } from './sharedSession.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 const channel = 'Some channel'
@@ -57,4 +58,18 @@ t.test('listen reconnects after a lost connection', async (t) => {
   await waitFor(async () => (await listeners()).some((pid) => pid !== first), { what: 'another connection' })
   await notify('again')
   await waitFor(() => received.includes('again'), { what: 'the next notification' })
+})
+
+t.test('several callers of a shared session at a time cause no warning of the driver', async (t) => {
+  const warnings: string[] = []
+  const remember = (warning: Error) => warnings.push(warning.message)
+  process.on('warning', remember)
+  t.teardown(() => process.off('warning', remember))
+  const { databaseUrl } = await createTestDatabase(t)
+  const shares = await Promise.all([shareSession(databaseUrl), shareSession(databaseUrl)])
+  const held = await Promise.all(shares.flatMap((share) => ['1', '2', '3'].map((key) => share.tryLock(key))))
+  t.equal(held.filter(Boolean).length, 3, 'each lock is held by one of them')
+  await Promise.all(shares.map((share) => share.leave()))
+  await new Promise(setImmediate)
+  t.same(warnings, [])
 })
