@@ -174,6 +174,24 @@ t.test('a subscription that several followers replace at the same time leaves no
   await waitFor(() => sockets() === 0, { what: 'all connections to close', timeoutMs: 5_000 })
 })
 
+t.test('a subscription that the server never confirms is opened again, also when the log is quiet', async (t) => {
+  let subscriptions = 0
+  const { connectionString } = await startFakeEventStore(t, {
+    log: [],
+    subscription(_call, nth, respondNormally) {
+      subscriptions = nth
+      if (nth > 1) respondNormally()
+    },
+  })
+  const closing = new AbortController().signal
+  const { open } = createConnections({ connectionString, closing })
+  const newEvents = createNewEvents({ open, closing, confirmMs: 200 })
+  t.teardown(newEvents.add({ filter: 'own', onEvent: () => {}, onConnection: () => {} }))
+  await waitFor(() => newEvents.isConfirmed(), { what: 'the second subscription' })
+  await sleep(400)
+  t.same([subscriptions, newEvents.isConfirmed()], [2, true], 'the confirmed one stays')
+})
+
 t.test('a follower stops at once while the event store is unreachable', async (t) => {
   const sub = followerHarness(connectEventStore(t, withoutKeepalive(await freePort())), prefix)
   sub.stored.checkpoint = { commit: 1n, prepare: 1n, eventId: '00000000-0000-7000-8000-000000000001' }
