@@ -47,6 +47,16 @@ function open(databaseUrl: string): Promise<Shared> {
   return opening
 }
 
+/** pg 9 refuses a query while another is in progress. Each has its time from when it is sent. */
+function oneAtATime(client: pg.Client) {
+  let previous: Promise<unknown> = Promise.resolve()
+  return <Row extends pg.QueryResultRow>(text: string, values: readonly string[] = []) => {
+    const next = previous.then(() => client.query<Row>(text, [...values]))
+    previous = next.catch(() => undefined)
+    return next
+  }
+}
+
 /** @param forget is called when nobody else may join the session */
 function createShared(databaseUrl: string, forget: () => void) {
   const client = createSessionClient({
@@ -56,6 +66,7 @@ function createShared(databaseUrl: string, forget: () => void) {
     query_timeout: queryTimeoutMs,
     keepAlive: true,
   })
+  const query = oneAtATime(client)
   const lost = new AbortController()
   const locked = new Set<string>()
   const listeners = new Map<string, Set<OnNotification>>()
@@ -63,14 +74,6 @@ function createShared(databaseUrl: string, forget: () => void) {
   let isEnded = false
   // A held connection that is disconnected must be noticed when a standby takes over.
   const probe = setInterval(() => void query('select 1').catch(lose), probeMs)
-
-  // One after another: pg 9 refuses a query while another is in progress, and each has its time from when it is sent.
-  let previous: Promise<unknown> = Promise.resolve()
-  function query<Row extends pg.QueryResultRow>(text: string, values: readonly string[] = []) {
-    const next = previous.then(() => client.query<Row>(text, [...values]))
-    previous = next.catch(() => undefined)
-    return next
-  }
 
   function end(): Promise<void> {
     isEnded = true
