@@ -13,7 +13,10 @@ export type NewEvents = {
   add(follower: NewEventsFollower): () => void
   /** Whether the server has confirmed the subscription. */
   isConfirmed(): boolean
-  /** Replaces a subscription that did not deliver an event: it may have been silent for long. */
+  /**
+   * Replaces a subscription that did not deliver an event: it may have been silent for long. One that is not confirmed yet
+   * stays: on a slow machine, followers that find events would replace it again and again.
+   */
   replace(): void
 }
 
@@ -105,7 +108,7 @@ export function createNewEvents(options: {
       }
     },
     replace() {
-      if (open === undefined) return
+      if (open === undefined || !isConfirmed) return
       open.abort()
       start()
     },

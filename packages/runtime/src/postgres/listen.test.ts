@@ -24,10 +24,11 @@ async function startListener(t: Test) {
     log,
   })
   const notify = (payload: string, to = channel) => pool.query('select pg_notify($1, $2)', [to, payload])
+  // A session that is prepared only is idle too, and hears nothing yet. Once it listens, it is probed.
   const listeners = async () => {
     const { rows } = await pool.query<{ pid: number }>(
       `select pid from pg_stat_activity where application_name = 'locks and channels' and datname = current_database()
-       and state = 'idle'`,
+       and state = 'idle' and (query like 'listen %' or query = 'select 1')`,
     )
     return rows.map(({ pid }) => pid)
   }
