@@ -95,7 +95,7 @@ else {
     ]
     await survivesKills(t, large, names)
   })
-  await t.test('a wrong or missing secret gives one line that names it', { timeout: timeoutMs }, (t) =>
+  await t.test('a wrong secret is named by who needs it, and not shown', { timeout: timeoutMs }, (t) =>
     namesWrongSecrets(t, large),
   )
 }
