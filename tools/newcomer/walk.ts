@@ -11,7 +11,8 @@ type Page = {
 
 /** Commands that cannot run here, with the reason. */
 const unrunnable = [
-  [/^docker compose|^deploy\/pinImages\.sh/, 'needs a Docker engine'],
+  [/^docker |^deploy\/pinImages\.sh/, 'needs a Docker engine'],
+  [/^kubectl |^cp -r deploy\/kubernetes/, 'needs a Kubernetes cluster'],
   [/^ops audit restart/, 'it refuses a tree that is in order'],
 ] as const
 
