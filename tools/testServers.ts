@@ -25,8 +25,9 @@ export type TestServers = {
 }
 
 /**
- * Starts Postgres, and Redis if it is installed. `TEST_DATABASE_URL` and `REDIS_TEST_URL` select existing servers
- * instead; databases of failed tests are kept there for inspection.
+ * Starts Postgres, and Redis if it is installed. `TEST_POSTGRES` is the directory of another version's programs.
+ * `TEST_DATABASE_URL` and `REDIS_TEST_URL` select existing servers instead; databases of failed tests are kept there for
+ * inspection.
  */
 export async function startServers(print: (line: string) => void): Promise<TestServers> {
   const log = createLog({ app: 'test', level: 'error' })
@@ -50,6 +51,7 @@ export async function startServers(print: (line: string) => void): Promise<TestS
         port: await freePort(),
         // Dropping a database waits for the disk, which takes longer than most tests.
         isDurable: false,
+        programs: process.env.TEST_POSTGRES,
         log,
       })
       stops.push(postgres.stop)

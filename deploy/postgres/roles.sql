@@ -17,7 +17,8 @@ grant pg_checkpoint, pg_read_all_stats to :"owner";
 -- For query-api. The migrations grant read access to the role that READER_ROLE names.
 create role :"reader" nologin;
 create role :"login" login password :'login_password' in role :"reader" connection limit 64;
--- Defence in depth only: an attacker who can run SQL as this login can switch it off.
+-- Defence in depth only: an attacker who can run SQL as this login can switch it off, and before Postgres 16 it does not
+-- cover large objects.
 alter role :"login" set default_transaction_read_only = on;
 -- For command-api. The migrations let the role that KEYS_ROLE names read and add keys of personal data.
 create role :"keys" nologin;

@@ -7,7 +7,7 @@ export type Target = { readonly url: string; readonly sandboxSecret: string }
 
 export const guest = { 'x-guest-token': 'demo-guest-token' }
 export const admin = { 'x-session-id': 'demo-admin-session' }
-export const amountCents = 2599
+const amountCents = 2599
 
 export async function request({ url }: Pick<Target, 'url'>, path: string, init: RequestInit = {}) {
   const response = await fetch(`${url}${path}`, { signal: AbortSignal.timeout(30_000), ...init })

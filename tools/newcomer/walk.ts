@@ -11,7 +11,8 @@ type Page = {
 
 /** Commands that cannot run here, with the reason. */
 const unrunnable = [
-  [/^docker compose|^deploy\/pinImages\.sh/, 'needs a Docker engine'],
+  [/^docker |^deploy\/pinImages\.sh/, 'needs a Docker engine'],
+  [/^kubectl |^cp -r deploy\/kubernetes/, 'needs a Kubernetes cluster'],
   [/^ops audit restart/, 'it refuses a tree that is in order'],
 ] as const
 
@@ -33,6 +34,9 @@ export const pages: readonly Page[] = [
           if (command === 'npm start') visit.system = await visit.start(command, '\nready')
           else visit.skip(command, 'CI runs it in a clean checkout')
         }
+      },
+      'With Docker': async (blocks, visit) => {
+        for (const { text } of blocks) visit.skip(text.split('\n')[0] ?? '', 'the tests of the containers run it')
       },
       'A tour': async (blocks, visit) => {
         const tour = blocks.slice(0, -2)

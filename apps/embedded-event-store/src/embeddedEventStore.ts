@@ -2,6 +2,7 @@
 
 import { migrate } from '@paylog/runtime/postgres/migrate'
 import { createPool } from '@paylog/runtime/postgres/pool'
+import { requireOwnSessions } from '@paylog/runtime/postgres/session'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createWriter } from './append/writer.ts'
 import { createLog } from './read/log.ts'
@@ -60,6 +61,8 @@ export async function startEmbeddedEventStore(options: {
     }
   }
   try {
+    // Before the lock, which a pooler in transaction mode loses.
+    await requireOwnSessions(pool)
     const session = await openSession(startTimeoutMs)
     const tail = createTail(session.lastPosition)
     const writer = createWriter({

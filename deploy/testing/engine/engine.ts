@@ -25,14 +25,40 @@ export type Engine = {
   readonly pid: number
 }
 
-/** @returns why no engine can run here, or undefined */
-export async function engineMissing(): Promise<string | undefined> {
+/**
+ * Starts an engine with stand-ins of the images, where the machine lets it run, and ends it with the test.
+ * @param load puts the stand-ins into it
+ * @returns the engine, or why none can run here: a machine without root, programs, networks for containers, Debian's mirror
+ *   or npm's registry says so, and is no failure of the containers
+ */
+export async function usableEngine(t: Test, load: (engine: Engine) => Promise<void>): Promise<Engine | string> {
   if (process.getuid?.() !== 0) return 'a Docker engine is started by root only'
-  return missingProgram('dockerd', 'docker', 'docker-compose', 'debootstrap', 'iptables')
+  const missing = await missingProgram('dockerd', 'docker', 'docker-compose', 'debootstrap', 'iptables')
+  if (missing !== undefined) return missing
+  try {
+    const engine = await startEngine(t)
+    await load(engine)
+    await engine.docker('network', 'create', 'probe')
+    await engine.docker(
+      'run',
+      '--rm',
+      '--network',
+      'probe',
+      '--memory',
+      '128m',
+      'node:24.21.0-slim',
+      'node',
+      '--version',
+    )
+    await engine.docker('run', '--rm', '--network', 'host', 'node:24.21.0-slim', 'npm', 'view', 'pg', 'version')
+    return engine
+  } catch (error) {
+    return `no engine can be used here: ${error instanceof Error ? error.message.split('\n').slice(-3).join(' ') : error}`
+  }
 }
 
 /** @throws when it does not start, with the end of its log */
-export async function startEngine(t: Test): Promise<Engine> {
+async function startEngine(t: Test): Promise<Engine> {
   const directory = mkdtempSync(join(tmpdir(), 'paylog-engine-'))
   const socket = `unix://${join(directory, 'sock')}`
   const logFile = join(directory, 'log')

@@ -1,5 +1,5 @@
 // A compose project on the engine: a copy of the checkout with secrets of its own, and the clients' commands in it.
-import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@paylog/testing/processes'
@@ -42,7 +42,10 @@ export type Stack = {
   containers(): Promise<readonly ContainerState[]>
   /** Waits until every container that has to run is healthy. */
   healthy(): Promise<void>
+  /** Kills their first processes, as a crash does: the engine restarts what is not told to stop. */
   kill(...services: readonly string[]): Promise<void>
+  /** Puts the files of another checkout in place of those of this one, as `git pull` does. Secrets and variables stay. */
+  replaceFiles(replacing: string): Promise<void>
 }
 
 /** Copies the checkout and makes its secrets. Everything of the project is removed with the test. */
@@ -51,7 +54,9 @@ export async function prepareStack(t: Test, engine: Engine, options: StackOption
   const directory = join(engine.directory, project)
   await copyCheckout(from, directory)
   const port = await freePort()
-  const env = { ...engine.env, COMPOSE_PROJECT_NAME: project, COMPOSE_FILE: files.join(':') }
+  const ports = { HTTP_BIND: `127.0.0.1:${port}`, HTTPS_BIND: `127.0.0.1:${await freePort()}` }
+  // What is in the environment wins over .env, and over a file that a command names in its place.
+  const env = { ...engine.env, ...ports, ...variables, COMPOSE_PROJECT_NAME: project, COMPOSE_FILE: files.join(':') }
   const run = (program: string, args: readonly string[]) => output(program, args, env, directory)
   const compose = (...args: readonly string[]) => run('docker-compose', args)
   const set = (values: Readonly<Record<string, string>>) =>
@@ -62,7 +67,7 @@ export async function prepareStack(t: Test, engine: Engine, options: StackOption
         .join(''),
     )
   writeFileSync(join(directory, '.env'), '')
-  set({ HTTP_BIND: `127.0.0.1:${port}`, HTTPS_BIND: `127.0.0.1:${await freePort()}`, ...variables })
+  writeFileSync(join(directory, 'webhooks.env'), '')
   t.teardown(() => compose('down', '--volumes', '--timeout', '5'))
   t.teardown(async () => {
     if (!t.passing()) t.comment((await compose('logs', '--no-color', '--tail', '40')).slice(-12_000))
@@ -108,26 +113,32 @@ export async function prepareStack(t: Test, engine: Engine, options: StackOption
       })
     },
     async kill(...services) {
-      await compose('kill', '--signal', 'SIGKILL', ...services)
+      const names = (await containers()).filter(({ service }) => services.includes(service)).map(({ name }) => name)
+      const pids = await engine.docker('inspect', '--format', '{{.State.Pid}}', ...names)
+      for (const pid of pids.trim().split('\n').map(Number)) if (pid > 0) process.kill(pid, 'SIGKILL')
+    },
+    async replaceFiles(replacing) {
+      for (const file of await filesOf(from)) rmSync(join(directory, file), { force: true })
+      await copyCheckout(replacing, directory)
     },
   }
 }
 
-/** The files that Git knows or would add, as a clone of this state has them. */
 async function copyCheckout(from: string, to: string): Promise<void> {
-  const listed = await output(
-    'git',
-    ['-c', 'safe.directory=*', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'],
-    { PATH: process.env.PATH ?? '' },
-    from,
-  )
-  for (const file of listed.split('\0').filter((name) => name !== '')) {
+  for (const file of await filesOf(from)) {
     mkdirSync(dirname(join(to, file)), { recursive: true })
     cpSync(join(from, file), join(to, file))
   }
   // Beside the operator's files.
   for (const name of ['docker-compose.engine.yml', 'docker-compose.receiver.yml'])
     cpSync(fileURLToPath(new URL(`standIns/${name}`, import.meta.url)), join(to, name))
+}
+
+/** The files that Git knows or would add, as a clone of this state has them. */
+async function filesOf(checkout: string): Promise<readonly string[]> {
+  const args = ['-c', 'safe.directory=*', 'ls-files', '-z', '--cached', '--others', '--exclude-standard']
+  const listed = await output('git', args, { PATH: process.env.PATH ?? '' }, checkout)
+  return listed.split('\0').filter((file) => file !== '' && existsSync(join(checkout, file)))
 }
 
 /** @param name a file of deploy/secrets */

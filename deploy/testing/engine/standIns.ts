@@ -86,6 +86,31 @@ async function makeStandIns(engine: Engine): Promise<void> {
   }
 }
 
+/**
+ * An image of KurrentDB as docker-compose.yml names it, from a node that was built from source on this machine.
+ * @param node the folder of its program @param dotnet the folder of the runtime
+ */
+export async function loadKurrentDb(engine: Engine, node: string, dotnet: string): Promise<void> {
+  const context = join(engine.directory, 'kurrentdb')
+  cpSync(recipe, context, { recursive: true })
+  cpSync(node, join(context, 'server'), { recursive: true })
+  cpSync(dotnet, join(context, 'dotnet'), { recursive: true })
+  const image = 'docker.kurrent.io/kurrent-lts/kurrentdb:26.0.3'
+  await engine.docker(
+    'build',
+    '--network',
+    'none',
+    '--build-arg',
+    `BASE=${images.caddy}`,
+    '--target',
+    'kurrentdb',
+    '--tag',
+    image,
+    context,
+  )
+  rmSync(context, { recursive: true })
+}
+
 const withoutPaths = (npmrc: string) => npmrc.replaceAll(/^nodedir=.*$/gm, '')
 const systemEnv = () => ({ PATH: process.env.PATH ?? '', HOME: homedir(), LC_ALL: 'C' })
 

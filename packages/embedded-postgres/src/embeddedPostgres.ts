@@ -1,5 +1,5 @@
 // Creates, starts and stops an embedded Postgres as a child process, for local mode.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -44,9 +44,10 @@ const settings = {
   log_checkpoints: 'off',
 }
 
-// We pass the data directory as the working directory: it is entered before the user changes, so it may lie in a place
-// that the user of Postgres cannot reach, such as root's home.
-const dataDirectory = (cluster: string) => (process.platform === 'linux' ? '/proc/self/cwd' : cluster)
+// We pass the data directory as an open file, because it may lie in a place that the user of Postgres cannot reach, such as
+// root's home. Not as the working directory, which Postgres before 16 leaves and cannot enter again.
+const dataDirectory = (cluster: string) => (process.platform === 'linux' ? '/proc/self/fd/3' : cluster)
+const openData = (cluster: string) => (process.platform === 'linux' ? open(cluster, 'r') : undefined)
 
 export type EmbeddedPostgres = {
   /** Connects to the database `paylog` as its owner, an ordinary role. */
@@ -63,26 +64,29 @@ export type EmbeddedPostgres = {
  * that a killed process left running on the directory.
  *
  * @param options `directory` holds the data, the passwords (readable by their owner only) and `postgres.log`; without
- *   `isDurable`, data survives a killed Postgres but not a power failure; `signal` cancels the creation of a new database
+ *   `isDurable`, data survives a killed Postgres but not a power failure; `programs` is the directory of another version's programs; `signal`
+ *   cancels the creation of a new database
  * @throws when the port is in use, or Postgres does not start
  */
 export async function startEmbeddedPostgres({
   directory,
   port,
   isDurable = true,
+  programs,
   signal,
   log,
 }: {
   directory: string
   port: number
   isDurable?: boolean
+  programs?: string | undefined
   signal?: AbortSignal
   log: Logger
 }): Promise<EmbeddedPostgres> {
   const cluster = join(directory, 'cluster')
   makeDirectory(directory, 0o700)
   await stopOrphan(directory, cluster, log)
-  const program = await ownedProgram(cluster)
+  const program = await ownedProgram(cluster, programs)
   const passwords = {
     // initdb reopens this file as the user that it runs as.
     [superuser]: await readOrCreatePassword(join(directory, superuserPasswordFile), program.runAs),
@@ -115,8 +119,8 @@ export async function startEmbeddedPostgres({
 }
 
 // Data that an ordinary user created stays with that user, even if root starts Postgres later.
-async function ownedProgram(cluster: string): Promise<PostgresProgram> {
-  const program = await findPostgresProgram()
+async function ownedProgram(cluster: string, programs: string | undefined): Promise<PostgresProgram> {
+  const program = await findPostgresProgram(programs)
   if (program.runAs.uid === undefined || !existsSync(cluster)) return program
   const { uid, gid } = await stat(cluster)
   return { ...program, runAs: { uid, gid } }
@@ -134,7 +138,7 @@ async function readOrCreatePassword(file: string, { uid, gid }: RunAs): Promise<
 
 // Created under a temporary name and renamed when complete, so that an interrupted start leaves no half-made database.
 async function initialise(
-  { initdb, runAs }: PostgresProgram,
+  { initdb, runAs, locale }: PostgresProgram,
   directory: string,
   cluster: string,
   signal: AbortSignal | undefined,
@@ -145,6 +149,7 @@ async function initialise(
   await mkdir(unfinished, { mode: 0o700 })
   if (runAs.uid !== undefined && runAs.gid !== undefined) await chown(unfinished, runAs.uid, runAs.gid)
   const password = await open(join(directory, superuserPasswordFile), 'r')
+  const data = await openData(unfinished)
   try {
     const flags = [
       `--pgdata=${dataDirectory(unfinished)}`,
@@ -152,12 +157,10 @@ async function initialise(
       '--auth=scram-sha-256',
       '--pwfile=/dev/stdin',
       '--encoding=UTF8',
-      // The same collation and case rules on every machine, with any system locale.
-      '--locale=C',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
+      ...locale,
     ]
-    const child = spawn(initdb, flags, { ...runAs, cwd: unfinished, env: {}, stdio: [password.fd, 'ignore', 'pipe'] })
+    const stdio: StdioOptions = [password.fd, 'ignore', 'pipe', data?.fd ?? 'ignore']
+    const child = spawn(initdb, flags, { ...runAs, cwd: '/', env: {}, stdio })
     // initdb removes what it wrote. We wait for that below because the next start uses the same directory.
     signal?.addEventListener('abort', () => child.kill(), { once: true })
     let errorOutput = ''
@@ -171,6 +174,7 @@ async function initialise(
     }
   } finally {
     await password.close()
+    await data?.close()
   }
   await rename(unfinished, cluster)
 }
@@ -185,18 +189,20 @@ async function spawnPostgres(
   const size = existsSync(file) ? (await stat(file)).size : 0
   if (size > logLimitBytes) await rename(file, `${file}.old`)
   const output = await open(file, 'a', 0o600)
+  const data = await openData(cluster)
   try {
     const flags = Object.entries(ownSettings).map(([name, value]) => `--${name}=${value}`)
     const child = spawn(postgres, ['-D', dataDirectory(cluster), ...flags], {
       ...runAs,
-      cwd: cluster,
+      cwd: '/',
       env: {},
-      stdio: ['ignore', output.fd, output.fd],
+      stdio: ['ignore', output.fd, output.fd, data?.fd ?? 'ignore'],
     })
     await once(child, 'spawn')
     return child
   } finally {
     await output.close()
+    await data?.close()
   }
 }
 

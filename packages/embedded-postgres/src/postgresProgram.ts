@@ -14,22 +14,35 @@ const systemDirectory = '/var/lib/paylog'
 /** The user to run as; empty means our own. */
 export type RunAs = { uid?: number; gid?: number }
 
-export type PostgresProgram = { readonly initdb: string; readonly postgres: string; readonly runAs: RunAs }
+export type PostgresProgram = {
+  readonly initdb: string
+  readonly postgres: string
+  readonly runAs: RunAs
+  /** Flags of initdb: the same collation and case rules on every machine, with any system locale. */
+  readonly locale: readonly string[]
+}
+
+const builtinLocale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+/** Any version has it, from the system's library. */
+const systemLocale = ['--locale=C.UTF-8']
 
 /**
  * Finds the programs. Postgres does not run as root, so root runs it as the system user `postgres`, which we create if it
  * is missing. If that user cannot read the clone (one in root's home), we copy the programs to `/var/lib/paylog`.
  *
+ * @param installed the directory of another version's programs, which every user can read; default: those of npm
  * @throws when npm has no programs for this platform, or there is no user to run them
  */
-export async function findPostgresProgram(): Promise<PostgresProgram> {
-  const { directory, version } = packagedPrograms()
-  await linkLibraries(directory)
+export async function findPostgresProgram(installed?: string): Promise<PostgresProgram> {
   const isRoot = userInfo().uid === 0
   const runAs = isRoot ? await systemUser() : {}
+  const programs = (bin: string) => ({ initdb: join(bin, 'initdb'), postgres: join(bin, 'postgres'), runAs })
+  if (installed !== undefined) return { ...programs(installed), locale: systemLocale }
+  const { directory, version } = packagedPrograms()
+  await linkLibraries(directory)
   const reachable =
     isRoot && !(await isReachable(directory, runAs)) ? await copyPrograms(directory, version, runAs) : directory
-  return { initdb: join(reachable, 'bin', 'initdb'), postgres: join(reachable, 'bin', 'postgres'), runAs }
+  return { ...programs(join(reachable, 'bin')), locale: builtinLocale }
 }
 
 function packagedPrograms(): { directory: string; version: string } {

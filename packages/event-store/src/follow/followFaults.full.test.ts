@@ -79,6 +79,27 @@ t.test('a follower finds events that nothing announces, and replaces the silent 
   await run.stop()
 })
 
+t.test('a follower waits for a slow confirmation while it reads events that nothing announces', async (t) => {
+  const log = numbered(3)
+  let subscriptions = 0
+  const server = await startFakeEventStore(t, {
+    log,
+    async subscription(_call, nth, respondNormally) {
+      subscriptions = nth
+      // Longer than the time between two looks at the log.
+      await sleep(timing.pollMs * 4)
+      respondNormally()
+    },
+  })
+  const sub = followerHarness(connectEventStore(t, server, timing), prefix)
+  const run = sub.run()
+  const adding = setInterval(() => log.push(...numbered(log.length + 1).slice(-1)), timing.pollMs / 4)
+  t.teardown(() => clearInterval(adding))
+  await waitFor(() => sub.connections.at(-1), { what: 'the confirmation', timeoutMs: 10_000 })
+  t.equal(subscriptions, 1)
+  await run.stop()
+})
+
 t.test('a follower replaces connections that are dead without a keepalive', async (t) => {
   const testStore = await startEventStore(t)
   const direct = connectEventStore(t, testStore)
@@ -172,6 +193,24 @@ t.test('a subscription that several followers replace at the same time leaves no
   await waitFor(() => newEvents.isConfirmed(), { what: 'the new subscription' })
   remove()
   await waitFor(() => sockets() === 0, { what: 'all connections to close', timeoutMs: 5_000 })
+})
+
+t.test('a subscription that the server never confirms is opened again, also when the log is quiet', async (t) => {
+  let subscriptions = 0
+  const { connectionString } = await startFakeEventStore(t, {
+    log: [],
+    subscription(_call, nth, respondNormally) {
+      subscriptions = nth
+      if (nth > 1) respondNormally()
+    },
+  })
+  const closing = new AbortController().signal
+  const { open } = createConnections({ connectionString, closing })
+  const newEvents = createNewEvents({ open, closing, confirmMs: 200 })
+  t.teardown(newEvents.add({ filter: 'own', onEvent: () => {}, onConnection: () => {} }))
+  await waitFor(() => newEvents.isConfirmed(), { what: 'the second subscription' })
+  await sleep(400)
+  t.same([subscriptions, newEvents.isConfirmed()], [2, true], 'the confirmed one stays')
 })
 
 t.test('a follower stops at once while the event store is unreachable', async (t) => {

@@ -13,7 +13,10 @@ export type NewEvents = {
   add(follower: NewEventsFollower): () => void
   /** Whether the server has confirmed the subscription. */
   isConfirmed(): boolean
-  /** Replaces a subscription that did not deliver an event: it may have been silent for long. */
+  /**
+   * Replaces a subscription that did not deliver an event: it may have been silent for long. One that is not confirmed yet
+   * stays: on a slow machine, followers that find events would replace it again and again.
+   */
   replace(): void
 }
 
@@ -33,13 +36,19 @@ const maxPauseMs = 1_000
 
 /** Longer than an election takes. */
 const connectTimeoutMs = 15_000
+/** A node that is killed or starts may leave the call open without a response, and a quiet log has no event that reveals it. */
+const defaultConfirmMs = 10_000
 
-/** @param options `open` connects the subscription alone to the leader; `closing` aborts when the store is closed */
+/**
+ * @param options `open` connects the subscription alone to the leader; `closing` aborts when the store is closed; a
+ *   subscription that is not confirmed within `confirmMs` is opened again
+ */
 export function createNewEvents(options: {
   readonly open: Connections['open']
   readonly closing: AbortSignal
+  readonly confirmMs?: number
 }): NewEvents {
-  const { open: connect, closing } = options
+  const { open: connect, closing, confirmMs = defaultConfirmMs } = options
   const followers = new Set<NewEventsFollower>()
   let open: AbortController | undefined
   let isConfirmed = false
@@ -66,8 +75,13 @@ export function createNewEvents(options: {
     for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       const connection = await connect(connectTimeoutMs).catch(() => undefined)
       const startedAt = performance.now()
-      if (connection !== undefined) await subscribe(connection, deliver, signal).catch(() => {})
-      void connection?.close()
+      if (connection !== undefined) {
+        const silent = new AbortController()
+        const timer = setTimeout(() => isConfirmed || silent.abort(), confirmMs)
+        await subscribe(connection, deliver, anySignal(signal, silent.signal)).catch(() => {})
+        clearTimeout(timer)
+        void connection.close()
+      }
       if (performance.now() - startedAt > maxPauseMs) pauseMs = firstPauseMs
       if (signal.aborted) return
       announceConnection(false)
@@ -94,7 +108,7 @@ export function createNewEvents(options: {
       }
     },
     replace() {
-      if (open === undefined) return
+      if (open === undefined || !isConfirmed) return
       open.abort()
       start()
     },

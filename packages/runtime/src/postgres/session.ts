@@ -31,7 +31,7 @@ const sessionTimeoutMs = 5_000
  * @param client of a pool's `onConnect`, or connected
  * @throws SharedSessionError when another client has, or had, this session; errors of Postgres
  */
-export async function prepareSession(client: pg.ClientBase, settings: SessionSettings = {}): Promise<void> {
+async function prepareSession(client: pg.ClientBase, settings: SessionSettings = {}): Promise<void> {
   const given = Object.entries({ ...settings, [marker]: randomUUID() })
   const set = given.map(([name, value]) => `set_config('${name}', ${pg.escapeLiteral(String(value))}, false)`)
   // One simple query, which even a pooler in transaction mode sends to one session.

@@ -47,6 +47,16 @@ function open(databaseUrl: string): Promise<Shared> {
   return opening
 }
 
+/** pg 9 refuses a query while another is in progress. Each has its time from when it is sent. */
+function oneAtATime(client: pg.Client) {
+  let previous: Promise<unknown> = Promise.resolve()
+  return <Row extends pg.QueryResultRow>(text: string, values: readonly string[] = []) => {
+    const next = previous.then(() => client.query<Row>(text, [...values]))
+    previous = next.catch(() => undefined)
+    return next
+  }
+}
+
 /** @param forget is called when nobody else may join the session */
 function createShared(databaseUrl: string, forget: () => void) {
   const client = createSessionClient({
@@ -56,13 +66,14 @@ function createShared(databaseUrl: string, forget: () => void) {
     query_timeout: queryTimeoutMs,
     keepAlive: true,
   })
+  const query = oneAtATime(client)
   const lost = new AbortController()
   const locked = new Set<string>()
   const listeners = new Map<string, Set<OnNotification>>()
   let shares = 0
   let isEnded = false
   // A held connection that is disconnected must be noticed when a standby takes over.
-  const probe = setInterval(() => void client.query('select 1').catch(lose), probeMs)
+  const probe = setInterval(() => void query('select 1').catch(lose), probeMs)
 
   function end(): Promise<void> {
     isEnded = true
@@ -94,7 +105,7 @@ function createShared(databaseUrl: string, forget: () => void) {
         if (locked.has(key)) return false
         locked.add(key)
         try {
-          const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [key])
+          const { rows } = await query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [key])
           if (rows[0]?.held === true) own.add(key)
         } finally {
           if (!own.has(key)) locked.delete(key)
@@ -105,7 +116,8 @@ function createShared(databaseUrl: string, forget: () => void) {
         heard.set(channel, onNotification)
         const all = listeners.get(channel)
         listeners.set(channel, (all ?? new Set()).add(onNotification))
-        if (all === undefined) await client.query(`listen ${pg.escapeIdentifier(channel)}`)
+        // Again for the second one too, so that each is answered when it is heard.
+        await query(`listen ${pg.escapeIdentifier(channel)}`)
       },
       async leave() {
         shares -= 1
@@ -113,16 +125,17 @@ function createShared(databaseUrl: string, forget: () => void) {
         if (isEnded) return
         if (shares === 0) return await end()
         for (const key of own) {
-          await client.query('select pg_advisory_unlock($1)', [key]).catch(lose)
+          await query('select pg_advisory_unlock($1)', [key]).catch(lose)
           locked.delete(key)
         }
       },
     }
   }
-  return { share, isOpen: () => !isEnded, connect: () => connectSession(client).catch(failed) }
-
-  async function failed(error: unknown): Promise<never> {
-    await end()
-    throw error
+  async function connect(): Promise<void> {
+    await connectSession(client).catch(async (error: unknown) => {
+      await end()
+      throw error
+    })
   }
+  return { share, isOpen: () => !isEnded, connect }
 }

@@ -1,0 +1,73 @@
+// Compares an outside ledger with what a stack of containers says.
+import { waitFor } from '@paylog/testing/waitFor'
+import type { Test } from 'tap'
+import type { Ledger } from '../ledger.ts'
+import { guest, request, type Target } from '../payments.ts'
+import { type Stack, secretOf } from './stack.ts'
+
+const listedTimeoutMs = 120_000
+
+export const targetOf = (stack: Stack): Target => ({
+  url: stack.url,
+  sandboxSecret: secretOf(stack, 'sandbox_webhook_secret'),
+})
+
+/** Every payment of a ledger that has stopped is there once: in the list, in the provider's books and among the webhooks. */
+export async function agreesWith(t: Test, stack: Stack, ledger: Ledger): Promise<void> {
+  const target = targetOf(stack)
+  t.comment(`${ledger.paid.size} payments in the ledger`)
+  t.same(ledger.contradictions, [], 'a repetition gets the same payment')
+  const ids = [...ledger.paid.keys()].sort()
+  let listed: readonly Listed[] = []
+  const areListed = async () => {
+    listed = (await allPayments(target)).filter(({ concept }) => concept === ledger.concept)
+    return listed.length >= ids.length && listed.every(({ status }) => status === 'succeeded')
+  }
+  await waitFor(areListed, { what: 'every payment in the list', timeoutMs: listedTimeoutMs }).catch(
+    (error: unknown) => {
+      const open = listed.filter(({ status }) => status !== 'succeeded').map(({ id, status }) => `${id} ${status}`)
+      throw new Error(
+        `${String(error)}: ${listed.length} of ${ids.length} are listed, not succeeded: ${open.slice(0, 5)}`,
+      )
+    },
+  )
+  t.same(listed.map(({ id }) => id).sort(), ids, 'the list has the payments of the ledger, none lost, none twice')
+  const books = await stack.psql('select payment_id from sandbox.intents')
+  const inBooks = books.split('\n').filter((id) => ledger.paid.has(id))
+  t.same(inBooks.sort(), ids, "the provider's books have each of them once")
+  const isDelivered = async () => {
+    const messages = await receivedBy(stack)
+    return ids.every((id) => messages.has(id)) && messages
+  }
+  const messages = await waitFor(isDelivered, { what: 'a webhook of every payment', timeoutMs: 120_000 })
+  t.same(
+    ids.filter((id) => messages.get(id)?.size !== 1),
+    [],
+    'each has one message that it succeeded, though perhaps sent again',
+  )
+}
+
+/** The ids of the messages about a payment's success, by payment. */
+async function receivedBy(stack: Stack): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const messages = new Map<string, Set<string>>()
+  for (const [, id = '', body = ''] of (await stack.compose('logs', '--no-color', 'receiver')).matchAll(
+    /\{"id":"([^"]+)","body":(".*")\}/g,
+  )) {
+    const { event, data } = JSON.parse(JSON.parse(body))
+    if (event === 'payment.succeeded')
+      messages.set(data.payment_id, (messages.get(data.payment_id) ?? new Set()).add(id))
+  }
+  return messages
+}
+
+type Listed = { readonly id: string; readonly status: string; readonly concept: string }
+
+async function allPayments(target: Target): Promise<readonly Listed[]> {
+  const found: Listed[] = []
+  for (let page = 1; ; page++) {
+    const { body, text } = await request(target, `/payments?limit=50&page=${page}`, { headers: guest })
+    if (body?.success !== true) throw new Error(text)
+    found.push(...body.data)
+    if (body.data.length < 50) return found
+  }
+}
