@@ -211,7 +211,7 @@ else {
       [],
     )
     const large = (await readCompose([])).services
-    const others = ['EVENTSTORE_URL_FILE', 'REDIS_URL_FILE', 'HEALTH_URLS']
+    const others = ['EVENTSTORE_URL_FILE', 'REDIS_URL_FILE', 'HEALTH_URLS', 'DATABASE_POOL_SIZE']
     for (const [name, parts] of Object.entries({
       api: ['command-api', 'query-api', 'operator-api'],
       projector: ['projector'],

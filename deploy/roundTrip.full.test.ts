@@ -221,7 +221,7 @@ const withoutLimits = Object.fromEntries(
 )
 
 t.test(
-  'the small form takes payments from the edge to a signed webhook and has fewer sessions than its Postgres allows',
+  'the small form takes payments from the edge to a signed webhook and has at most 25 sessions of Postgres',
   { skip: missing !== undefined && `NOT TESTED: ${missing}, the compose files are not run` },
   async (t) => {
     const deployed = await deploy(t, ['small', 'small-trial'], withoutLimits)
@@ -248,11 +248,8 @@ t.test(
       if (count > most) t.comment(JSON.stringify(rows))
       most = Math.max(most, count)
     }
-    // Ten are for rebuilds, jobs, operators and Postgres' own reserve.
-    const allowed = Number(
-      /max_connections=(\d+)/.exec(deployed.compose.services.postgres?.command?.join(' ') ?? '')?.[1],
-    )
-    t.ok(most <= allowed - 10, `${most} of ${allowed} sessions`)
+    t.comment(`MEASURED: the small form had up to ${most} sessions of Postgres under load`)
+    t.ok(most <= 25, `${most} sessions`)
     t.match(await request(deployment, `/payments/${id}`, { headers: guest }), { status: 200 })
     for (const name of ['worker', 'api', 'projector', 'edge'])
       t.equal(await deployment.containers[name]?.stop(), 0, `${name} stops cleanly`)

@@ -12,7 +12,7 @@ import { createTail } from './subscriptions/tail.ts'
 
 /** EventStoreDB's default. */
 export const defaultMaxAppendBytes = 1 << 20
-const defaultMaxReaders = 8
+const maxReaders = 8
 /** Postgres soon releases the lock of a killed server on the same machine. */
 const startTimeoutMs = 3_000
 /** After an outage, our own lost session may hold the lock until Postgres ends it. */
@@ -26,7 +26,7 @@ export type EmbeddedEventStore = {
 
 /**
  * Becomes the writer of the log in the schema `event_store`, which is created if missing, and serves it.
- * @param options port 0 selects a free one; `maxAppendBytes` is EventStoreDB's MaxAppendSize; `maxReaders` limits its sessions; `credentials` are
+ * @param options port 0 selects a free one; `maxAppendBytes` is EventStoreDB's MaxAppendSize; `credentials` are
  *   `user:password`, and without any every call is admitted; `fail` is called after an unrecoverable error
  * @throws WriterLockedError when another server runs on this database; the database's or the port's error
  */
@@ -35,18 +35,11 @@ export async function startEmbeddedEventStore(options: {
   readonly port: number
   readonly databaseUrl: string
   readonly maxAppendBytes?: number
-  readonly maxReaders?: number
   readonly credentials?: readonly string[]
   readonly log: Logger
   readonly fail: (error: unknown) => void
 }): Promise<EmbeddedEventStore> {
-  const {
-    databaseUrl,
-    maxAppendBytes = defaultMaxAppendBytes,
-    maxReaders = defaultMaxReaders,
-    credentials = [],
-    log,
-  } = options
+  const { databaseUrl, maxAppendBytes = defaultMaxAppendBytes, credentials = [], log } = options
   const stopping = new AbortController()
   const pool = createPool({ databaseUrl, applicationName: 'embedded-event-store', max: maxReaders, log })
   const openSession = async (timeoutMs: number, ownEpoch?: bigint): Promise<WriterSession> => {

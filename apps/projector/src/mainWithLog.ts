@@ -13,13 +13,13 @@ runApp({ app: 'projector', portVariable: 'HEALTH_PORT or PORT' }, async ({ log, 
     port: settings.PORT,
     databaseUrl: settings.DATABASE_URL,
     maxAppendBytes: settings.MAX_APPEND_BYTES,
-    // Each session costs Postgres memory.
-    maxReaders: 4,
     credentials: settings.EVENTSTORE_CREDENTIALS ?? [],
     log,
     fail: lifecycle.fail,
   })
   // Added first, so that it stops last: the projector reads it, and the others append until then.
   lifecycle.add('log', node.stop, node.inFlight)
-  return await startProjector({ log, lifecycle })
+  // Payments go on without their lists: the log stays, and the health page and an alert report the projections.
+  const onStopped = (err: Error) => log.fatal({ err }, 'the log is still served')
+  return await startProjector({ log, lifecycle, onStopped })
 })

@@ -26,21 +26,31 @@ const ProjectorConfig = Type.Object({
   ...auditVariables,
 })
 
-/** One transaction per projection, three more during a rebuild, and some for checkpoints, lag, tree and health page. */
-const maxConnections = 4 * projections.length + 6
-
-type App = { readonly log: Logger; readonly lifecycle: Lifecycle }
+/** One transaction per projection, and some for a rebuild, checkpoints, lag, tree and health page. */
+const maxConnections = projections.length + 8
+/** A switch to a rebuilt table holds one, makes the projection wait with another one, and needs a third. */
+const leastConnections = 4
 
 /**
  * Starts the projector with the variables of the environment.
+ * @param app `onStopped` is called when every projection has stopped at a poison event
  * @returns the URL of its health page, if it has one
  * @throws ConfigError; the errors of what it starts
  */
-export async function startProjector({ log, lifecycle }: App): Promise<{ readonly healthUrl?: string }> {
+export async function startProjector({
+  log,
+  lifecycle,
+  onStopped,
+}: {
+  readonly log: Logger
+  readonly lifecycle: Lifecycle
+  readonly onStopped: (error: Error) => void
+}): Promise<{ readonly healthUrl?: string }> {
   const config = loadConfig(ProjectorConfig)
   const signing = readSigning(config)
   const databaseUrl = config.DATABASE_URL
-  const pool = createPool({ databaseUrl, applicationName: 'projector', max: maxConnections, log })
+  const sessions = { max: maxConnections, least: leastConnections }
+  const pool = createPool({ databaseUrl, applicationName: 'projector', ...sessions, log })
   lifecycle.add('postgres', () => pool.end())
   const keys = await startDataKeys(config, { log, lifecycle })
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, log })
@@ -67,10 +77,10 @@ export async function startProjector({ log, lifecycle }: App): Promise<{ readonl
   const recorder = startingRecorder()
   const recording = runRecorder({ databaseUrl, pool, store, signing, state: recorder, signal, log })
   const watching = watchLags({ runners, pool, store, now: () => new Date(), signal, log })
-  // A poison event stops only its projection. When the last one has stopped, the process ends.
+  // A poison event stops only its projection.
   const ended = Promise.allSettled(running)
   void ended.then(() => {
-    if (!signal.aborted) lifecycle.fail(new Error('every projection has stopped'))
+    if (!signal.aborted) onStopped(new Error('every projection has stopped'))
   })
   lifecycle.add('projections', async () => {
     await ended
