@@ -77,7 +77,8 @@ async function upgradesAndBack(t: Test, engine: Engine) {
   t.match(await stack.ops('audit', 'verify'), /The log is proven up to position/)
 
   stack.set({ PAYLOG_IMAGE: 'paylog:before' })
-  for (const service of order.toReversed()) await step(t, stack, service)
+  // The tables have a newer schema version by now, which an old projector leaves as it is.
+  for (const service of order.slice(1).toReversed()) await step(t, stack, service)
   const rolledBack = ledger.paid.size
   await waitFor(() => ledger.paid.size > rolledBack + 10, { what: 'payments with 1.0.0 again', timeoutMs: 120_000 })
   await ledger.stop()

@@ -26,19 +26,33 @@ test('every list says that it is empty, and shows an error with its request', as
   t.match(await textOf(alert), /invalid_request.*[0-9a-f-]{36}/)
 })
 
+/** Of `fixedWork` in a browser on two quiet cores. */
+const quietMs = 50
+
+/** @returns how long a fixed piece of work takes on this machine now, in ms */
+function fixedWork(): number {
+  const startedAt = performance.now()
+  const rows = Array.from({ length: 2_000 }, (_, id) => ({ id, text: `row ${id}` }))
+  for (let round = 0; round < 40; round++) JSON.parse(JSON.stringify(rows))
+  return performance.now() - startedAt
+}
+
 test('the first page of payments is visible within a second on a warm start', async (t, { open, system }) => {
   const page = await open('/payments')
   const row = page.getByText(/customer\d+@example\.com/).first()
   await row.waitFor()
-  const times: number[] = []
+  const seconds: number[] = []
   for (let round = 0; round < 5; round++) {
+    const before = await page.evaluate(fixedWork)
     const startedAt = performance.now()
     await page.goto(`${system.baseUrl}/console/payments`)
     await row.waitFor()
-    times.push(performance.now() - startedAt)
+    const tookMs = performance.now() - startedAt
+    const slowness = Math.max(1, (before + (await page.evaluate(fixedWork))) / 2 / quietMs)
+    t.comment(`${Math.round(tookMs)} ms on a machine that is ${slowness.toFixed(1)} times slower than a quiet one`)
+    seconds.push(tookMs / slowness / 1_000)
   }
-  t.comment(`ms: ${times.map(Math.round).join(', ')}`)
-  t.ok(Math.min(...times) < 1_000)
+  t.ok(Math.min(...seconds) < 1)
 })
 
 test('the whole console has at most 350 kB, compressed', async (t) => {
