@@ -18,7 +18,7 @@ const missing = await missingProgram('docker-compose')
 if (missing !== undefined) t.comment(`NOT TESTED: ${missing}, the compose files are not read`)
 else {
   t.test('docker-compose accepts every combination of files with AUTH_URL alone, without secrets', async (t) => {
-    for (const files of [[], ['trial'], ['cluster'], ['trial', 'cluster'], ['eventstoredb']])
+    for (const files of [[], ['trial'], ['cluster'], ['trial', 'cluster'], ['eventstoredb'], ['archive']])
       t.ok(Object.keys((await readCompose(files)).services).includes('command-api'), `with ${files}`)
   })
 
