@@ -25,6 +25,7 @@ else {
       ['cluster'],
       ['trial', 'cluster'],
       ['eventstoredb'],
+      ['archive'],
       small,
       ['small', 'small-trial'],
     ])
