@@ -14,16 +14,27 @@ import { type ComposeService, missingProgram, readCompose, root } from './testin
 import { createContainer } from './testing/container.ts'
 
 const run = promisify(execFile)
+const small = ['small']
 const missing = await missingProgram('docker-compose')
 if (missing !== undefined) t.comment(`NOT TESTED: ${missing}, the compose files are not read`)
 else {
   t.test('docker-compose accepts every combination of files with AUTH_URL alone, without secrets', async (t) => {
-    for (const files of [[], ['trial'], ['cluster'], ['trial', 'cluster'], ['eventstoredb'], ['archive']])
-      t.ok(Object.keys((await readCompose(files)).services).includes('command-api'), `with ${files}`)
+    for (const files of [
+      [],
+      ['trial'],
+      ['cluster'],
+      ['trial', 'cluster'],
+      ['eventstoredb'],
+      ['archive'],
+      small,
+      ['small', 'small-trial'],
+    ])
+      t.ok(Object.keys((await readCompose(files)).services).includes('worker'), `with ${files}`)
   })
 
   t.test('docker-compose refuses an empty AUTH_URL and says what to set', async (t) => {
-    await t.rejects(readCompose([], { AUTH_URL: '' }), /set it in \.env to the address of your identity backend/)
+    for (const files of [[], small])
+      await t.rejects(readCompose(files, { AUTH_URL: '' }), /set it in \.env to the address of your identity backend/)
   })
 
   t.test('the compose files pass on every variable of every app', async (t) => {
@@ -44,7 +55,7 @@ else {
   })
 
   t.test('only the edge publishes ports, by default on the loopback interface', async (t) => {
-    for (const files of [[], ['trial'], ['cluster']]) {
+    for (const files of [[], ['trial'], ['cluster'], small]) {
       const { services } = await readCompose(files)
       const published = Object.entries(services).filter(([, { ports = [] }]) => ports.length > 0)
       t.same(
@@ -56,7 +67,7 @@ else {
       for (const [name, network] of Object.entries(stores))
         t.same(Object.keys(services[name]?.networks ?? { [network]: {} }), [network], name)
       t.same(
-        Object.keys(services['query-api']?.networks ?? {}).sort(),
+        Object.keys(services['query-api']?.networks ?? { edge: {}, queue: {}, sql: {} }).sort(),
         ['edge', 'queue', 'sql'],
         'has no access to the log',
       )
@@ -64,10 +75,15 @@ else {
   })
 
   t.test('the demo identity and sandbox exist only with the trial file', async (t) => {
-    const { services } = await readCompose([])
-    t.notOk('identity' in services)
-    for (const { environment = {} } of Object.values(services)) t.notOk(environment.SANDBOX_PROVIDER)
-    t.match((await readCompose(['trial'])).services.worker?.environment, { SANDBOX_PROVIDER: 'true' })
+    for (const [files, trial] of [
+      [[], ['trial']],
+      [small, ['small', 'small-trial']],
+    ] as const) {
+      const { services } = await readCompose(files)
+      t.notOk('identity' in services)
+      for (const { environment = {} } of Object.values(services)) t.notOk(environment.SANDBOX_PROVIDER)
+      t.match((await readCompose(trial)).services.worker?.environment, { SANDBOX_PROVIDER: 'true' })
+    }
   })
 
   t.test('every secret is mounted only where it is used', async (t) => {
@@ -101,14 +117,16 @@ else {
   })
 
   t.test('the projector remembers what it signed in a volume, and ops can end it there', async (t) => {
-    const { services } = await readCompose([])
     const directory = '/var/lib/paylog'
-    for (const name of ['projector', 'ops']) {
-      t.equal(services[name]?.environment?.AUDIT_STATE_FILE, `${directory}/audit-state`)
-      t.ok(
-        services[name]?.volumes?.some((volume) => volume.startsWith(`audit-state:${directory}:`)),
-        name,
-      )
+    for (const files of [[], small]) {
+      const { services } = await readCompose(files)
+      for (const name of ['projector', 'ops']) {
+        t.equal(services[name]?.environment?.AUDIT_STATE_FILE, `${directory}/audit-state`)
+        t.ok(
+          services[name]?.volumes?.some((volume) => volume.startsWith(`audit-state:${directory}:`)),
+          name,
+        )
+      }
     }
     t.match(readFileSync(join(root, 'Dockerfile'), 'utf8'), new RegExp(`chown node:node .*${directory}`))
   })
@@ -117,7 +135,8 @@ else {
     const { services } = await readCompose(['trial', 'cluster'])
     t.ok(Object.keys(services).length >= 15)
     const added: Record<string, readonly string[]> = {}
-    for (const [name, service] of Object.entries(services)) {
+    const ofSmall = Object.entries((await readCompose(['small', 'small-trial'])).services)
+    for (const [name, service] of [...Object.entries(services), ...ofSmall]) {
       t.same(service.cap_drop, ['ALL'], `${name} drops all capabilities`)
       t.same(service.security_opt, ['no-new-privileges:true'], `${name} gains no privileges`)
       t.equal(service.read_only, true, `${name} writes to volumes and memory only`)
@@ -179,6 +198,32 @@ else {
     const { environment = {} } = (await readCompose([])).services.eventstore ?? {}
     for (const name of ['KURRENTDB_MAX_APPEND_SIZE', 'KURRENTDB_MAX_APPEND_EVENT_SIZE'])
       t.ok(Number(environment[name]) >= maxAppendBytes, name)
+  })
+
+  t.test('the small form passes on what the large one does, in five containers and 1 GiB', async (t) => {
+    const { services } = await readCompose(small)
+    const once = ['migrate', 'ops']
+    const staying = Object.entries(services).filter(([name]) => !once.includes(name))
+    t.same(staying.map(([name]) => name).sort(), ['api', 'edge', 'postgres', 'projector', 'worker'])
+    const mebibytes = staying.map(([, { mem_limit: limit = '' }]) => Number(/^(\d+)m$/.exec(limit)?.[1]))
+    t.ok(mebibytes.reduce((sum, each) => sum + each) <= 1024, `${mebibytes}`)
+    t.same(
+      staying.filter(([, { healthcheck }]) => healthcheck === undefined),
+      [],
+    )
+    const large = (await readCompose([])).services
+    const others = ['EVENTSTORE_URL_FILE', 'REDIS_URL_FILE', 'HEALTH_URLS', 'DATABASE_POOL_SIZE']
+    for (const [name, parts] of Object.entries({
+      api: ['command-api', 'query-api', 'operator-api'],
+      projector: ['projector'],
+      worker: ['worker'],
+      ops: ['ops'],
+    }))
+      for (const part of parts)
+        for (const [variable, value] of Object.entries(large[part]?.environment ?? {})) {
+          if (others.includes(variable) || variable === 'DATABASE_URL_FILE') continue
+          t.equal(services[name]?.environment?.[variable], value, `${name}: ${variable}`)
+        }
   })
 
   t.test('every long-running service has a health check', async (t) => {

@@ -1,10 +1,11 @@
 // The long plays of the compose files on a real Docker engine: `npm run containers`. Elsewhere they say that they were left out.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
+import { blocksOf } from '../tools/newcomer/readme.ts'
 import { root } from './testing/composeFile.ts'
 import { agreesWith, targetOf } from './testing/engine/agreement.ts'
 import { type Engine, usableEngine } from './testing/engine/engine.ts'
@@ -38,15 +39,26 @@ if (typeof engine === 'string') {
     (t) => changesPasswordsAndSoaks(t, engine),
   )
   const { KURRENTDB_NODE: node, DOTNET_ROOT: dotnet } = process.env
+  await t.test(
+    'the small form takes payments within 1 GiB and loses nothing when each container is killed',
+    { timeout: timeoutMs },
+    (t) => smallForm(t, engine),
+  )
   if (node === undefined || dotnet === undefined)
     t.comment(
-      'NOT TESTED: KURRENTDB_NODE and DOTNET_ROOT name no node that was built from source: the compose files with KurrentDB',
+      'NOT TESTED: KURRENTDB_NODE and DOTNET_ROOT name no node that was built from source: the compose files with KurrentDB, ' +
+        'and the move from the small form to the large one',
     )
   else {
     await t.test('one node of KurrentDB over TLS takes payments as documented', { timeout: timeoutMs }, async (t) => {
       await loadKurrentDb(engine, node, dotnet)
       await paysOnKurrentDb(t, engine, [], ['eventstore'])
     })
+    await t.test(
+      'the small form moves to the large one, which loses nothing and sends nothing again',
+      { timeout: timeoutMs },
+      (t) => movesToLarge(t, engine),
+    )
     await t.test('three nodes of KurrentDB lose and double nothing when each is killed', { timeout: timeoutMs }, (t) =>
       paysOnKurrentDb(t, engine, ['docker-compose.cluster.yml'], ['eventstore', 'eventstore-2', 'eventstore-3']),
     )
@@ -124,8 +136,11 @@ async function changesPasswordsAndSoaks(t: Test, engine: Engine) {
   await pause(soakMs)
   await ledger.stop()
   for (const { name, service } of (await stack.containers()).filter(isOfPaylog)) {
-    const format = '{{.State.OOMKilled}} {{.RestartCount}} {{.HostConfig.Memory}}'
-    const [killed, restarts, limit] = (await engine.docker('inspect', '--format', format, name)).trim().split(' ')
+    const [killed, restarts, limit] = await inspect(
+      engine,
+      name,
+      '{{.State.OOMKilled}} {{.RestartCount}} {{.HostConfig.Memory}}',
+    )
     t.same([killed, restarts], ['false', '0'], `${service} ran through`)
     const used = await engine.docker('stats', '--no-stream', '--format', '{{.MemUsage}} {{.MemPerc}}', name)
     t.comment(`${service}: ${used.trim()}`)
@@ -156,4 +171,66 @@ async function paysOnKurrentDb(t: Test, engine: Engine, cluster: readonly string
   }
   await ledger.stop()
   await agreesWith(t, stack, ledger)
+}
+
+const smallServices = ['postgres', 'projector', 'api', 'worker', 'edge']
+const small = ['docker-compose.small.yml', 'docker-compose.small-trial.yml', 'docker-compose.receiver.yml']
+const withKurrentDb = ['docker-compose.yml', 'docker-compose.trial.yml', 'docker-compose.receiver.yml']
+
+async function startSmall(stack: Stack): Promise<void> {
+  await build(stack)
+  await stack.shell('deploy/makeSecrets.sh')
+  writeEndpoint(stack)
+  await stack.compose(...small.flatMap((file) => ['--file', file]), 'up', '--detach')
+  await stack.healthy()
+}
+
+async function smallForm(t: Test, engine: Engine) {
+  const stack = await prepareLarge(t, engine, 'small', { files: small })
+  await startSmall(stack)
+  const ledger = startLedger(targetOf(stack))
+  await waitFor(() => ledger.paid.size > 100, { what: 'payments', timeoutMs: 600_000 })
+  const memory: string[] = []
+  for (const { name, service } of (await stack.containers()).filter(isOfPaylog)) {
+    const [killed, limit] = await inspect(engine, name, '{{.State.OOMKilled}} {{.HostConfig.Memory}}')
+    t.equal(killed, 'false', `${service} has enough memory of ${limit}`)
+    memory.push(`${service} ${(await engine.docker('stats', '--no-stream', '--format', '{{.MemUsage}}', name)).trim()}`)
+  }
+  t.comment(`MEASURED: memory of the small form: ${memory.join(', ')}`)
+  const sessions = await stack.psql("select count(*) from pg_stat_activity where backend_type = 'client backend'")
+  t.comment(`MEASURED: ${Number(sessions) - 1} sessions of Postgres`)
+  t.ok(Number(sessions) - 1 <= 25, sessions)
+  for (const killed of [...smallServices.map((name) => [name]), smallServices]) {
+    const before = ledger.paid.size
+    await stack.kill(...killed)
+    await waitFor(() => ledger.paid.size > before + 3, { what: `payments after ${killed}`, timeoutMs: 180_000 })
+  }
+  await ledger.stop()
+  await stack.healthy()
+  await agreesWith(t, stack, ledger)
+}
+
+const inspect = async (engine: Engine, name: string, format: string) =>
+  (await engine.docker('inspect', '--format', format, name)).trim().split(' ')
+
+async function movesToLarge(t: Test, engine: Engine) {
+  const stack = await prepareLarge(t, engine, 'move', { files: withKurrentDb })
+  await startSmall(stack)
+  const before = startLedger(targetOf(stack))
+  await waitFor(() => before.paid.size > 20, { what: 'payments' })
+  await before.stop()
+  await agreesWith(t, stack, before)
+  const sent = await stack.compose('logs', '--no-color', 'receiver')
+
+  const [commands = ''] = blocksOf(readFileSync(join(root, 'docs/deployment.md'), 'utf8'))
+    .filter(({ heading }) => heading === 'Move to the large form')
+    .map(({ text }) => text.replaceAll('run --rm', 'run --rm -T'))
+  t.match(await stack.shell(commands), /The log is proven up to position/)
+  await stack.healthy()
+  await agreesWith(t, stack, before)
+  t.equal(await stack.compose('logs', '--no-color', 'receiver'), sent, 'no webhook is sent again')
+  const after = startLedger(targetOf(stack))
+  await waitFor(() => after.paid.size > 20, { what: 'payments in the large form' })
+  await after.stop()
+  await agreesWith(t, stack, after)
 }

@@ -16,7 +16,7 @@ import { mayConnect, mayLeave } from './testing/networkPolicies.ts'
 
 const run = promisify(execFile)
 const forms = ['small', 'large'] as const
-const apis = ['command-api', 'query-api', 'operator-api']
+const apis = ['api', 'command-api', 'query-api', 'operator-api']
 const withoutFile = (variable: string) => variable.replace(/_FILE$/, '')
 
 const missing = await missingProgram('kubectl')
@@ -27,22 +27,21 @@ const skipComparison =
 
 type Counterparts = {
   readonly what: string
-  readonly form: (typeof forms)[number]
   readonly pod: Pod
   readonly service: ComposeService
 }
 
-/** Each pod with its service of the compose file. The process with all APIs has three; the log in Postgres has none. */
+const composed = (form: (typeof forms)[number]) => readCompose(form === 'small' ? ['small'] : [])
+
+/** Each pod with its service of the compose file. Of the large form, where the stores are the operator's, `grant` has its own. */
 async function counterparts(): Promise<readonly Counterparts[]> {
-  const { services } = await readCompose([])
-  const found = forms.map(async (form) =>
-    [...podsOf(await readManifests(form)).values()].flatMap((pod) =>
-      (pod.name === 'api' ? apis : [pod.name]).flatMap((name) => {
-        const service = pod.name === 'eventstore' ? undefined : services[name]
-        return service === undefined ? [] : [{ what: `${pod.name} of ${form}, ${name}`, form, pod, service }]
-      }),
-    ),
-  )
+  const found = forms.map(async (form) => {
+    const { services } = await composed(form)
+    return [...podsOf(await readManifests(form)).values()].flatMap((pod) => {
+      const service = services[pod.name]
+      return service === undefined ? [] : [{ what: `${pod.name} of ${form}`, pod, service }]
+    })
+  })
   return (await Promise.all(found)).flat()
 }
 
@@ -84,17 +83,13 @@ t.test(
   async (t) => {
     /** Where the network differs, and what the operator of each sets. */
     const differing = ['TRUST_PROXY', 'SITE_ADDRESS', 'AUTH_URL']
-    const onlyLarge = ['eventstore_ca', 'eventstore_url', 'redis_url']
-    for (const { what, form, pod, service } of await counterparts()) {
-      if (pod.name === 'api') continue
-      const isUsed = (secret: string) => form === 'large' || !onlyLarge.includes(secret)
+    for (const { what, pod, service } of await counterparts()) {
       const { container, environment, secrets } = pod
       const composed = service.environment ?? {}
       t.same(container.args, service.command, `${what}: command`)
       if (service.image !== 'paylog:latest') t.equal(container.image, service.image, `${what}: image`)
       for (const [variable, value] of Object.entries(composed))
-        if (value && !differing.includes(variable) && isUsed(withoutFile(variable).toLowerCase()))
-          t.equal(environment[variable], value, `${what}: ${variable}`)
+        if (value && !differing.includes(variable)) t.equal(environment[variable], value, `${what}: ${variable}`)
       const known = ['PGDATA', ...Object.keys(composed).map(withoutFile)]
       const own = (container.env ?? []).map(({ name }) => withoutFile(name))
       t.same(
@@ -106,7 +101,7 @@ t.test(
         const [, folder, directory] = /secrets\/(\w+):(\/run\/[\w-]+):ro$/.exec(volume) ?? []
         return folder === undefined ? [] : [[directory, [`paylog-${folder}`]]]
       })
-      const single = (service.secrets ?? []).map(({ source }) => source).filter(isUsed)
+      const single = (service.secrets ?? []).map(({ source }) => source)
       if (single.length > 0) expected.push(['/run/secrets', single.sort()])
       const mounted = Object.entries(secrets).map(([directory, keys]) => [directory, [...keys].sort()])
       t.same(Object.fromEntries(mounted), Object.fromEntries(expected), `${what}: secrets`)
@@ -178,7 +173,7 @@ t.test('probes ask what the apps serve, and a stop waits for them', { skip: skip
     else {
       t.equal(ready?.httpGet?.path, path, `${what}: path`)
       t.equal(container.ports?.[0]?.containerPort, Number(port), `${what}: port`)
-      t.equal(environment.PORT ?? environment.HEALTH_PORT, port, `${what}: the port on which it listens`)
+      t.equal(environment.HEALTH_PORT ?? environment.PORT, port, `${what}: the port on which it listens`)
     }
     // Postgres recovers by itself, and must not be ended meanwhile.
     const probes = pod.name === 'postgres' ? [startupProbe, ready] : [startupProbe, ready, livenessProbe]
@@ -296,22 +291,18 @@ t.test(
   'network policies allow what the networks of the compose file connect, and nothing else',
   { skip: skipComparison },
   async (t) => {
-    const { services } = await readCompose([])
-    const networksOf = ({ name }: Pod) =>
-      (name === 'api' ? apis : name === 'eventstore' ? ['migrate'] : [name]).flatMap((one) =>
-        Object.keys(services[one]?.networks ?? {}),
-      )
-    const isApi = ({ name }: Pod) => name === 'api' || apis.includes(name)
-    /** The network over which others reach a store. */
-    const stores: Readonly<Record<string, string>> = { postgres: 'sql', eventstore: 'log' }
-    function isNeeded(from: Pod, to: Pod): boolean {
-      const store = stores[to.name]
-      if (store !== undefined) return networksOf(from).includes(store)
-      if (to.name === 'edge') return true
-      if (from.name === 'edge') return isApi(to)
-      return (from.environment.HEALTH_URLS ?? '').includes(`//${to.name}:`)
-    }
+    /** The network over which others reach a store, by its port. */
+    const stores: Readonly<Record<number, string>> = { 5432: 'sql', 2113: 'log' }
     for (const form of forms) {
+      const { services } = await composed(form)
+      const networksOf = ({ name }: Pod) => Object.keys(services[name]?.networks ?? {})
+      const isNeeded = (from: Pod, to: Pod, port: number) => {
+        const store = stores[port]
+        if (store !== undefined) return networksOf(from).includes(store)
+        if (to.name === 'edge') return true
+        if (from.name === 'edge') return apis.includes(to.name)
+        return (from.environment.HEALTH_URLS ?? '').includes(`//${to.name}:`)
+      }
       const manifests = await readManifests(form)
       const pods = [...podsOf(manifests).values()]
       for (const from of pods) {
@@ -322,8 +313,8 @@ t.test(
           for (const { containerPort } of to.container.ports ?? []) {
             if (from === to || to.name === 'edge') continue
             const { connects, enters } = mayConnect(manifests, from, to, containerPort)
-            const what = `${form}: ${from.name} to ${to.name}`
-            if (isNeeded(from, to)) t.ok(connects, `${what} is allowed`)
+            const what = `${form}: ${from.name} to ${to.name}, ${containerPort}`
+            if (isNeeded(from, to, containerPort)) t.ok(connects, `${what} is allowed`)
             else t.notOk(enters, `${what} is not allowed`)
           }
       }

@@ -3,8 +3,10 @@
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startFakeEndpoint } from '@paylog/testing/fakeEndpoint'
 import { waitFor } from '@paylog/testing/waitFor'
+import pg from 'pg'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
 import { missingProgram, readCompose } from './testing/composeFile.ts'
@@ -33,13 +35,13 @@ const endpointVariables = ({ url }: { readonly url: string }) => ({
   WEBHOOK_1_SECRET: signingSecret,
 })
 
-async function deploy(t: Test) {
+async function deploy(t: Test, files: readonly string[] = ['trial'], variables: Readonly<Record<string, string>> = {}) {
   const endpoint = await startFakeEndpoint(t)
   const file = `${t.testdir({})}/webhooks.env`
   const lines = Object.entries(endpointVariables(endpoint)).map(([name, value]) => `${name}=${value}\n`)
   await writeFile(file, lines.join(''))
-  const compose = await readCompose(['trial'], { WEBHOOKS_ENV_FILE: file, ...settings })
-  return { endpoint, deployment: await deploymentHarness(t, compose) }
+  const compose = await readCompose(files, { WEBHOOKS_ENV_FILE: file, ...settings, ...variables })
+  return { endpoint, compose, deployment: await deploymentHarness(t, compose) }
 }
 
 /** The small form, with the trial's people and provider. */
@@ -57,7 +59,10 @@ async function deployManifests(t: Test) {
   return { endpoint, deployment: await deploymentHarness(t, { services: { ...services, identity } }) }
 }
 
-async function paymentSucceeds(t: Test, { deployment, endpoint }: Awaited<ReturnType<typeof deploy>>): Promise<string> {
+async function paymentSucceeds(
+  t: Test,
+  { deployment, endpoint }: Awaited<ReturnType<typeof deployManifests>>,
+): Promise<string> {
   const opened = await pay(deployment)
   t.equal(opened.status, 201, opened.text)
   const { id, provider_intent_id } = opened.body.data
@@ -208,6 +213,46 @@ t.test(
     const { containers } = deployment
     for (const [name, container] of Object.entries(containers))
       t.notMatch(container.output(), /demo-guest-token|guest@example\.com/, `${name} logs no credential`)
+  },
+)
+
+const withoutLimits = Object.fromEntries(
+  ['', 'ANONYMOUS_', 'UNAUTHENTICATED_'].map((who) => [`RATE_LIMIT_${who}PER_MINUTE`, '0']),
+)
+
+t.test(
+  'the small form takes payments from the edge to a signed webhook and has at most 25 sessions of Postgres',
+  { skip: missing !== undefined && `NOT TESTED: ${missing}, the compose files are not run` },
+  async (t) => {
+    const deployed = await deploy(t, ['small', 'small-trial'], withoutLimits)
+    const { deployment } = deployed
+    const id = await paymentSucceeds(t, deployed)
+    await guestReadsOwnWrites(t, deployment)
+    const client = new pg.Client({ connectionString: deployment.databaseUrl })
+    await client.connect()
+    t.teardown(() => client.end())
+    const load = Array.from({ length: 40 }, async (_, n) => {
+      for (let round = 0; round < 5; round++) {
+        t.equal((await pay(deployment, { key: `load ${n} ${round}` })).status, 201)
+        t.equal((await request(deployment, '/payments', { headers: guest })).status, 200)
+      }
+    })
+    const done = Promise.all(load).then(() => true)
+    let most = 0
+    while (!(await Promise.race([done, sleep(100, false)]))) {
+      const { rows } = await client.query<{ application_name: string; count: number }>(
+        'select application_name, count(*)::int as count from pg_stat_activity ' +
+          'where datname = current_database() and pid <> pg_backend_pid() group by 1 order by 2 desc',
+      )
+      const count = rows.reduce((sum, row) => sum + row.count, 0)
+      if (count > most) t.comment(JSON.stringify(rows))
+      most = Math.max(most, count)
+    }
+    t.comment(`MEASURED: the small form had up to ${most} sessions of Postgres under load`)
+    t.ok(most <= 25, `${most} sessions`)
+    t.match(await request(deployment, `/payments/${id}`, { headers: guest }), { status: 200 })
+    for (const name of ['worker', 'api', 'projector', 'edge'])
+      t.equal(await deployment.containers[name]?.stop(), 0, `${name} stops cleanly`)
   },
 )
 

@@ -52,7 +52,8 @@ export async function missingProgram(...programs: readonly string[]): Promise<st
 const known = new Map<string, Promise<Compose>>()
 
 /**
- * @param files besides docker-compose.yml: `trial` for docker-compose.trial.yml
+ * @param files besides docker-compose.yml: `trial` for docker-compose.trial.yml. With `small` first, docker-compose.small.yml
+ *   is in its place
  * @param variables all variables that the operator sets. Without AUTH_URL it is that of the trial
  * @throws when docker-compose rejects the files
  */
@@ -70,7 +71,8 @@ async function runComposeConfig(
   files: readonly string[],
   variables: Readonly<Record<string, string>>,
 ): Promise<Compose> {
-  const names = ['docker-compose.yml', ...files.map((name) => `docker-compose.${name}.yml`)]
+  const base = files[0] === 'small' ? [] : ['docker-compose.yml']
+  const names = [...base, ...files.map((name) => `docker-compose.${name}.yml`)]
   const { stdout } = await run('docker-compose', [...names.flatMap((name) => ['-f', name]), 'config'], {
     cwd: root,
     // Ignores an .env file of the operator.

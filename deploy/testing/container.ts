@@ -37,7 +37,8 @@ export function environmentOf(
     ...Object.fromEntries(
       Object.entries(environment).map(([variable, value]) => [variable, withHostAddresses(host, value)]),
     ),
-    ...('PORT' in environment && { PORT: port }),
+    // The projector of the small form has a health page beside the log.
+    ...('PORT' in environment && { PORT: 'HEALTH_PORT' in environment ? String(portOf(host, 'eventstore')) : port }),
     ...('HEALTH_PORT' in environment && { HEALTH_PORT: port }),
     ...('TRUST_PROXY' in environment && { TRUST_PROXY: '127.0.0.1' }),
   }

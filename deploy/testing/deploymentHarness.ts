@@ -28,6 +28,8 @@ export type Deployment = {
   readonly url: string
   readonly containers: Readonly<Record<string, Container>>
   readonly sandboxSecret: string
+  /** With the owner of the tables. */
+  readonly databaseUrl: string
   /** URL of a service behind the edge. */
   inside(service: string): string
 }
@@ -36,10 +38,12 @@ export type Deployment = {
 export async function deploymentHarness(t: Test, compose: Compose): Promise<Deployment> {
   const host = await prepareHost(t, compose)
   const containers = await startContainers(t, compose, host)
+  const secret = (name: string) => readFile(join(host.directory, 'secrets', name), 'utf8')
   return {
     url: `http://127.0.0.1:${host.edgePort}`,
     containers,
-    sandboxSecret: await readFile(join(host.directory, 'secrets', 'sandbox_webhook_secret'), 'utf8'),
+    sandboxSecret: await secret('sandbox_webhook_secret'),
+    databaseUrl: await secret('database_url'),
     inside: (name) => `http://127.0.0.1:${portOf(host, name)}`,
   }
 }
@@ -53,7 +57,8 @@ async function prepareHost(t: Test, { services }: Compose): Promise<Host> {
   const roles = await createRoles(t)
   const ports = new Map<string, number>()
   for (const name of Object.keys(services)) ports.set(name, await freePort())
-  if (!isEmbedded(services)) {
+  if (hasLog(services)) ports.set('eventstore', ports.get('eventstore') ?? (await freePort()))
+  else {
     const credentials = `paylog:${await secret('eventstore_password')}`
     const log = await startEventStore(t, { EVENTSTORE_CREDENTIALS: credentials })
     ports.set('eventstore', Number(new URL(log.connectionString).port))
@@ -69,13 +74,14 @@ async function prepareHost(t: Test, { services }: Compose): Promise<Host> {
   return { directory, ports, edgePort: await freePort(), reader: roles.reader, keysRole: roles.keysRole }
 }
 
-/** Whether the log is in Postgres: EventStoreDB's service has an entrypoint instead. */
-const isEmbedded = ({ eventstore }: Compose['services']) => eventstore?.command !== undefined
+/** Whether a service keeps the log in Postgres. */
+const hasLog = (services: Compose['services']) =>
+  Object.values(services).some(({ environment }) => environment?.INSECURE === 'true')
 
 /** Starts each service when its dependencies are in the state that it requires. */
 async function startContainers(t: Test, { services }: Compose, host: Host): Promise<Record<string, Container>> {
   const containers: Record<string, Container> = {}
-  const external = ['postgres', 'grant', ...(isEmbedded(services) ? [] : ['eventstore'])]
+  const external = ['postgres', 'grant', ...(hasLog(services) ? [] : ['eventstore'])]
   const starting = new Map(external.map((name) => [name, Promise.resolve()]))
 
   async function bringUp(name: string): Promise<void> {

@@ -160,11 +160,9 @@ export function servicesOfPods(
   settings: Readonly<Record<string, string>>,
 ): Readonly<Record<string, ComposeService>> {
   const isJob = (name: string) => name === 'migrate'
-  const first = ['postgres', 'eventstore']
   const services = [...pods.values()].map(({ name, container, environment }): readonly [string, ComposeService] => {
     const { image, args, readinessProbe } = container
-    const isLater = !isJob(name) && !first.includes(name)
-    const needed = isLater ? { migrate: completed, eventstore: { condition: 'service_healthy' } } : {}
+    const needed = isJob(name) || name === 'postgres' ? {} : { migrate: completed }
     const service = { image, ...(args && { command: args }), environment: { ...settings, ...environment } }
     return [
       name,

@@ -32,7 +32,7 @@ export type RunnerState = {
     | 'frozen'
     /** At an unreadable event, or because the log is not the checkpoint's. */
     | 'stopped'
-  /** Of a live table with an older schema version, beside the role. `waiting`: another process may rebuild it. */
+  /** Of a live table with an older schema version, beside the role. `waiting`: for another rebuild, perhaps in another process. */
   rebuild: 'none' | 'waiting' | 'running' | 'failing'
   /** Whether the log can be read. */
   isConnected: boolean
@@ -107,21 +107,32 @@ function logFailure(log: Logger, { name }: Projection, err: unknown): void {
   else log.warn({ err, pauseMs }, 'could not run the projection, trying again')
 }
 
+const turns = new WeakMap<object, Promise<unknown>>()
+
+/** A rebuild waits for a session while it holds another one: several at a time could wait for each other in a small pool. */
+function inTurn<Result>(pool: object, work: () => Promise<Result>): Promise<Result> {
+  const result = (turns.get(pool) ?? Promise.resolve()).then(work)
+  turns.set(
+    pool,
+    result.catch(() => undefined),
+  )
+  return result
+}
+
 /** Rebuilds a live table with an older schema version, trying until it succeeds or the signal aborts. */
 async function replaceOutdatedTable(options: RunningOptions): Promise<void> {
   const { projection, state, log } = options
   const replaced = new AbortController()
   log.info({ known: projection.schemaVersion }, 'the live table is outdated, rebuilding it')
+  const onWaiting = () => {
+    state.rebuild = 'waiting'
+  }
+  const onProgress = () => {
+    state.rebuild = 'running'
+  }
   const rebuildOnce = async () => {
-    const rebuilt = await rebuildOutdated({
-      ...options,
-      onWaiting: () => {
-        state.rebuild = 'waiting'
-      },
-      onProgress: () => {
-        state.rebuild = 'running'
-      },
-    })
+    onWaiting()
+    const rebuilt = await inTurn(options.pool, () => rebuildOutdated({ ...options, onWaiting, onProgress }))
     if (rebuilt !== undefined) {
       const { version, events, resumedAfter } = rebuilt
       log.info({ version, events, resumedAfter: resumedAfter?.commit.toString() }, 'rebuilt the live table')

@@ -1,5 +1,6 @@
 // One projector whose schema version is higher than that of the live table.
 
+import { isDeepStrictEqual } from 'node:util'
 import { userOwner } from '@paylog/domain/actor'
 import { readItem } from '@paylog/queries/lists/lists'
 import { singlePayment } from '@paylog/queries/payments/queries'
@@ -11,26 +12,35 @@ import t, { type Test } from 'tap'
 import { computed, nullable, text } from '../columns.ts'
 import { payments } from '../payments/projection.ts'
 import type { Projection } from '../projection.ts'
+import { projections } from '../registry.ts'
 import { runProjection, startingState } from '../runProjection.ts'
 import { makeTable, tableName } from '../tables/tables.ts'
 import { laterVersionOf } from '../testing/laterProjection.ts'
 import { projectorHarness } from '../testing/projectorHarness.ts'
 import { tableStates, verifyOne, wrongCheckpoints } from '../testing/readModelChecks.ts'
+import { startTraffic } from '../testing/traffic.ts'
 
 type Harness = Awaited<ReturnType<typeof projectorHarness>>
 
-/** Runs a version of payments in this process. */
-function run(t: Test, { databaseUrl, store }: Harness, projection: Projection) {
+/** Runs a version of payments in this process, and other projections beside it. */
+function run(
+  t: Test,
+  { databaseUrl, store }: Harness,
+  projection: Projection,
+  { others = [], sessions = 8 }: { readonly others?: readonly Projection[]; readonly sessions?: number } = {},
+) {
   const lines: string[] = []
   const log = createLog({ app: 'test' }, { write: (line) => void lines.push(line) })
-  const pool = createPool({ databaseUrl, applicationName: 'projector', max: 8, log })
+  const pool = createPool({ databaseUrl, applicationName: 'projector', max: sessions, log })
   const stopping = new AbortController()
   const state = startingState()
-  const common = { databaseUrl, pool, store, projection, state, log, signal: stopping.signal }
-  const running = runProjection({ ...common, awaited: new EventTarget() })
+  const common = { databaseUrl, pool, store, log, signal: stopping.signal }
+  const running = [projection, ...others].map((each) =>
+    runProjection({ ...common, projection: each, awaited: new EventTarget(), ...(each === projection && { state }) }),
+  )
   const stop = async () => {
     stopping.abort()
-    await running
+    await Promise.all(running)
   }
   t.teardown(async () => {
     await stop()
@@ -86,6 +96,29 @@ t.test('the lists stay up to date while the only projector rebuilds them for a r
   t.match(later.state, { role: 'running', rebuild: 'none' })
   const next = await later.pay()
   await waitFor(() => listed(later, next), { what: 'a payment made after the switch' })
+})
+
+t.test('all projections with a raised schema version are rebuilt in a pool of four sessions', async (t) => {
+  const harness = await projectorHarness(t)
+  await harness.pay()
+  const [first = payments, ...others] = projections.map(laterVersionOf)
+  const raised = [first, ...others].map(({ name, schemaVersion }) => ({
+    projection: name,
+    schema_version: schemaVersion,
+  }))
+  const traffic = startTraffic(t, harness.store)
+  run(t, harness, first, { others, sessions: 4 })
+  const live = async () => {
+    const { rows } = await harness.pool.query(
+      `select projection, schema_version from read_models.tables where state = 'live' order by projection`,
+    )
+    return rows
+  }
+  const byName = raised.toSorted((a, b) => (a.projection < b.projection ? -1 : 1))
+  // A rebuild that failed would be tried again after 30 s.
+  await waitFor(async () => isDeepStrictEqual(await live(), byName), { what: 'the switches', timeoutMs: 25_000 })
+  await traffic.stop()
+  t.same(await wrongCheckpoints(harness.pool), [])
 })
 
 t.test('required columns that a later program lacks or leaves empty do not stop the old table', async (t) => {

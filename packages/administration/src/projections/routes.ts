@@ -43,7 +43,8 @@ const replayJob =
   ({ databaseUrl, store, log }: ReplayDependencies, projection: Projection): JobWork =>
   async ({ signal, onProgress }) => {
     // Its own, because its statements may take long, and must not wait for requests.
-    const pool = createPool({ databaseUrl, applicationName: 'operator-api job', max: replayConnections, log })
+    const sessions = { max: replayConnections, least: replayConnections }
+    const pool = createPool({ databaseUrl, applicationName: 'operator-api job', ...sessions, log })
     try {
       const options = { databaseUrl, pool, store, log, projection, signal }
       return await replay({ ...options, onProgress: reportTo(onProgress) })

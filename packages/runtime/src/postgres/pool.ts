@@ -15,7 +15,7 @@ columnTypes.setTypeParser(pg.types.builtins.INT8, BigInt)
 /**
  * A pool with every limit set. `int8` columns are returned as `bigint`, because positions do not fit a JavaScript number.
  *
- * @param options `max` is the number of connections; `applicationName` appears in `pg_stat_activity`; `queryTimeoutMs`
+ * @param options `max` is the number of connections, which `limitPools` lowers to `least`; `applicationName` appears in `pg_stat_activity`; `queryTimeoutMs`
  *   fails a query when the server hangs or is unreachable, which the server's `statement_timeout` cannot detect;
  *   `settings` are settings of its sessions
  */
@@ -23,6 +23,7 @@ export function createPool({
   databaseUrl,
   applicationName,
   max,
+  least,
   queryTimeoutMs,
   settings,
   log,
@@ -30,6 +31,7 @@ export function createPool({
   databaseUrl: string
   applicationName: string
   max: number
+  least?: number
   queryTimeoutMs?: number
   settings?: SessionSettings
   log: Logger
@@ -38,7 +40,7 @@ export function createPool({
     {
       ...{ databaseUrl, log },
       application_name: applicationName,
-      max,
+      ...{ max, least },
       connectionTimeoutMillis: connectTimeoutMs,
       idleTimeoutMillis: idleTimeoutMs,
       keepAlive: true,

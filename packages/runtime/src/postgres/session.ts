@@ -47,12 +47,28 @@ async function prepareSession(client: pg.ClientBase, settings: SessionSettings =
   if (first?.rows[0]?.other) throw new SharedSessionError()
 }
 
+/** Of pg. */
+const defaultMax = 10
+let mostOfPool = Number.POSITIVE_INFINITY
+
+/** Limits the pools that this process opens from now on. @param sessions of each pool */
+export function limitPools(sessions: number): void {
+  mostOfPool = sessions
+}
+
 /**
  * A pool whose sessions have these settings.
- * @param options those of `pg.Pool`; `databaseUrl` is the value of DATABASE_URL
+ * @param options those of `pg.Pool`; `databaseUrl` is the value of DATABASE_URL; `least`: that many sessions in spite of
+ *   `limitPools`, for work that waits for a session while it holds others
  */
 export function createSessionPool(
-  { databaseUrl, log, ...options }: Omit<pg.PoolConfig, 'connectionString' | 'onConnect' | 'log'> & ConnectionOptions,
+  {
+    databaseUrl,
+    log,
+    least = 1,
+    ...options
+  }: Omit<pg.PoolConfig, 'connectionString' | 'onConnect' | 'log'> &
+    ConnectionOptions & { readonly least?: number | undefined },
   settings: SessionSettings,
 ): pg.Pool {
   const connectionString = withExplicitSsl(databaseUrl, log)
@@ -60,7 +76,8 @@ export function createSessionPool(
     await prepareSession(client, settings)
     await refusePooler(connectionString)
   }
-  return new pg.Pool({ ...options, connectionString, onConnect })
+  const max = Math.max(least, Math.min(options.max ?? defaultMax, mostOfPool))
+  return new pg.Pool({ ...options, max, connectionString, onConnect })
 }
 
 /** At the start. Another failure shows when the pool is used. @throws SharedSessionError */

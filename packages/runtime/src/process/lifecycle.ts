@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type StaticDecode, Type } from 'typebox'
 import { ConfigError, loadConfig } from '../config/environment.ts'
-import { durationMs, oneOf } from '../config/kinds.ts'
+import { durationMs, integer, oneOf } from '../config/kinds.ts'
 import { databaseAdvice } from '../postgres/databaseErrors.ts'
+import { limitPools } from '../postgres/session.ts'
 import { createLog, type Logger, withoutUrlSecrets } from '../telemetry/log.ts'
 import { startTracing } from '../telemetry/tracing.ts'
 
@@ -32,6 +33,8 @@ export const processVariables = {
   LOG_LEVEL: oneOf(logLevels, 'info'),
   /** How long a stop may take. */
   STOP_TIMEOUT: durationMs('20s'),
+  /** The most sessions of Postgres in each pool. */
+  DATABASE_POOL_SIZE: Type.Optional(integer(2, 1_000)),
 }
 const ProcessConfig = Type.Object(processVariables)
 
@@ -80,6 +83,7 @@ export function runApp(
   const { app, portVariable } = typeof about === 'string' ? { app: about, portVariable: 'PORT' } : about
   const explain = (error: unknown) => `${app}: ${startFailure(error, portVariable)}\n`
   const config = processConfig(explain)
+  if (config.DATABASE_POOL_SIZE !== undefined) limitPools(config.DATABASE_POOL_SIZE)
   const log = createLog({ app, level: config.LOG_LEVEL })
   const lifecycle = createLifecycle(log, config.STOP_TIMEOUT)
   process.on('SIGTERM', () => lifecycle.signalled('SIGTERM'))
