@@ -35,11 +35,21 @@ export async function agreesWith(t: Test, stack: Stack, ledger: Ledger): Promise
   const books = await stack.psql('select payment_id from sandbox.intents')
   const inBooks = books.split('\n').filter((id) => ledger.paid.has(id))
   t.same(inBooks.sort(), ids, "the provider's books have each of them once")
-  const isDelivered = async () => {
-    const messages = await receivedBy(stack)
-    return ids.every((id) => messages.has(id)) && messages
+  let messages: Awaited<ReturnType<typeof receivedBy>> = new Map()
+  const areDelivered = async () => {
+    messages = await receivedBy(stack)
+    return ids.every((id) => messages.has(id))
   }
-  const messages = await waitFor(isDelivered, { what: 'a webhook of every payment', timeoutMs: 120_000 })
+  await waitFor(areDelivered, { what: 'a webhook of every payment', timeoutMs: listedTimeoutMs }).catch(
+    async (error: unknown) => {
+      const missing = ids.filter((id) => !messages.has(id))
+      const work = await stack.psql(
+        "select concat_ws(' ', status, attempts, event, created_at, last_error) from webhooks.all_deliveries " +
+          `where payment_id = '${missing[0]}'`,
+      )
+      throw new Error(`${String(error)}: ${missing.length} of ${ids.length} have none, such as ${missing[0]}: ${work}`)
+    },
+  )
   t.same(
     ids.filter((id) => messages.get(id)?.size !== 1),
     [],

@@ -69,9 +69,6 @@ export async function prepareStack(t: Test, engine: Engine, options: StackOption
   writeFileSync(join(directory, '.env'), '')
   writeFileSync(join(directory, 'webhooks.env'), '')
   t.teardown(() => compose('down', '--volumes', '--timeout', '5'))
-  t.teardown(async () => {
-    if (!t.passing()) t.comment((await compose('logs', '--no-color', '--tail', '40')).slice(-12_000))
-  })
   const containers = async () => {
     const format = '{{.Label "com.docker.compose.service"}}|{{.Names}}|{{.State}}|{{.Status}}'
     const listed = await engine.docker(
@@ -90,6 +87,13 @@ export async function prepareStack(t: Test, engine: Engine, options: StackOption
         return { service, name, state, status }
       })
   }
+  t.teardown(async () => {
+    if (t.passing()) return
+    for (const { service, name, status } of (await containers()).filter((each) => each.service !== 'receiver')) {
+      const lines = (await engine.docker('logs', '--tail', '30', name)).split('\n').map((line) => line.slice(0, 600))
+      t.comment(`${service}: ${status}\n${lines.join('\n')}`)
+    }
+  })
   return {
     directory,
     url: `http://127.0.0.1:${port}`,

@@ -1,6 +1,8 @@
 # A node of KurrentDB that somebody built from its source: `server` holds it, `dotnet` the runtime.
 ARG BASE
 FROM ${BASE}
+# The configuration file of the official image listens everywhere.
+ENV KURRENTDB_NODE_IP=0.0.0.0 KURRENTDB_REPLICATION_IP=0.0.0.0
 ENV DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 DOTNET_GCHeapHardLimit=0x25800000
 COPY dotnet /usr/lib/dotnet
 COPY server /opt/kurrentdb
