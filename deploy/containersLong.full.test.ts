@@ -1,13 +1,13 @@
 // The long plays of the compose files on a real Docker engine: `npm run containers`. Elsewhere they say that they were left out.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { root } from './testing/composeFile.ts'
 import { agreesWith, targetOf } from './testing/engine/agreement.ts'
-import { type Engine, usableEngine } from './testing/engine/engine.ts'
+import { type Engine, output, startEngine, usableEngine } from './testing/engine/engine.ts'
 import { makeSecrets, prepareLarge, writeEndpoint } from './testing/engine/largeStack.ts'
 import { type ContainerState, type Stack, secretOf } from './testing/engine/stack.ts'
 import { loadKurrentDb, loadStandIns } from './testing/engine/standIns.ts'
@@ -26,7 +26,7 @@ const engine =
     ? await usableEngine(t, (started) => loadStandIns(started, (line) => t.comment(line)))
     : 'only npm run containers plays it'
 if (typeof engine === 'string') {
-  const skip = `NOT TESTED: ${engine}: upgrade from 1.0.0 and back, changed passwords, ten minutes of load within the limits of memory`
+  const skip = `NOT TESTED: ${engine}: upgrade from 1.0.0 and back, changed passwords, the image of a release, ten minutes of load within the limits of memory`
   t.test('containers', { skip }, () => undefined)
 } else {
   await t.test('an upgrade from 1.0.0 and the way back lose and double nothing', { timeout: timeoutMs }, (t) =>
@@ -36,6 +36,9 @@ if (typeof engine === 'string') {
     'passwords are changed as documented, and ten minutes of load stay within the limits',
     { timeout: timeoutMs },
     (t) => changesPasswordsAndSoaks(t, engine),
+  )
+  await t.test('the image of a release starts on an engine that has nothing else', { timeout: timeoutMs }, (t) =>
+    releases(t, engine),
   )
   const { KURRENTDB_NODE: node, DOTNET_ROOT: dotnet } = process.env
   if (node === undefined || dotnet === undefined)
@@ -51,6 +54,50 @@ if (typeof engine === 'string') {
       paysOnKurrentDb(t, engine, ['docker-compose.cluster.yml'], ['eventstore', 'eventstore-2', 'eventstore-3']),
     )
   }
+}
+
+/** The image of `npm run release`, on an engine that has nothing else. */
+async function releases(t: Test, engine: Engine) {
+  const { directory } = await prepareLarge(t, engine, 'release')
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', ...args], { cwd: directory })
+  git('init', '--quiet')
+  writeFileSync(join(directory, '.git/info/exclude'), 'node_modules\n')
+  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
+  git('add', '--all')
+  git('commit', '--quiet', '--message', 'all')
+  // The engine has no bridge to the outside: what needs one is taken from this build.
+  await output('docker', ['build', '--network', 'host', '.'], engine.env, directory)
+  const folder = join(directory, '../released-files')
+  await output(process.execPath, ['tools/release.ts', folder], engine.env, directory)
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const archive = `paylog-image-${version}.tar.gz`
+  const sums = await output('sha256sum', ['-c', 'SHA256SUMS'], engine.env, folder)
+  for (const name of [archive, 'sbom.cdx.json', 'NOTES.md']) t.match(sums, `${name}: OK`)
+
+  const fresh = await startEngine(t)
+  t.match(await fresh.docker('load', '--input', join(folder, archive)), `Loaded image: paylog:${version}`)
+  const runs = ['run', '--network', 'none', '--read-only', '--cap-drop', 'ALL']
+  t.match(await fresh.docker(...runs, '--rm', `paylog:${version}`), /migrate/, 'its command is the help of ops')
+  const app = [
+    ...runs,
+    '--detach',
+    '--name',
+    'app',
+    '--env',
+    'PORT=8080',
+    `paylog:${version}`,
+    'apps/local/src/identity.ts',
+  ]
+  await fresh.docker(...app)
+  const answers = "fetch('http://127.0.0.1:8080/').then(() => process.exit(0), () => process.exit(1))"
+  const isUp = () =>
+    fresh.docker('exec', 'app', 'node', '-e', answers).then(
+      () => true,
+      () => false,
+    )
+  await waitFor(isUp, { what: 'an app of the loaded image', timeoutMs: 60_000 })
+  await fresh.docker('rm', '--force', 'app')
 }
 
 async function upgradesAndBack(t: Test, engine: Engine) {
