@@ -10,7 +10,8 @@ COPY . .
 RUN npm pkg delete devDependencies --workspaces --include-workspace-root \
   && npm pkg delete dependencies \
   && npm ci --omit=dev --ignore-scripts --no-audit --no-fund --workspace=@paylog/console \
-  && node apps/console/build.ts
+  && node apps/console/build.ts \
+  && npm sbom --sbom-format cyclonedx --package-lock-only --workspace=@paylog/console >console.cdx.json
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
@@ -23,13 +24,16 @@ RUN npm pkg delete devDependencies --workspaces --include-workspace-root \
   && npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && rm -r apps/console node_modules/@paylog/console package-lock.json tsconfig.json \
   && find node_modules -type f ! -iname '*licen[cs]e*' ! -iname '*notice*' \
-    \( -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.map' -o -name '*.md' \) -delete
+    \( -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.map' -o -name '*.md' \) -delete \
+  && npm sbom --sbom-format cyclonedx >sbom.cdx.json
 COPY --from=console /app/apps/console/dist apps/console/dist
+COPY --from=console /app/console.cdx.json ./
 
 FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Paylog" \
   org.opencontainers.image.description="Payments recorded as events" \
-  org.opencontainers.image.licenses="MIT"
+  org.opencontainers.image.licenses="MIT" \
+  paylog.sbom="/app/sbom.cdx.json /app/console.cdx.json"
 ENV NODE_ENV=production \
   NODE_COMPILE_CACHE=/var/cache/paylog
 WORKDIR /app

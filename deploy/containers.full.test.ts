@@ -1,6 +1,6 @@
 // Plays the compose files on a real Docker engine: an image built from the Dockerfile, and stand-ins of the other images.
 // The quick part runs in the full lane; `npm run containers` plays everything, which takes half an hour more.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findChromium, startChromium } from '@paylog/testing/chromium'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -10,7 +10,7 @@ import { root } from './testing/composeFile.ts'
 import { agreesWith, targetOf } from './testing/engine/agreement.ts'
 import { type Engine, usableEngine } from './testing/engine/engine.ts'
 import { makeSecrets, prepareLarge } from './testing/engine/largeStack.ts'
-import type { Stack } from './testing/engine/stack.ts'
+import { type Stack, secretOf } from './testing/engine/stack.ts'
 import { loadStandIns } from './testing/engine/standIns.ts'
 import { startLedger } from './testing/ledger.ts'
 
@@ -19,15 +19,40 @@ const timeoutMs = everything ? 5_400_000 : 1_200_000
 /** Of the image above its base. */
 const maxImageMb = 60
 
-/** By secret: what is wrong in it, the service that notices, and what it says. */
-const wrongSecrets = [
-  ['database_url', 'postgres://paylog:wrong@postgres:5432/paylog', 'worker', /password authentication failed/],
-  ['query_database_url', 'not a URL', 'query-api', /DATABASE_URL/],
-  ['pii_master_key', 'c2hvcnQ=', 'command-api', /PII_MASTER_KEY/],
-  ['eventstore_url', 'http://eventstore:2113', 'projector', /EVENTSTORE_URL/],
-  ['redis_url', 'redis://paylog:wrong@redis:6379', 'worker', /WRONGPASS|REDIS_URL/],
-  ['audit_signing_key', 'PRIVATE+KEY+x', 'projector', /AUDIT_SIGNING_KEY/],
-] as const
+/** In place of a content. */
+const directory = '(directory)'
+
+/**
+ * What is in a secret, by the service that starts with it, and the one line of each start. Services of a round do not share
+ * one. A directory is what an engine may mount in place of a file that is missing.
+ */
+const wrongSecrets: readonly Readonly<Record<string, readonly [secret: string, content: string, line: RegExp]>>[] = [
+  {
+    worker: ['database_url', 'postgres://paylog:wrong@postgres:5432/paylog', /refuses the login in DATABASE_URL: pass/],
+    'query-api': [
+      'query_database_url',
+      'postgres://paylog_query:wrong@postgres/paylog',
+      /the login in DATABASE_URL: p/,
+    ],
+    'command-api': [
+      'command_database_url',
+      directory,
+      / DATABASE_URL_FILE names a directory in place of a file: write/,
+    ],
+  },
+  {
+    'command-api': ['pii_master_key', 'c2hvcnQ=', /PII_MASTER_KEY must be one or more keys of 32 bytes in base64/],
+    'query-api': ['redis_url', 'redis://paylog:wrong@redis:6379', /"msg":"Redis refuses the login in REDIS_URL/],
+  },
+  {
+    projector: ['audit_signing_key', 'PRIVATE+KEY+wrong@', /AUDIT_SIGNING_KEY is not a signing key/],
+    worker: ['redis_url', 'redis://paylog:wrong@redis:6379', /"msg":"Redis refuses the login in REDIS_URL/],
+  },
+  {
+    projector: ['eventstore_url', 'http://eventstore:2113', /EVENTSTORE_URL must begin with esdb:/],
+    'query-api': ['query_database_url', '', /DATABASE_URL_FILE names an empty file/],
+  },
+]
 
 t.setTimeout(timeoutMs)
 const engine = await usableEngine(t, (started) => loadStandIns(started, (line) => t.comment(line)))
@@ -43,12 +68,17 @@ else {
     const size = (await sizeOf('paylog:latest')) - (await sizeOf('node:24.21.0-slim'))
     t.comment(`MEASURED: the image adds ${size.toFixed(1)} MB to its base`)
     t.ok(size <= maxImageMb, `${size.toFixed(1)} MB above its base, at most ${maxImageMb}`)
+    await listsItsPackages(t, engine)
     const config = JSON.parse(await engine.docker('image', 'inspect', '--format', '{{json .Config}}', 'paylog:latest'))
     t.match(config, {
       User: 'node',
       Entrypoint: ['node'],
       StopSignal: 'SIGTERM',
-      Labels: { 'org.opencontainers.image.title': 'Paylog', 'org.opencontainers.image.licenses': 'MIT' },
+      Labels: {
+        'org.opencontainers.image.title': 'Paylog',
+        'org.opencontainers.image.licenses': 'MIT',
+        'paylog.sbom': '/app/sbom.cdx.json /app/console.cdx.json',
+      },
     })
   })
 
@@ -95,9 +125,33 @@ else {
     ]
     await survivesKills(t, large, names)
   })
-  await t.test('a wrong secret is named by who needs it, and not shown', { timeout: timeoutMs }, (t) =>
-    namesWrongSecrets(t, large),
+  await t.test(
+    'a host that loses its power comes back with every container, and has lost and doubled nothing',
+    { timeout: timeoutMs },
+    (t) => survivesPowerCut(t, engine, large),
   )
+  await t.test(
+    'a wrong, empty or missing secret is one line of each start that names it, and does not show it',
+    { timeout: timeoutMs },
+    (t) => namesWrongSecrets(t, engine, large),
+  )
+}
+
+/** Its two bills of materials: what runs, exactly, and what the console was built from. */
+async function listsItsPackages(t: Test, engine: Engine) {
+  const script = `const [fs, { dirname }] = [require('fs'), require('path')]
+    const read = (file) => JSON.parse(fs.readFileSync(file, 'utf8'))
+    const nested = fs.globSync(['node_modules/**/package.json', '{apps,packages}/*/{node_modules/**/,}package.json', 'projections/package.json'])
+    const found = nested.filter((file) => /(^|\\/)(node_modules\\/(@[^/]+\\/)?[^/]+|(apps|packages)\\/[^/]+|projections)$/.test(dirname(file)))
+    const packages = found.map(read).map(({ name, version }) => name + '@' + version)
+    console.log(JSON.stringify({ packages, bill: read('sbom.cdx.json'), console: read('console.cdx.json') }))`
+  const { packages, bill, console } = JSON.parse(
+    await engine.docker('run', '--rm', '--network', 'none', 'paylog:latest', '-e', script),
+  )
+  const refsOf = ({ components }: { components: { 'bom-ref': string }[] }) => components.map((each) => each['bom-ref'])
+  t.match([bill, console], Array(2).fill({ bomFormat: 'CycloneDX', specVersion: '1.5', version: 1 }))
+  t.same([...new Set(refsOf(bill))].sort(), [...new Set(packages)].sort(), 'it lists the packages of the image')
+  t.ok(refsOf(console).some((ref) => ref.startsWith('react@')))
 }
 
 async function isHardened(t: Test, engine: Engine, stack: Stack) {
@@ -196,16 +250,65 @@ async function survivesKills(t: Test, stack: Stack, services: readonly string[])
   await agreesWith(t, stack, ledger)
 }
 
-async function namesWrongSecrets(t: Test, stack: Stack) {
-  for (const [secret, wrong, service, message] of wrongSecrets) {
-    const file = join(stack.directory, 'deploy/secrets', secret)
-    const right = readFileSync(file)
-    writeFileSync(file, wrong)
-    const said = await stack.shell(`timeout 20 docker-compose run --rm -T --no-deps ${service} 2>&1 || true`)
-    writeFileSync(file, right)
+async function survivesPowerCut(t: Test, engine: Engine, stack: Stack) {
+  const ledger = startLedger(targetOf(stack))
+  await waitFor(() => ledger.paid.size > 5, { what: 'payments' })
+  const startedAt = performance.now()
+  await engine.restart()
+  await stack.healthy()
+  t.comment(`MEASURED: healthy ${Math.round((performance.now() - startedAt) / 1_000)} s after the power was cut`)
+  const before = ledger.paid.size
+  await waitFor(() => ledger.paid.size > before + 5, { what: 'payments after the restart', timeoutMs: 180_000 })
+  await ledger.stop()
+  await agreesWith(t, stack, ledger)
+}
 
-    const lines = said.split('\n').filter((line) => message.test(line))
-    t.ok(lines.length >= 1, `${secret}: ${said.slice(0, 1_500)}`)
-    t.notMatch(said, /wrong@|c2hvcnQ=/, `${secret} is not shown`)
+async function namesWrongSecrets(t: Test, engine: Engine, stack: Stack) {
+  const secrets = join(stack.directory, 'deploy/secrets')
+  for (const round of wrongSecrets) {
+    const services = Object.keys(round)
+    const kept = Object.values(round).map(([secret]) => [join(secrets, secret), secretOf(stack, secret)] as const)
+    for (const [secret, content] of Object.values(round)) replace(join(secrets, secret), content)
+    await stack.compose('up', '--detach', '--no-deps', '--force-recreate', ...services)
+    for (const [service, [secret, , line]] of Object.entries(round)) {
+      const name = (await stack.containers()).find((each) => each.service === service)?.name ?? ''
+      const starts = async () => Number(await engine.docker('inspect', '--format', '{{.RestartCount}}', name)) + 1
+      const said = async () => (await engine.docker('logs', name)).split('\n').filter((each) => each !== '')
+      // Without Redis an app starts all the same.
+      const enough = secret === 'redis_url' ? 1 : 2
+      await waitFor(async () => (await said()).filter((each) => line.test(each)).length >= enough, {
+        what: `${enough} lines of ${service} about ${secret}`,
+        timeoutMs: 120_000,
+      }).catch(() => undefined)
+      await engine.docker('stop', '--time', '0', name)
+      const lines = (await said()).filter((each) => !each.includes('"level":"info"'))
+      t.same(
+        lines.filter((each) => !line.test(each)),
+        [],
+        `${service} says nothing else about ${secret}`,
+      )
+      // The last start may be ended before its line.
+      const unsaid = (await starts()) - lines.length
+      t.ok(lines.length >= enough && (unsaid === 0 || unsaid === 1), `one line for each start: ${lines.length}`)
+      t.notMatch(lines.join('\n'), /wrong@|c2hvcnQ=/, `${secret} is not shown`)
+    }
+    for (const [file, content] of kept) replace(file, content)
   }
+  const absent = `${secrets}.absent`
+  for (const [path, named] of [
+    [join(secrets, 'redis_url'), /secrets\/redis_url/] as const,
+    [secrets, /secrets\//] as const,
+  ]) {
+    renameSync(path, absent)
+    await t.rejects(stack.compose('up', '--detach', '--no-deps', '--force-recreate', 'query-api'), named)
+    rmSync(path, { recursive: true, force: true })
+    renameSync(absent, path)
+  }
+}
+
+/** A container that runs keeps the file that it has. */
+function replace(file: string, content: string): void {
+  rmSync(file, { recursive: true })
+  if (content === directory) mkdirSync(file)
+  else writeFileSync(file, content)
 }

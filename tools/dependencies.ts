@@ -6,13 +6,7 @@ const own = '@paylog/'
 /** By place in the tree: workspaces by their folder, others by the folder they are installed in. */
 type Packages = Readonly<Record<string, LockedPackage>>
 type LockedPackage = {
-  /** Of a workspace. */
-  readonly name?: string
   readonly version?: string
-  /** `sha512-` and base64. */
-  readonly integrity?: string
-  /** Production also runs without it. */
-  readonly optional?: boolean
   readonly license?: string
   /** The folder of a workspace, for its link in node_modules. */
   readonly link?: boolean
@@ -20,13 +14,6 @@ type LockedPackage = {
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
-}
-
-export type RunningPackage = LockedPackage & {
-  readonly name: string
-  readonly place: string
-  /** Places of what it needs. */
-  readonly needs: readonly string[]
 }
 
 export type Dependencies = {
@@ -59,15 +46,7 @@ export async function readDependencies(): Promise<Dependencies> {
   }
 }
 
-/** @returns the apps and everything they need in production, workspaces included */
-export async function readRunningPackages(): Promise<readonly RunningPackage[]> {
-  const packages: Packages = (await readLockFile()).packages
-  return [...runningPlaces(packages)].sort().map((place) => {
-    const locked = packages[place] ?? {}
-    return { ...locked, name: locked.name ?? nameOf(place), place, needs: neededPlaces(packages, place) }
-  })
-}
-
+/** The apps and everything they need in production, workspaces included. */
 function runningPlaces(packages: Packages): ReadonlySet<string> {
   const found = new Set(Object.keys(packages).filter((place) => isWorkspace(place) && place.startsWith('apps/')))
   // A Set also visits what is added during the loop.
@@ -99,6 +78,6 @@ function resolve(packages: Packages, from: string, name: string): string | undef
 }
 
 const nameOf = (place: string) => place.split('node_modules/').at(-1) ?? ''
-export const isWorkspace = (place: string) => !place.includes('node_modules/')
+const isWorkspace = (place: string) => !place.includes('node_modules/')
 const namesIn = (versions: Readonly<Record<string, string>> = {}) => Object.keys(versions)
 const sorted = <Value>(entries: Iterable<readonly [string, Value]>): Map<string, Value> => new Map([...entries].sort())

@@ -18,11 +18,14 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createGzip } from 'node:zlib'
 import { buildClient } from '../packages/client/build.ts'
-import { billOfMaterials, type Release } from './billOfMaterials.ts'
-import { readRunningPackages } from './dependencies.ts'
 
 const usage = 'npm run release -- [--without-image] [FOLDER, default: release]'
 const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Its bills of materials, as its Dockerfile makes them. */
+const bills = ['sbom.cdx.json', 'console.cdx.json']
+
+type Release = { readonly version: string; readonly commit: string; readonly date: string }
 
 class ReleaseError extends Error {}
 
@@ -67,6 +70,7 @@ async function ended(child: ChildProcess): Promise<void> {
   if (code !== 0) throw new ReleaseError(`${child.spawnargs.slice(0, 2).join(' ')} ended with ${code}.`)
 }
 
+/** The image, and what is in it. */
 async function saveImage(folder: string, { version, commit, date }: Release): Promise<void> {
   const tag = `paylog:${version}`
   const labels = { version, revision: commit, created: date }
@@ -75,6 +79,10 @@ async function saveImage(folder: string, { version, commit, date }: Release): Pr
     `org.opencontainers.image.${name}=${value}`,
   ])
   await ended(spawn('docker', ['build', '--tag', tag, ...labelled, root], { stdio: 'inherit' }))
+  for (const name of bills) {
+    const args = ['run', '--rm', '--network', 'none', '--entrypoint', 'cat', tag, name]
+    writeFileSync(join(folder, name), execFileSync('docker', args, { maxBuffer: 64 * 1024 * 1024 }))
+  }
   const saving = spawn('docker', ['save', tag], { stdio: ['ignore', 'pipe', 'inherit'] })
   await Promise.all([
     ended(saving),
@@ -119,9 +127,7 @@ async function main(): Promise<void> {
 
 async function writeRelease(folder: string, withImage: boolean): Promise<void> {
   const release = currentRelease()
-  const bill = billOfMaterials(release, await readRunningPackages())
   writeFileSync(join(folder, 'NOTES.md'), notesOf(release))
-  writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify(bill, undefined, 2)}\n`)
   execFileSync('npm', ['pack', buildClient(), '--pack-destination', folder, '--silent'], { cwd: root, stdio: 'ignore' })
   if (withImage) await saveImage(folder, release)
   writeSums(folder)

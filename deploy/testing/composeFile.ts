@@ -55,14 +55,16 @@ const known = new Map<string, Promise<Compose>>()
  * @param files besides docker-compose.yml: `trial` for docker-compose.trial.yml. With `small` first, docker-compose.small.yml
  *   is in its place
  * @param variables all variables that the operator sets. Without AUTH_URL it is that of the trial
- * @throws when docker-compose rejects the files
+ * @param client Compose 2 writes some values in another form
+ * @throws when it rejects the files
  */
 export function readCompose(
   files: readonly string[],
   variables: Readonly<Record<string, string>> = {},
+  client = 'docker-compose',
 ): Promise<Compose> {
-  const key = JSON.stringify([files, variables])
-  const compose = known.get(key) ?? runComposeConfig(files, variables)
+  const key = JSON.stringify([files, variables, client])
+  const compose = known.get(key) ?? runComposeConfig(files, variables, client)
   known.set(key, compose)
   return compose
 }
@@ -70,10 +72,11 @@ export function readCompose(
 async function runComposeConfig(
   files: readonly string[],
   variables: Readonly<Record<string, string>>,
+  client: string,
 ): Promise<Compose> {
   const base = files[0] === 'small' ? [] : ['docker-compose.yml']
   const names = [...base, ...files.map((name) => `docker-compose.${name}.yml`)]
-  const { stdout } = await run('docker-compose', [...names.flatMap((name) => ['-f', name]), 'config'], {
+  const { stdout } = await run(client, [...names.flatMap((name) => ['-f', name]), 'config'], {
     cwd: root,
     // Ignores an .env file of the operator.
     env: { PATH: process.env.PATH, COMPOSE_DISABLE_ENV_FILE: '1', AUTH_URL: 'http://identity:8080', ...variables },

@@ -101,7 +101,8 @@ async function runCommand(command: CliCommand, args: readonly string[], given: C
   try {
     await command.run(args, { ...given, environment: completeEnvironment(given.environment, runtime) })
   } catch (error) {
-    if (!(error instanceof ConfigError) || runtime !== undefined) throw error
+    const isUnset = error instanceof ConfigError && error.problems.some((problem) => problem.endsWith(' is required'))
+    if (!isUnset || runtime !== undefined) throw error
     throw new OpsError(
       `${error.message} (no local system runs on ${directory}; if it runs on another directory, set DATA_DIR)`,
       { cause: error },

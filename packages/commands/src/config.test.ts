@@ -74,7 +74,7 @@ t.test('endpoint variables can be read from files, and a missing one is named be
   const { endpoints } = loadCommandConfig(Variables, env)
   t.match(endpoints, [{ url: 'https://receiver.example.com/hook', secrets: [] }])
   t.same(problemsOf({ ...env, WEBHOOK_1_URL_FILE: missing, STRIPE_WEBHOOK_SECRET_FILE: missing }), [
-    'WEBHOOK_1_URL_FILE names a file that cannot be read (ENOENT)',
-    'STRIPE_WEBHOOK_SECRET_FILE names a file that cannot be read (ENOENT)',
+    'WEBHOOK_1_URL_FILE names a file that does not exist',
+    'STRIPE_WEBHOOK_SECRET_FILE names a file that does not exist',
   ])
 })

@@ -2,6 +2,7 @@
 import { foldEmail, guestOwner, userOwner } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import type { DataKeys } from '@paylog/event-store/codec/dataKeys'
+import { isDatabaseUnavailable } from '@paylog/runtime/postgres/databaseErrors'
 import { listen } from '@paylog/runtime/postgres/listen'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Logger } from '@paylog/runtime/telemetry/log'
@@ -111,9 +112,16 @@ export function createDataKeys({
       const onNotification = (ids: string) => {
         for (const id of ids.split(',')) cache.destroyed(id)
       }
-      background.push(listen({ databaseUrl, channel: destroyedKeysChannel, onNotification, signal, log }))
-      background.push(sweeper.run({ everyMs: sweepMs, signal, log }))
-      await open()
+      const work = () => {
+        background.push(listen({ databaseUrl, channel: destroyedKeysChannel, onNotification, signal, log }))
+        background.push(sweeper.run({ everyMs: sweepMs, signal, log }))
+      }
+      await open().catch((error: unknown) => {
+        // Otherwise the start ends with this error, and it is not reported by each work too.
+        if (isDatabaseUnavailable(error)) work()
+        throw error
+      })
+      work()
     },
     async close() {
       stopping.abort()

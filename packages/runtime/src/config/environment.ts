@@ -56,13 +56,20 @@ export function variableOfFile(fileVariable: string): string | undefined {
   return /^(.+)_FILE$/.exec(fileVariable)?.[1]
 }
 
+const unreadable: Readonly<Record<string, string>> = {
+  ENOENT: 'names a file that does not exist',
+  // What an engine mounts in place of a secret that does not exist.
+  EISDIR: 'names a directory in place of a file: write the file, and create the container again',
+  EACCES: 'names a file that the user of this process may not read',
+}
+
 function contentOf(path: string): { readonly value?: string; readonly problem?: string } {
   try {
     const value = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
     return value === '' ? { problem: 'names an empty file' } : { value }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : 'unknown'
-    return { problem: `names a file that cannot be read (${code})` }
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    return { problem: unreadable[code] ?? `names a file that cannot be read (${code})` }
   }
 }
 

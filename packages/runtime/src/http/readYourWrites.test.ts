@@ -7,12 +7,12 @@ import { createHttp } from './http.ts'
 import { readYourWrites } from './readYourWrites.ts'
 import { connectRedis } from './sharedRedis.ts'
 
-const log = createLog({ app: 'test', level: 'silent' })
+const silent = createLog({ app: 'test', level: 'silent' })
 
 type Credential = { readonly headers?: Record<string, string>; readonly query?: string }
 
 /** An API whose writes have the given position, and whose reads respond with the position that they wait for. */
-async function startApi(t: Test, redisUrl?: string) {
+async function startApi(t: Test, redisUrl?: string, log = silent) {
   const { useRedis, disconnect } = await connectRedis(redisUrl, log)
   const http = createHttp({ log })
   readYourWrites(http, useRedis)
@@ -153,4 +153,16 @@ t.test('while Redis is down, no request waits, and a restarted Redis is used aga
   await waitFor(async () => (await writer.write(ada, 2_000)) && (await reader.readAfter(ada)) === '2000', {
     what: 'writes to be shared again',
   })
+})
+
+t.test('a login that Redis refuses is one line that names its variable, without its value', withRedis, async (t) => {
+  const { port } = await startRedisServer(t, { isDurable: false })
+  const lines: string[] = []
+  const log = createLog({ app: 'test', level: 'warn' }, { write: (line) => void lines.push(line) })
+  const api = await startApi(t, `redis://nobody:wrong@127.0.0.1:${port}`, log)
+  await waitFor(() => lines.length > 0, { what: 'the line, before any request' })
+  await api.write(ada, 1_000)
+  t.equal(await api.readAfter(ada), '1000', 'the process has its own')
+  t.match(lines, [/"reason":"WRONGPASS [^:]*","msg":"Redis refuses the login in REDIS_URL: /])
+  t.equal(lines.length, 1)
 })

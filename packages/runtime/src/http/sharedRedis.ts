@@ -8,6 +8,12 @@ import type { Logger } from '../telemetry/log.ts'
  */
 export type UseRedis = <Result>(run: (redis: Redis) => Promise<Result>) => Promise<Result | undefined>
 
+export const refusedByRedis = 'Redis refuses the login in REDIS_URL'
+
+/** Whether Redis is there, and does not accept user or password. */
+export const isRefusedByRedis = (error: unknown): error is Error =>
+  error instanceof Error && /^(WRONGPASS|NOAUTH|NOPERM)/.test(error.message)
+
 /** Low, because requests wait for it; not lower, because on a busy machine reads would then be stale without an outage. */
 const responseTimeoutMs = 250
 const connectTimeoutMs = 1_000
@@ -32,11 +38,23 @@ export async function connectRedis(
     // Replaces a connection that stopped responding.
     socketTimeout: silenceTimeoutMs,
   })
-  // Reported when a command fails.
-  redis.on('error', () => undefined)
+  redis.on('error', (error) => {
+    // Other errors are reported when a command fails.
+    if (isRefusedByRedis(error)) report(error)
+  })
   const timeout = responseTimeouts()
   let isDown = false
   let warnedAt = Number.NEGATIVE_INFINITY
+  const report = (error: unknown) => {
+    isDown = true
+    if (performance.now() - warnedAt < warnEveryMs) return
+    warnedAt = performance.now()
+    const isRefused = isRefusedByRedis(error)
+    const [detail, what] = isRefused
+      ? [{ reason: error.message }, refusedByRedis]
+      : [{ err: error }, 'Redis is unavailable']
+    log.warn(detail, `${what}: each process counts requests and remembers writes for itself`)
+  }
 
   const useRedis: UseRedis = async (run) => {
     if (timeout.isExceeded()) return undefined
@@ -46,11 +64,7 @@ export async function connectRedis(
       isDown = false
       return result
     } catch (error) {
-      isDown = true
-      if (performance.now() - warnedAt >= warnEveryMs) {
-        warnedAt = performance.now()
-        log.warn({ err: error }, 'Redis is unavailable: each process counts requests and remembers writes for itself')
-      }
+      report(error)
       return undefined
     }
   }

@@ -5,8 +5,9 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createHttp } from '../http/http.ts'
 import { createLog } from '../telemetry/log.ts'
-import { isDatabaseUnavailable } from './databaseErrors.ts'
+import { databaseAdvice, isDatabaseUnavailable } from './databaseErrors.ts'
 import { createPool } from './pool.ts'
+import { requireOwnSessions } from './session.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 
@@ -65,6 +66,14 @@ t.test(
     t.match(second, { status: 'rejected', reason: { message: 'Query read timeout' } })
   },
 )
+
+t.test('a login that Postgres refuses ends the start, and its variable is named', async (t) => {
+  const url = new URL((await createTestDatabase(t)).databaseUrl)
+  url.password = 'wrong'
+  const error = await failureOf(requireOwnSessions(poolOn(t, url.href)))
+  t.notOk(isDatabaseUnavailable(error))
+  t.match(error instanceof Error && databaseAdvice(error), /^Postgres refuses the login in DATABASE_URL: password auth/)
+})
 
 t.test('isDatabaseUnavailable is false for statement errors and all other errors', async (t) => {
   const { databaseUrl } = await createTestDatabase(t)

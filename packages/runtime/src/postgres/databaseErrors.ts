@@ -24,10 +24,15 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 /** undefined_table, undefined_column and invalid_schema_name. */
 const missingObjectCodes = ['42P01', '42703', '3F000']
 
+/** Whether Postgres is there and rejects user or password: invalid_password, invalid_authorization_specification. */
+export const isLoginRefused = (error: unknown) =>
+  error instanceof Error && 'code' in error && (error.code === '28P01' || error.code === '28000')
+
 /** Advice to an operator about a database error; undefined for other errors. */
 export function databaseAdvice(error: Error): string | undefined {
   const { code, syscall } = { code: undefined, syscall: undefined, ...error }
   if (syscall === 'connect') return `Postgres cannot be reached: ${error.message}`
+  if (isLoginRefused(error)) return `Postgres refuses the login in DATABASE_URL: ${error.message}`
   if (!missingObjectCodes.includes(String(code))) return undefined
   return `the tables of this database do not match this version: run \`npm run -s ops -- migrate\` first (${error.message})`
 }

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { Logger } from '../telemetry/log.ts'
+import { isLoginRefused } from './databaseErrors.ts'
 
 /** Settings of a session by their names in Postgres. Times are in ms. */
 export type SessionSettings = Readonly<Record<string, string | number>>
@@ -80,10 +81,10 @@ export function createSessionPool(
   return new pg.Pool({ ...options, max, connectionString, onConnect })
 }
 
-/** At the start. Another failure shows when the pool is used. @throws SharedSessionError */
+/** At the start. Another failure shows when the pool is used. @throws SharedSessionError, or that the login is refused */
 export async function requireOwnSessions(pool: pg.Pool): Promise<void> {
   await pool.query('select').catch((error: unknown) => {
-    if (error instanceof SharedSessionError) throw error
+    if (error instanceof SharedSessionError || isLoginRefused(error)) throw error
   })
 }
 

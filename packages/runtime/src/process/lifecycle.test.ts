@@ -136,6 +136,7 @@ t.test('an app that cannot start prints one line, stops what was started, and ex
   const ended = await start(t, { END: 'startError' }).ended
   t.equal(ended.code, 1)
   t.equal(ended.stderr, 'fixture: could not start: no luck today\n')
+  t.notMatch(ended.stdout, '"msg":"stopped"', 'which would be a second line')
   t.strictSame(steps(ended), inOrder)
 })
 

@@ -115,7 +115,7 @@ async function run(
     // A stop during the start makes the start fail, which is not an error.
     if (lifecycle.stopping.aborted) return
     process.stderr.write(explain(error))
-    void lifecycle.stop(1)
+    void lifecycle.stop(1, { isExplained: true })
   } finally {
     lifecycle.started()
   }
@@ -128,7 +128,8 @@ function createLifecycle(log: Logger, timeoutMs: number) {
   const givingUp = new AbortController()
   let exitCode = 0
 
-  async function stop(code: number): Promise<void> {
+  /** @param options `isExplained`: the reason is one line already, and nothing was begun that could be missed */
+  async function stop(code: number, { isExplained = false } = {}): Promise<void> {
     exitCode = Math.max(exitCode, code)
     if (stopping.signal.aborted) return
     stopping.abort()
@@ -154,7 +155,7 @@ function createLifecycle(log: Logger, timeoutMs: number) {
     }
     clearTimeout(lastMoment)
     clearTimeout(deadline)
-    log.info({ exitCode }, 'stopped')
+    if (!isExplained) log.info({ exitCode }, 'stopped')
     process.exit(exitCode)
   }
 

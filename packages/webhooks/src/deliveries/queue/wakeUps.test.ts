@@ -1,11 +1,13 @@
+import { setTimeout } from 'node:timers/promises'
 import { createLog } from '@paylog/runtime/telemetry/log'
+import { startRedisServer, withRedis } from '@paylog/testing/redisServer'
 import { startTcpProxy } from '@paylog/testing/tcpProxy'
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import t from 'tap'
 import { createWorkerHarness, onQueue, queueKinds } from '../../testing/workerHarness.ts'
 import { installationId, openQueueStore } from './queueStore.ts'
-import { takeWakeUps } from './wakeUps.ts'
+import { openWakeUps, takeWakeUps } from './wakeUps.ts'
 
 const log = createLog({ app: 'test', level: 'silent' })
 const sentinel = 'last'
@@ -86,4 +88,19 @@ t.test('a Postgres that rejects connections is asked about once a second', async
   const count = () => rejections.filter((line) => line.includes('not currently accepting connections')).length
   await waitFor(() => count() >= 5, { what: 'five rejections' })
   t.ok(performance.now() - startedAt > 1_500, 'they do not come at once')
+})
+
+t.test('a login that Redis refuses is one line, however many connections there are', withRedis, async (t) => {
+  const { port } = await startRedisServer(t, { isDurable: false })
+  const lines: string[] = []
+  const log = createLog({ app: 'test', level: 'warn' }, { write: (line) => void lines.push(line) })
+  const store = { kind: 'redis', url: `redis://nobody:wrong@127.0.0.1:${port}`, prefix: 'test' } as const
+  for (const endpoint of ['1', '2']) {
+    const wakeUps = openWakeUps({ store, log })
+    t.teardown(() => wakeUps.close())
+    wakeUps.wake(endpoint)
+  }
+  await setTimeout(1_500)
+  t.match(lines, [/"reason":"WRONGPASS [^:]*","msg":"Redis refuses the login in REDIS_URL: /])
+  t.equal(lines.length, 1)
 })

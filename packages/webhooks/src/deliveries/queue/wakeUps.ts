@@ -1,4 +1,5 @@
 // Wake-ups of the workers, over one BullMQ queue. Nothing depends on them: every worker also polls the work list.
+import { isRefusedByRedis, refusedByRedis } from '@paylog/runtime/http/sharedRedis'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { Queue, Worker } from 'bullmq'
 import { producerBackend, type QueueStore, workerBackend } from './queueStore.ts'
@@ -25,6 +26,18 @@ const sharedOptions = (store: QueueStore) => ({
   ...(store.kind === 'redis' ? { prefix: store.prefix } : {}),
 })
 
+const refusedEveryMs = 60_000
+let refusedAt = Number.NEGATIVE_INFINITY
+
+/** A login that Redis refuses is said once a minute: each connection meets it, and each attempt of it. */
+function report(log: Logger, error: unknown, what: string, detail: object = {}): void {
+  if (!isRefusedByRedis(error)) log.warn({ err: error, ...detail }, what)
+  else if (performance.now() - refusedAt >= refusedEveryMs) {
+    refusedAt = performance.now()
+    log.warn({ reason: error.message }, `${refusedByRedis}: the workers poll instead of being woken`)
+  }
+}
+
 /**
  * Takes wake-ups from the queue, as soon as its store is there.
  * @param options `wake` is called with the name of the endpoint
@@ -37,7 +50,7 @@ export function takeWakeUps(options: {
   const { store, wake, log } = options
   const process = async ({ data }: { data: WakeUp }) => wake(data.node)
   const worker = new Worker(queueName, process, { ...sharedOptions(store), concurrency }, workerBackend)
-  worker.on('error', (error) => log.warn({ err: error }, 'queue worker error'))
+  worker.on('error', (error) => report(log, error, 'queue worker error'))
   return { close: () => worker.close() }
 }
 
@@ -45,7 +58,7 @@ export function takeWakeUps(options: {
 export function openWakeUps({ store, log }: { readonly store: QueueStore; readonly log: Logger }) {
   const options = { ...sharedOptions(store), streams: { events: { maxLen: keptEvents } } }
   const queue = new Queue(queueName, options, producerBackend)
-  queue.on('error', (error) => log.warn({ err: error }, 'queue error'))
+  queue.on('error', (error) => report(log, error, 'queue error'))
   const pending = new Set<string>()
 
   /** Per endpoint, the time of the last wake-up that was added here. */
@@ -62,7 +75,7 @@ export function openWakeUps({ store, log }: { readonly store: QueueStore; readon
     queue
       .add('wake-up', { node: endpoint }, { jobId, delay, removeOnComplete: true, removeOnFail: true })
       .catch((error: unknown) =>
-        log.warn({ err: error, node: endpoint }, 'could not queue a wake-up, the workers will poll'),
+        report(log, error, 'could not queue a wake-up, the workers will poll', { node: endpoint }),
       )
       .finally(() => pending.delete(jobId))
   }
