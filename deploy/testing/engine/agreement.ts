@@ -35,9 +35,9 @@ export async function agreesWith(t: Test, stack: Stack, ledger: Ledger): Promise
   const books = await stack.psql('select payment_id from sandbox.intents')
   const inBooks = books.split('\n').filter((id) => ledger.paid.has(id))
   t.same(inBooks.sort(), ids, "the provider's books have each of them once")
-  let messages: Awaited<ReturnType<typeof receivedBy>> = new Map()
+  let messages: Awaited<ReturnType<typeof successesAt>> = new Map()
   const areDelivered = async () => {
-    messages = await receivedBy(stack)
+    messages = await successesAt(stack)
     return ids.every((id) => messages.has(id))
   }
   await waitFor(areDelivered, { what: 'a webhook of every payment', timeoutMs: listedTimeoutMs }).catch(
@@ -57,17 +57,28 @@ export async function agreesWith(t: Test, stack: Stack, ledger: Ledger): Promise
   )
 }
 
+export type Message = {
+  readonly id: string
+  readonly body: { readonly event: string; readonly data: { readonly payment_id: string } }
+}
+
+/** What the webhook endpoint has got, in order. */
+export async function messagesOf(stack: Stack): Promise<readonly Message[]> {
+  const lines = await stack.compose('exec', '-T', 'receiver', 'cat', '/messages/lines')
+  return lines
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+}
+
 /** The ids of the messages about a payment's success, by payment. */
-async function receivedBy(stack: Stack): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const messages = new Map<string, Set<string>>()
-  for (const [, id = '', body = ''] of (await stack.compose('logs', '--no-color', 'receiver')).matchAll(
-    /\{"id":"([^"]+)","body":(".*")\}/g,
-  )) {
-    const { event, data } = JSON.parse(JSON.parse(body))
-    if (event === 'payment.succeeded')
-      messages.set(data.payment_id, (messages.get(data.payment_id) ?? new Set()).add(id))
+async function successesAt(stack: Stack): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const successes = new Map<string, Set<string>>()
+  for (const { id, body } of await messagesOf(stack)) {
+    const { payment_id: payment } = body.data
+    if (body.event === 'payment.succeeded') successes.set(payment, (successes.get(payment) ?? new Set()).add(id))
   }
-  return messages
+  return successes
 }
 
 type Listed = { readonly id: string; readonly status: string; readonly concept: string }
