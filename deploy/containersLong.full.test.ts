@@ -27,6 +27,10 @@ const withKurrentDb = ['docker-compose.yml', 'docker-compose.trial.yml', 'docker
 const inspect = async (engine: Engine, name: string, format: string) =>
   (await engine.docker('inspect', '--format', format, name)).trim().split(' ')
 
+async function memoryOf(engine: Engine, { name, service }: Pick<ContainerState, 'name' | 'service'>): Promise<string> {
+  return `${service} ${(await engine.docker('stats', '--no-stream', '--format', '{{.MemUsage}}', name)).trim()}`
+}
+
 /** By the name with which CONTAINERS selects it; the last three need a node of KurrentDB that was built from source. */
 const plays: Readonly<Record<string, readonly [title: string, play: (t: Test, engine: Engine) => Promise<void>]>> = {
   upgrade: ['an upgrade from 1.0.0 and the way back lose and double nothing', upgradesAndBack],
@@ -191,8 +195,7 @@ async function changesPasswordsAndSoaks(t: Test, engine: Engine) {
       '{{.State.OOMKilled}} {{.RestartCount}} {{.HostConfig.Memory}}',
     )
     t.same([killed, restarts], ['false', '0'], `${service} ran through`)
-    const used = await engine.docker('stats', '--no-stream', '--format', '{{.MemUsage}} {{.MemPerc}}', name)
-    t.comment(`${service}: ${used.trim()}`)
+    t.comment(await memoryOf(engine, { name, service }))
     t.ok(Number(limit) > 0)
   }
   await agreesWith(t, stack, ledger)
@@ -218,6 +221,8 @@ async function paysOnKurrentDb(t: Test, engine: Engine, cluster: readonly string
     })
     await stack.healthy()
   }
+  for (const container of (await stack.containers()).filter(({ service }) => nodes.includes(service)))
+    t.comment(`MEASURED: memory of KurrentDB: ${await memoryOf(engine, container)}`)
   await ledger.stop()
   await agreesWith(t, stack, ledger)
 }
@@ -235,12 +240,10 @@ async function smallForm(t: Test, engine: Engine) {
   await startSmall(stack)
   const ledger = startLedger(targetOf(stack))
   await waitFor(() => ledger.paid.size > 100, { what: 'payments', timeoutMs: 600_000 })
-  const memory: string[] = []
-  for (const { name, service } of (await stack.containers()).filter(isOfPaylog)) {
-    const [killed, limit] = await inspect(engine, name, '{{.State.OOMKilled}} {{.HostConfig.Memory}}')
-    t.equal(killed, 'false', `${service} has enough memory of ${limit}`)
-    memory.push(`${service} ${(await engine.docker('stats', '--no-stream', '--format', '{{.MemUsage}}', name)).trim()}`)
-  }
+  const running = (await stack.containers()).filter(isOfPaylog)
+  for (const { name, service } of running)
+    t.same(await inspect(engine, name, '{{.State.OOMKilled}}'), ['false'], `${service} has enough memory`)
+  const memory = await Promise.all(running.map((container) => memoryOf(engine, container)))
   t.comment(`MEASURED: memory of the small form: ${memory.join(', ')}`)
   const sessions = await stack.psql("select count(*) from pg_stat_activity where backend_type = 'client backend'")
   t.comment(`MEASURED: ${Number(sessions) - 1} sessions of Postgres`)
