@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
-import { blocksOf } from '../tools/newcomer/readme.ts'
+import { blocksOf, commandsOf } from '../tools/newcomer/readme.ts'
 import { root } from './testing/composeFile.ts'
 import { agreesWith, messagesOf, targetOf } from './testing/engine/agreement.ts'
 import { type Engine, output, startEngine, usableEngine } from './testing/engine/engine.ts'
@@ -267,13 +267,19 @@ async function movesToLarge(t: Test, engine: Engine) {
   await agreesWith(t, stack, before)
   const sent = await messagesOf(stack)
 
-  const [commands = ''] = blocksOf(readFileSync(join(root, 'docs/deployment.md'), 'utf8'))
+  const commands = blocksOf(readFileSync(join(root, 'docs/deployment.md'), 'utf8'))
     .filter(({ heading }) => heading === 'Move to the large form')
-    .map(({ text }) => text.replaceAll('run --rm', 'run --rm -T'))
-  t.match(await stack.shell(commands), /The log is proven up to position/)
+    .flatMap(commandsOf)
+    .map((command) => command.replace('run --rm', 'run --rm -T'))
+  await stack.shell(commands.slice(0, -1).join('\n'))
   await stack.healthy()
   await agreesWith(t, stack, before)
   t.same(await messagesOf(stack), sent, 'no webhook is sent again')
+  const isProven = async () => {
+    const said = await stack.shell(`${commands.at(-1)} || true`)
+    return said.includes('The log is proven up to position')
+  }
+  await waitFor(isProven, { what: 'the proof of the moved log', timeoutMs: 180_000 })
   const after = startLedger(targetOf(stack))
   await waitFor(() => after.paid.size > 20, { what: 'payments in the large form' })
   await after.stop()

@@ -68,7 +68,7 @@ export async function prepareStack(t: Test, engine: Engine, options: StackOption
     )
   writeFileSync(join(directory, '.env'), '')
   writeFileSync(join(directory, 'webhooks.env'), '')
-  t.teardown(() => compose('down', '--volumes', '--timeout', '5'))
+  t.teardown(() => compose('down', '--volumes', '--remove-orphans', '--timeout', '5'))
   const containers = async () => {
     const format = '{{.Label "com.docker.compose.service"}}|{{.Names}}|{{.State}}|{{.Status}}'
     const listed = await engine.docker(
