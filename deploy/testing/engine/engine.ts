@@ -50,6 +50,8 @@ export async function usableEngine(t: Test, load: (engine: Engine) => Promise<vo
       'node',
       '--version',
     )
+    // Its bridge would stay on the machine.
+    await engine.docker('network', 'rm', 'probe')
     await engine.docker('run', '--rm', '--network', 'host', 'node:24.21.0-slim', 'npm', 'view', 'pg', 'version')
     return engine
   } catch (error) {
