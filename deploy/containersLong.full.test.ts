@@ -256,6 +256,8 @@ async function smallForm(t: Test, engine: Engine) {
   await ledger.stop()
   await stack.healthy()
   await agreesWith(t, stack, ledger)
+  t.match(await stack.ops('projections', 'list'), /payments/)
+  t.match(await stack.ops('audit', 'verify'), /The log is proven up to position/)
 }
 
 async function movesToLarge(t: Test, engine: Engine) {
