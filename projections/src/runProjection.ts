@@ -130,8 +130,9 @@ async function replaceOutdatedTable(options: RunningOptions): Promise<void> {
   const onProgress = () => {
     state.rebuild = 'running'
   }
+  // One that failed is reported as such until it makes progress.
+  if (state.rebuild === 'none') onWaiting()
   const rebuildOnce = async () => {
-    onWaiting()
     const rebuilt = await inTurn(options.pool, () => rebuildOutdated({ ...options, onWaiting, onProgress }))
     if (rebuilt !== undefined) {
       const { version, events, resumedAfter } = rebuilt
