@@ -1,7 +1,7 @@
 // Compares an outside ledger with what a stack of containers says.
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
-import type { Ledger } from '../ledger.ts'
+import { type Ledger, startLedger } from '../ledger.ts'
 import { guest, request, type Target } from '../payments.ts'
 import { type Stack, secretOf } from './stack.ts'
 
@@ -55,6 +55,19 @@ export async function agreesWith(t: Test, stack: Stack, ledger: Ledger): Promise
     [],
     'each has one message that it succeeded, though perhaps sent again',
   )
+}
+
+/** Kills each container in turn, and then all of them at once, while payments are made. The engine starts them again. */
+export async function survivesKills(t: Test, stack: Stack, services: readonly string[]): Promise<void> {
+  const ledger = startLedger(targetOf(stack))
+  for (const killed of [...services.map((name) => [name]), services]) {
+    const before = ledger.paid.size
+    await stack.kill(...killed)
+    await waitFor(() => ledger.paid.size > before + 3, { what: `payments after ${killed}`, timeoutMs: 180_000 })
+  }
+  await ledger.stop()
+  await stack.healthy()
+  await agreesWith(t, stack, ledger)
 }
 
 export type Message = {
