@@ -141,7 +141,9 @@ t.test('audit restart begins again after a rollback of the whole database, and a
   writeStateFile(stateFile, { checkpoint: note, ended_size: readStateFile(stateFile)?.ended_size ?? -1 })
   const rolledBack = await harness.startProjector(settings)
   const stops = async () => (await readTree(pool)).stoppedBecause ?? false
-  t.match(await waitFor(stops, { what: 'the tree to stop' }), /AUDIT_STATE_FILE .* covers 1000: the log was cut/)
+  // The projector before it may have left another reason.
+  const isCut = async () => /AUDIT_STATE_FILE .* covers 1000: the log was cut/.test(String(await stops()))
+  t.ok(await waitFor(isCut, { what: 'the tree to stop because the log was cut' }))
   t.match(await run('verify'), { code: 3 })
   t.match(await restart(), { code: 0 })
   await waitFor(async () => (await stops()) === false, { what: 'the tree to go on' })
