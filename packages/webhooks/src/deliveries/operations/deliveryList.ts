@@ -4,10 +4,10 @@ import { type AliasedExpression, expressionBuilder, type InferResult, type SqlBo
 import { type AttemptMade, type WebhookViews, webhookViews } from '../tables/views.ts'
 
 /**
- * Settings of sessions that read the lists. Compiling a plan over ninety partitions takes seconds. The rows that an index finds are
- * mostly in memory; without this, Postgres walks all endpoints' deliveries instead of using the index of one.
+ * Settings of sessions that read the lists. The rows that an index finds are mostly in memory; without this, Postgres walks all
+ * endpoints' deliveries instead of using the index of one.
  */
-export const listSettings = { jit: 'off', random_page_cost: 1.1 } as const
+export const listSettings = { random_page_cost: 1.1 } as const
 
 export const listedStatuses = ['pending', 'held', 'succeeded', 'failed'] as const
 
