@@ -25,7 +25,7 @@ const noSession = (cause: Error) =>
 
 /**
  * Of every session. Our statements are short, and Postgres compiles what it expects to be expensive: with `enable_seqscan` off, any
- * plan with a scan of a table. To compile one takes 0.2 s of a core, for each execution.
+ * plan with a scan of a table. That took 800 times as long as the claim of deliveries itself, for each execution.
  */
 const ofAll: SessionSettings = { jit: 'off' }
 
