@@ -30,7 +30,7 @@ const simulateRoute = '/webhooks/external/simulate'
 export type WebhookTestOptions = {
   /** The worker's endpoints. The response lists those that will receive the messages. */
   readonly endpoints: readonly WebhookEndpoint[]
-  /** Which sessions may use the two routes. */
+  /** Which sessions may use the two routes: any, or those with the right `operate`. */
   readonly testsBy: 'session' | 'admin'
 }
 
@@ -93,8 +93,8 @@ async function recordTest(workflow: Workflow, request: RecordTest) {
   const test = { stream: webhookTestStream(id), fold: webhookTestFold }
   const assumed =
     request_fingerprint === null ? newStream(test.fold) : await workflow.store.load(test.stream, test.fold)
-  // Who operates the endpoints may try them with a payment that exists: redelivery sends its real webhooks to them anyway. A repeated
-  // request sends nothing, so it needs no check.
+  // Who operates the endpoints may try them with a payment that exists: they can also redeliver its real webhooks.
+  // A repeated request sends nothing, so it needs no check.
   if (assumed.state === null && !hasRight(session, 'operate')) await rejectRecordedPayments(workflow, sent)
   const data = {
     ...facts,
