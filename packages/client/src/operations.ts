@@ -46,6 +46,7 @@ export const operationRoutes = {
   listWebhookLogs: { method: 'get', path: '/webhooks/logs', takesKey: false },
   getWebhookLog: { method: 'get', path: '/webhooks/logs/{id}', takesKey: false },
   listAuditTrail: { method: 'get', path: '/admin/audit-trail', takesKey: false },
+  getMe: { method: 'get', path: '/admin/me', takesKey: false },
   getSystem: { method: 'get', path: '/admin/system', takesKey: false },
   listProjections: { method: 'get', path: '/admin/projections', takesKey: false },
   rebuildProjection: { method: 'post', path: '/admin/projections/{name}/rebuild', takesKey: false },
