@@ -1,9 +1,7 @@
 // Sends an action of a dialog, or of a button, until its outcome is known. Everything in the console that changes something
 // is sent this way.
-import { useQuery } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
-import { identityQuery } from '../session/identity.ts'
-import { useSession } from '../session/session.ts'
+import { useIdentity } from '../session/identity.ts'
 import { createActionStore, type RepeatEffect } from './actionStore.ts'
 
 const store = createActionStore({ storage: sessionStorage })
@@ -42,9 +40,7 @@ export function useAction<Input, Result>(options: {
   readonly onResponse?: () => void
 }): Action<Input, Result> {
   const { effect, send, onResponse } = options
-  const { sessionId } = useSession()
-  const identity = useQuery({ ...identityQuery(sessionId), enabled: false })
-  const userId = identity.data?.user_id
+  const userId = useIdentity().id ?? undefined
   // A key is only valid for its user: the same key of another one would be another act.
   const name = `${userId} ${options.name}`
   const state = useSyncExternalStore(store.subscribe, () => store.state(name))

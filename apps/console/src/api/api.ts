@@ -1,5 +1,6 @@
 // The API client of the console. Every page uses it; nothing else sends requests to the API.
 import { createPaylogClient } from '@paylog/client/client'
+import { PaylogError } from '@paylog/client/errors'
 import { visibleText } from '../format/visibleText.ts'
 import { currentSession, markExpired } from '../session/session.ts'
 
@@ -25,7 +26,8 @@ export const api = createPaylogClient({
 /** The same with texts exactly as they are, for what is computed from them. */
 export const exactApi = createPaylogClient({ ...options, fetch: fetchInSession })
 
-async function fetchInSession(request: Request, init?: RequestInit): Promise<Response> {
+/** A request of the present session. */
+export async function fetchInSession(request: Request, init?: RequestInit): Promise<Response> {
   const { sessionId } = currentSession()
   const headers = new Headers(request.headers)
   // Without a session id the cookie counts, and only together with this header, which other origins cannot send.
@@ -46,4 +48,13 @@ export async function bodyOf<Body>(call: Promise<{ readonly body: Body }>): Prom
 /** The `data` of a response. */
 export async function dataOf<Data>(call: Promise<{ readonly body: { readonly data: Data } }>): Promise<Data> {
   return (await call).body.data
+}
+
+/** The `data` of a route that this version of the API may not have yet; null without it. @throws PaylogError */
+export async function getIfThere<Data>(path: string, signal: AbortSignal): Promise<Data | null> {
+  const response = await fetchInSession(new Request(new URL(path, location.origin), { signal }))
+  const body = await response.json()
+  if (response.status === 404) return null
+  if (!response.ok) throw new PaylogError(response, body)
+  return body.data
 }

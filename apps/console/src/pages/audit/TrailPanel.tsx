@@ -28,7 +28,7 @@ export function TrailPanel() {
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }), resetScroll: false })
   return (
     <Panel title="Who did what" isFlush>
-      <div className="panelBody stack">
+      <div className="panelTop stack">
         <p>What administrators did or asked for, recorded before it was done.</p>
         <TrailFilters search={search} change={change} />
         <NewRows count={list.newCount} show={list.showNew} />

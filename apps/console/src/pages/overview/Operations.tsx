@@ -9,6 +9,7 @@ import type { Column } from '../../parts/DataTable.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Dash } from '../../parts/Time.tsx'
+import { endpointsQuery } from '../webhooks/webhookQueries.ts'
 
 export function Processes() {
   const query = useQuery({
@@ -89,11 +90,7 @@ function ProjectionStatus({ report }: { readonly report: ProjectionReport }) {
 }
 
 export function DeliveryBacklog() {
-  const query = useQuery({
-    queryKey: ['webhook-endpoints'],
-    queryFn: ({ signal }) => bodyOf(api.listWebhookEndpoints({ signal })),
-    refetchInterval: pollMs,
-  })
+  const query = useQuery(endpointsQuery)
   return (
     <Panel title="Webhook deliveries" isFlush>
       <QueryTable

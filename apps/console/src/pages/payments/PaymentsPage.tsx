@@ -4,13 +4,15 @@ import { getRouteApi } from '@tanstack/react-router'
 import { api, bodyOf } from '../../api/api.ts'
 import type { ListedPayment, ListMeta } from '../../api/apiTypes.ts'
 import { download } from '../../parts/download.ts'
+import { FilterBar, OrderChoice } from '../../parts/filters/FilterBar.tsx'
+import { noMatchOf } from '../../parts/filters/filterTypes.ts'
 import { NewRows } from '../../parts/NewRows.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Pager } from '../../parts/Pager.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { useLiveList } from '../../parts/useLiveList.ts'
-import { PaymentFilters } from './PaymentFilters.tsx'
 import { paymentColumns } from './paymentColumns.tsx'
+import { paymentFilters, paymentMatchHint, paymentOrders } from './paymentFilters.ts'
 import { paymentsCsv } from './paymentsCsv.ts'
 import { type PaymentsSearch, paymentsQuery } from './paymentsSearch.ts'
 
@@ -30,6 +32,7 @@ export function PaymentsPage() {
   const page = list.query.data
   const change = (changes: PaymentsSearch) =>
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }) })
+  const filtered = { filters: paymentFilters, values: search, change }
   return (
     <Page
       title="Payments"
@@ -45,7 +48,9 @@ export function PaymentsPage() {
         </Button>
       }
     >
-      <PaymentFilters search={search} change={change} />
+      <FilterBar what="payments" search={{ name: 'search', placeholder: 'Id, e-mail, amount or words' }} {...filtered}>
+        <OrderChoice choices={paymentOrders} search={search} change={change} />
+      </FilterBar>
       <NewRows count={list.newCount} show={list.showNew} />
       <div className="panel">
         <QueryTable
@@ -54,8 +59,10 @@ export function PaymentsPage() {
           rowsOf={({ data }) => data}
           columns={paymentColumns}
           rowKey={rowKey}
+          rowLink={({ id }) => ({ to: '/payments/$id', params: { id } })}
           isMarked={({ attention }) => attention}
-          empty={{ title: 'No payments', hint: 'None match these filters.' }}
+          empty={{ title: 'No payments yet', hint: 'The first one appears here when your application starts it.' }}
+          noMatch={noMatchOf({ ...filtered, search: 'search', hint: paymentMatchHint })}
         />
         <Pager cursor={search.cursor} next={page?.meta.next_cursor} show={(cursor) => change({ cursor })} />
       </div>

@@ -53,7 +53,7 @@ function Deliveries() {
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }), resetScroll: false })
   return (
     <Panel title="Deliveries" isFlush>
-      <div className="panelBody">
+      <div className="panelTop">
         <DeliveryFilters search={search} change={change} />
         <NewRows count={list.newCount} show={list.showNew} />
       </div>

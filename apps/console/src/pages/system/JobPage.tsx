@@ -10,13 +10,13 @@ import { Panel } from '../../parts/Panel.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { jobTitle } from './jobTitle.ts'
 
-const route = getRouteApi('/jobs/$id')
+const route = getRouteApi('/system/jobs/$id')
 
 export function JobPage() {
   const { id } = route.useParams()
   const { data: job } = useQuery(jobQuery(id))
   return (
-    <Page title={job === undefined ? 'Job' : jobTitle(job)} lead={<Link to="/read-models">All jobs</Link>}>
+    <Page title={job === undefined ? 'Job' : jobTitle(job)} lead={<Link to="/system">All jobs</Link>}>
       <div className="panels">
         {job && (
           <Panel title="Job">

@@ -13,7 +13,7 @@ import { JobsPanel } from './JobsPanel.tsx'
 import { projectionColumns, tableColumns, tablesOf } from './projectionColumns.tsx'
 import { type Replay, ReplayDialog } from './ReplayDialog.tsx'
 
-export function ReadModelsPage() {
+export function SystemPage() {
   const [replay, setReplay] = useState<Replay>()
   const query = useQuery({
     queryKey: ['projections'],

@@ -1,4 +1,4 @@
-// The saved payment methods of an owner.
+// The saved payment methods of a customer.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/api.ts'
@@ -10,13 +10,13 @@ import { PageButtons } from '../../parts/PageButtons.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
-import type { Owner } from './ownerSearch.ts'
+import type { Customer } from './customer.ts'
 
-export function OwnerMethods({ owner }: { readonly owner: Owner }) {
+export function CustomerMethods({ customer }: { readonly customer: Customer }) {
   const [page, setPage] = useState(1)
   const query = useQuery({
-    queryKey: ['payment-methods', owner, page],
-    queryFn: ({ signal }) => bodyOf(api.listAnyPaymentMethods({ query: { ...owner, page }, signal })),
+    queryKey: ['payment-methods', customer, page],
+    queryFn: ({ signal }) => bodyOf(api.listAnyPaymentMethods({ query: { ...customer, page }, signal })),
   })
   return (
     <Panel title="Payment methods" isFlush>

@@ -33,7 +33,7 @@ const columns: readonly Column<Job>[] = [
   {
     header: 'Job',
     cell: (job) => (
-      <Link to="/jobs/$id" params={{ id: job.id }} className="rowLink">
+      <Link to="/system/jobs/$id" params={{ id: job.id }} className="rowLink">
         {jobTitle(job)}
       </Link>
     ),
