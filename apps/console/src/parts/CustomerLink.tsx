@@ -17,7 +17,7 @@ export function CustomerLink({
   const id = userId ?? guestEmail
   if (id === null) return <Dash />
   return (
-    <Link to="/customers/$id" params={{ id }} className="rowLink" title={id}>
+    <Link to="/customers/$id" params={{ id }} className="rowLink customerLink" title={id}>
       {userId === null ? id : `user ${shortId(userId)}`}
     </Link>
   )

@@ -2,6 +2,7 @@
 import { Skeleton } from '@mantine/core'
 import { Link, type LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { LinkedRow } from './linkedRow.ts'
 
 export type Column<Row> = {
   readonly header: string
@@ -13,10 +14,10 @@ export type Column<Row> = {
   /** Words of ours, which stay on one line. Texts of others are broken anywhere. */
   readonly isShort?: boolean
   /**
-   * The place on a narrow screen: the title and the figure are the first line, details the second, and columns without a place
-   * are left out. Where no column has a place, each cell is a line with its header.
+   * The place on a narrow screen: what is before the title, the title and the figure are the first line, details the second, and
+   * columns without a place are left out. Where no column has a place, each cell is a line with its header.
    */
-  readonly narrow?: 'title' | 'figure' | 'detail'
+  readonly narrow?: 'before' | 'title' | 'figure' | 'detail'
 }
 
 export type TableProps<Row> = {
@@ -37,14 +38,21 @@ export function DataTable<Row>(props: TableProps<Row>) {
   const title = columns.find(({ narrow }) => narrow === 'title') ?? columns[0]
   return (
     <TableFrame caption={caption} columns={columns}>
-      {rows.map((row) => (
-        // biome-ignore lint/a11y/noRedundantRoles: see above.
-        <tr key={rowKey(row)} role="row" data-marked={isMarked?.(row)} data-link={rowLink !== undefined}>
-          {columns.map((column) => (
-            <Cell key={column.header} column={column} row={row} link={column === title ? rowLink?.(row) : undefined} />
-          ))}
-        </tr>
-      ))}
+      <LinkedRow value={rowLink !== undefined}>
+        {rows.map((row) => (
+          // biome-ignore lint/a11y/noRedundantRoles: see above.
+          <tr key={rowKey(row)} role="row" data-marked={isMarked?.(row)} data-link={rowLink !== undefined}>
+            {columns.map((column) => (
+              <Cell
+                key={column.header}
+                column={column}
+                row={row}
+                link={column === title ? rowLink?.(row) : undefined}
+              />
+            ))}
+          </tr>
+        ))}
+      </LinkedRow>
     </TableFrame>
   )
 }
@@ -58,14 +66,16 @@ function Cell<Row>({ column, row, link }: CellProps<Row>) {
   return (
     // biome-ignore lint/a11y/noRedundantRoles: see above.
     <td role="cell" data-label={header} data-number={isNumber} data-short={isShort} data-narrow={narrow}>
-      {link === undefined ? (
-        content
-      ) : (
-        <Link {...link} className="rowTitle">
-          {content}
-        </Link>
-      )}
-      {remark !== undefined && remark !== null && <span className="cellNote">{remark}</span>}
+      <div>
+        {link === undefined ? (
+          content
+        ) : (
+          <Link {...link} className="rowTitle">
+            {content}
+          </Link>
+        )}
+        {remark !== undefined && remark !== null && <div className="cellNote">{remark}</div>}
+      </div>
     </td>
   )
 }

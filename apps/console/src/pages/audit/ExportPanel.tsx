@@ -8,7 +8,7 @@ import { useState } from 'react'
 import { api, dataOf } from '../../api/api.ts'
 import { formatBytes } from '../../format/bytes.ts'
 import { download } from '../../parts/download.ts'
-import { ChoiceFilter, TextFilter, TimeFilter } from '../../parts/filters.tsx'
+import { ChoiceField, TextField, TimeField } from '../../parts/fields.tsx'
 import { LogProgress } from '../../parts/LogProgress.tsx'
 import { Notice } from '../../parts/Notice.tsx'
 import { Panel } from '../../parts/Panel.tsx'
@@ -96,32 +96,32 @@ const saveManifest = ({ name, manifest }: Exported) =>
 function ExportFilters(props: { readonly filters: Filters; readonly change: (changes: Partial<Filters>) => void }) {
   const { filters, change } = props
   return (
-    <div className="filters">
-      <ChoiceFilter
+    <div className="formGrid">
+      <ChoiceField
         label="Category"
         any="All"
         choices={categories.map((value) => ({ value, label: value }))}
         value={filters.category ?? undefined}
         change={(category) => change({ category: category ?? null })}
       />
-      <TextFilter
+      <TextField
         label="Stream"
         placeholder="payment-…"
         value={filters.stream ?? undefined}
         change={(stream) => change({ stream: stream ?? null })}
       />
-      <TextFilter
+      <TextField
         label="Event type"
         placeholder="PaymentSucceeded"
         value={filters.type ?? undefined}
         change={(type) => change({ type: type ?? null })}
       />
-      <TimeFilter
+      <TimeField
         label="Since"
         value={filters.since ?? undefined}
         change={(since) => change({ since: since ?? null })}
       />
-      <TimeFilter
+      <TimeField
         label="Before"
         value={filters.until ?? undefined}
         change={(until) => change({ until: until ?? null })}

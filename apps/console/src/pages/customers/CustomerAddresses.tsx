@@ -53,6 +53,6 @@ const columns: readonly Column<Address>[] = [
   },
   { header: 'Contact', cell: ({ phone, email }) => joined(phone, email) || <Dash /> },
   { header: 'Tax id', cell: ({ tax_id }) => tax_id ?? <Dash /> },
-  { header: 'Added', isShort: true, cell: ({ created_at }) => <Time value={created_at} /> },
+  { header: 'Added', cell: ({ created_at }) => <Time value={created_at} /> },
   { header: 'Id', cell: ({ id }) => <Identifier value={id} name="the id of the address" /> },
 ]

@@ -46,7 +46,7 @@ const columns: readonly Column<PaymentMethod>[] = [
   { header: 'Number', isShort: true, cell: ({ last_four }) => (last_four === null ? <Dash /> : `•••• ${last_four}`) },
   { header: 'Expires', isShort: true, cell: expiry },
   { header: 'Provider', isShort: true, cell: ({ provider_id }) => provider_id },
-  { header: 'Added', isShort: true, cell: ({ created_at }) => <Time value={created_at} /> },
+  { header: 'Added', cell: ({ created_at }) => <Time value={created_at} /> },
   { header: 'Id', cell: ({ id }) => <Identifier value={id} name="the id of the payment method" /> },
 ]
 

@@ -22,7 +22,6 @@ const amount: Column<Dispute> = {
 }
 const due: Column<Dispute> = {
   header: 'Evidence due',
-  isShort: true,
   narrow: 'detail',
   cell: ({ evidence_due_by }) => <Time value={evidence_due_by} />,
 }
@@ -32,7 +31,7 @@ export const disputeColumns: readonly Column<Dispute>[] = [
   { header: 'Status', isShort: true, narrow: 'detail', cell: ({ status }) => <Badge text={status} /> },
   amount,
   due,
-  { header: 'Opened', isShort: true, cell: ({ created_at }) => <Time value={created_at} /> },
+  { header: 'Opened', cell: ({ created_at }) => <Time value={created_at} /> },
 ]
 
 /** Of disputes that are all open. */

@@ -7,7 +7,7 @@ import { formatTime } from '../../format/time.ts'
 import { usePreferences } from '../../layout/Preferences.tsx'
 import { LazyChart } from '../../parts/chart/LazyChart.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
-import { ChoiceFilter } from '../../parts/filters.tsx'
+import { ChoiceField } from '../../parts/fields.tsx'
 import { Money } from '../../parts/Money.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
@@ -51,21 +51,21 @@ export function PaymentStatistics({
       title="Payments"
       actions={
         <>
-          <ChoiceFilter
+          <ChoiceField
             label="Provider"
             any="All"
             choices={choices('provider_id')}
             value={search.provider_id}
             change={(provider_id) => change({ provider_id })}
           />
-          <ChoiceFilter
+          <ChoiceField
             label="Currency"
             any="All"
             choices={choices('currency')}
             value={search.currency}
             change={(currency) => change({ currency })}
           />
-          <ChoiceFilter
+          <ChoiceField
             label="Period"
             any="Last 30 days"
             choices={ranges}

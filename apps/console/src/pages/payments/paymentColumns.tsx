@@ -25,7 +25,7 @@ export const paymentColumns: readonly Column<ListedPayment>[] = [
     cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
   },
   { header: 'Status', cell: (payment) => <PaymentBadges payment={payment} />, narrow: 'detail' },
-  { header: 'Created', isShort: true, cell: ({ created_at }) => <Time value={created_at} /> },
+  { header: 'Created', cell: ({ created_at }) => <Time value={created_at} /> },
 ]
 
 /** What a payment is for, or else its id. */

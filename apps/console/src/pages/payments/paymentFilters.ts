@@ -1,8 +1,8 @@
 // The filters of the list of payments.
 
+import { choicesOf } from '../../parts/fields.tsx'
 import { currencyChoices } from '../../parts/filters/currencies.ts'
 import { type Filter, flag } from '../../parts/filters/filterTypes.ts'
-import { choicesOf } from '../../parts/filters.tsx'
 import { type PaymentsSearch, statuses } from './paymentsSearch.ts'
 
 export const paymentFilters: readonly Filter<keyof PaymentsSearch>[] = [

@@ -1,6 +1,5 @@
 // The newest jobs, also those of other administrators.
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { Job } from '../../api/apiTypes.ts'
 import { shareOf } from '../../jobs/jobProgress.ts'
 import { jobsQuery } from '../../jobs/jobQueries.ts'
@@ -21,26 +20,19 @@ export function JobsPanel() {
         rowsOf={({ data }) => data}
         columns={columns}
         rowKey={({ id }) => id}
+        rowLink={({ id }) => ({ to: '/system/jobs/$id', params: { id } })}
         isMarked={({ status }) => status === 'interrupted'}
-        empty={{ title: 'No jobs', hint: 'Rebuilds, verifications and backfills are listed here.' }}
+        empty={{ title: 'No jobs yet', hint: 'Rebuilds, verifications, backfills and erasures are listed here.' }}
       />
     </Panel>
   )
 }
 
 const columns: readonly Column<Job>[] = [
-  { header: 'Started', cell: ({ created_at }) => <Time value={created_at} /> },
-  {
-    header: 'Job',
-    cell: (job) => (
-      <Link to="/system/jobs/$id" params={{ id: job.id }} className="rowLink">
-        {jobTitle(job)}
-      </Link>
-    ),
-  },
-  { header: 'Status', isShort: true, cell: ({ status }) => <Badge text={status} /> },
-  { header: 'Outcome', cell: outcomeOf },
-  { header: 'Requested by', cell: ({ requested_by }) => requested_by },
+  { header: 'Job', narrow: 'title', cell: jobTitle, note: ({ requested_by }) => `requested by ${requested_by}` },
+  { header: 'Status', isShort: true, narrow: 'figure', cell: ({ status }) => <Badge text={status} /> },
+  { header: 'Outcome', narrow: 'detail', cell: outcomeOf },
+  { header: 'Started', narrow: 'detail', cell: ({ created_at }) => <Time value={created_at} /> },
   { header: 'Ended', cell: ({ ended_at }) => <Time value={ended_at} /> },
 ]
 

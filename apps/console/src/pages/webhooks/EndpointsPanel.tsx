@@ -8,6 +8,7 @@ import type { Column } from '../../parts/DataTable.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
+import { useMay } from '../../session/rights.ts'
 import { BackfillDialog } from './BackfillDialog.tsx'
 import { EnableDialog } from './EnableDialog.tsx'
 import { latency, successRate } from './endpointRates.ts'
@@ -15,6 +16,12 @@ import { RedeliverFailedDialog } from './RedeliverFailedDialog.tsx'
 import { endpointsQuery } from './webhookQueries.ts'
 
 type Action = { readonly kind: keyof typeof dialogs; readonly endpoint: EndpointReport }
+
+const operations = {
+  enable: 'enableWebhookEndpoint',
+  redeliver: 'redeliverFailedWebhooks',
+  backfill: 'backfillWebhooks',
+} as const
 
 const dialogs = { enable: EnableDialog, redeliver: RedeliverFailedDialog, backfill: BackfillDialog }
 
@@ -97,16 +104,18 @@ function Pending({ endpoint: { pending, oldest_pending_at } }: { readonly endpoi
 
 function Actions(props: { readonly endpoint: EndpointReport; readonly start: (action: Action) => void }) {
   const { endpoint, start } = props
-  const button = (kind: Action['kind'], label: string) => (
-    <Button
-      size="compact-xs"
-      variant="default"
-      aria-label={`${label}: endpoint ${endpoint.endpoint}`}
-      onClick={() => start({ kind, endpoint })}
-    >
-      {label}
-    </Button>
-  )
+  const may = useMay()
+  const button = (kind: Action['kind'], label: string) =>
+    may(operations[kind]) && (
+      <Button
+        size="compact-xs"
+        variant="default"
+        aria-label={`${label}: endpoint ${endpoint.endpoint}`}
+        onClick={() => start({ kind, endpoint })}
+      >
+        {label}
+      </Button>
+    )
   return (
     <span className="row">
       {endpoint.disabled_at !== null && button('enable', 'Enable')}

@@ -2,7 +2,7 @@
 import { Button, NativeSelect, Popover, UnstyledButton } from '@mantine/core'
 import { type ReactNode, useRef, useState } from 'react'
 import { usePreferences } from '../../layout/Preferences.tsx'
-import type { Choice } from '../filters.tsx'
+import type { Choice } from '../fields.tsx'
 import { Icon } from '../Icon.tsx'
 import { FilterEditor } from './FilterEditor.tsx'
 import { endOf, type Filter, type FilterValues, filterText, isSet, ownNames } from './filterTypes.ts'

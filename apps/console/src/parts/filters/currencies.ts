@@ -1,5 +1,5 @@
 // The currencies that filters offer.
-import type { Choice } from '../filters.tsx'
+import type { Choice } from '../fields.tsx'
 
 /** The most used ones come first. */
 const common = ['EUR', 'USD', 'GBP', 'CHF', 'JPY']

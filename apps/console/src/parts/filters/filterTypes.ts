@@ -2,7 +2,7 @@
 import { decimalOf } from '../../format/money.ts'
 import { periodText } from '../../format/period.ts'
 import type { Zone } from '../../format/time.ts'
-import type { Choice } from '../filters.tsx'
+import type { Choice } from '../fields.tsx'
 import type { NoMatch } from '../QueryTable.tsx'
 
 /** `names`: the parameters of the URL, which are those of the API. */
