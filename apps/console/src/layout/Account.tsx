@@ -8,7 +8,7 @@ import { usePreferences } from './Preferences.tsx'
 
 export function Account() {
   const { email, id, user_type } = useIdentity()
-  const name = email ?? id ?? 'Signed in'
+  const name = email ?? id
   return (
     <Popover position="top-start" width={260} trapFocus returnFocus withinPortal shadow="none">
       <Popover.Target>
