@@ -110,6 +110,18 @@ export async function textOf(locator: Locator): Promise<string> {
   return ((await locator.textContent()) ?? '').replaceAll(/\s+/g, ' ')
 }
 
+/** Sets a filter of the list that is shown: a text, or the label of a choice. */
+export async function addFilter(page: Page, label: string, value: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add filter' }).click()
+  const editor = page.getByRole('dialog')
+  await editor.getByRole('button', { name: label, exact: true }).click()
+  const choice = editor.getByRole('button', { name: value, exact: true })
+  await editor.getByRole('textbox').or(choice).first().waitFor()
+  if (await choice.isVisible()) return await choice.click()
+  await editor.getByRole('textbox').fill(value)
+  await editor.getByRole('button', { name: 'Apply' }).click()
+}
+
 /** What axe finds, of its serious and critical rules. The page's policy stays in force, so axe comes in by the debugger. */
 export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
   const { default: axe } = await import('axe-core')

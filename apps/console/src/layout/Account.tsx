@@ -12,7 +12,8 @@ export function Account() {
   return (
     <Popover position="top-start" width={260} trapFocus returnFocus withinPortal shadow="none">
       <Popover.Target>
-        <UnstyledButton className="account" aria-label={`Account: ${name}`}>
+        <UnstyledButton className="account">
+          <span className="srOnly">Account</span>
           <span className="accountLetter" aria-hidden="true">
             {name.charAt(0).toUpperCase()}
           </span>
