@@ -77,7 +77,7 @@ function optionsOf(
     tzDate: (seconds) => (isUtc ? UPlot.tzDate(new Date(seconds * 1_000), 'UTC') : new Date(seconds * 1_000)),
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(4, max * 1.1)] }, '%': { range: [0, 100] } },
     axes: [
-      { ...axis, values: labels, label: axes.times },
+      { ...axis, size: 28, values: labels, label: axes.times },
       { ...axis, size: 44, label: axes.values },
       ...(hasPercentages ? [{ ...percentages, size: 44 }] : []),
     ],
