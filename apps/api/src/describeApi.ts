@@ -4,6 +4,7 @@ import { createJobs } from '@paylog/administration/jobs/jobs'
 import { operatorApi } from '@paylog/administration/operatorApi'
 import { createSystem } from '@paylog/administration/system/system'
 import { commandApi } from '@paylog/commands/commandApi'
+import { createActivityRecorder } from '@paylog/commands/provider-activity/activity'
 import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { queryApi } from '@paylog/queries/queryApi'
@@ -31,7 +32,8 @@ export async function describeApi(log: Logger): Promise<object> {
     const workflow = { store, providers: new Map(), now: () => new Date() }
     const callers = createCallers(actorOf)
     const payments = { expiresAfterMs: 0, returnUrlOrigins: [] }
-    await http.register(commandApi({ workflow, callers, endpoints: [], testsBy: 'session', payments }))
+    const activity = createActivityRecorder({ db, now: workflow.now, log })
+    await http.register(commandApi({ workflow, callers, endpoints: [], testsBy: 'session', payments, activity }))
     await http.register(queryApi({ db, actorOf }))
     const jobs = createJobs({ pool: db, log })
     const system = createSystem({ app: 'docs', health: createHealth(), others: [] })

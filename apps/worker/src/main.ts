@@ -1,6 +1,7 @@
 // Starts the worker: maps the log to deliveries, sends them, and runs the reconciler.
 // biome-ignore-all lint/style/noProcessEnv: the endpoints have no fixed list of variables, so all are passed on.
 import { randomUUID } from 'node:crypto'
+import { createActivityRecorder } from '@paylog/commands/provider-activity/activity'
 import { enabledProviders } from '@paylog/commands/provider-calls/enabledProviders'
 import { createWorkflowMetrics } from '@paylog/commands/provider-calls/telemetry'
 import { createEventStore } from '@paylog/event-store/eventStore'
@@ -49,7 +50,9 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, observe: observe.append, log })
   lifecycle.add('event store', () => store.close())
 
-  const providers = await enabledProviders(config, observe.providerCall)
+  const activity = createActivityRecorder({ db: pool, now, log })
+  lifecycle.add('provider activity', () => activity.close())
+  const providers = await enabledProviders(config, observe.providerCall, activity.called)
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const reconcileAfterMs = config.PAYMENT_RECONCILE_AFTER
   const clock = createTrustedClock({ pool, store, providers, now, log })
