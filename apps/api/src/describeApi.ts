@@ -1,5 +1,6 @@
 // Builds the OpenAPI document of all APIs from their routes, without connecting to anything.
 
+import { createAttention } from '@paylog/administration/attention/attention'
 import { createJobs } from '@paylog/administration/jobs/jobs'
 import { operatorApi } from '@paylog/administration/operatorApi'
 import { createSystem } from '@paylog/administration/system/system'
@@ -40,21 +41,24 @@ export async function describeApi(log: Logger): Promise<object> {
     const backfills = { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 }
     const keys = { find: async () => [], present: async () => [] }
     const openProviders = async () => new Map()
+    const { now } = workflow
+    const none = { endpoints: [], providers: [] }
+    const attention = createAttention({ ...none, db, now, log })
     const operator = {
-      ...{
-        ...nowhere,
-        pool: db,
-        store,
-        keys,
-        openProviders,
-        endpoints: [],
-        backfills,
-        jobs,
-        system,
-        log,
-      },
+      ...nowhere,
+      ...none,
+      pool: db,
+      store,
+      keys,
+      openProviders,
+      backfills,
+      jobs,
+      system,
+      attention,
+      log,
+      now,
     }
-    await http.register(operatorApi({ ...operator, now: workflow.now }, callers))
+    await http.register(operatorApi(operator, callers))
     await http.ready()
     return http.swagger()
   } finally {

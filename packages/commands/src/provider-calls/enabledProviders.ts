@@ -19,13 +19,16 @@ export type ProviderConfig = Readonly<StaticDecode<typeof ProviderVariables>>
 
 const plugins = Object.values(providerPlugins)
 
-/** A provider of this build; `mode` is null for one that is not enabled. */
+/** A provider of this build: `name` begins a sentence, and `mode` is null for one that is not enabled. */
 export type KnownProvider = { readonly id: string; readonly name: string; readonly mode: ProviderMode | null }
 
 /** All providers, in the order in which clients see them. */
 export function knownProviders(config: ProviderConfig): readonly KnownProvider[] {
   const entries = Object.entries(providerPlugins)
-  return entries.map(([id, { receiver, mode }]) => ({ id, name: receiver.provider, mode: mode(config) }))
+  return entries.map(([id, { receiver, mode }]) => {
+    const { provider: name } = receiver
+    return { id, name: `${name.charAt(0).toUpperCase()}${name.slice(1)}`, mode: mode(config) }
+  })
 }
 
 /** The names of the providers that have live credentials. */
