@@ -32,7 +32,7 @@ export async function describeApi(log: Logger): Promise<object> {
     const callers = createCallers(actorOf)
     const payments = { expiresAfterMs: 0, returnUrlOrigins: [] }
     await http.register(commandApi({ workflow, callers, endpoints: [], testsBy: 'session', payments }))
-    await http.register(queryApi({ db, actorOf }))
+    await http.register(queryApi({ db, actorOf, hasAdministratorLists: false }))
     const jobs = createJobs({ pool: db, log })
     const system = createSystem({ app: 'docs', health: createHealth(), others: [] })
     const backfills = { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 }
@@ -42,6 +42,7 @@ export async function describeApi(log: Logger): Promise<object> {
       ...{
         ...nowhere,
         pool: db,
+        filePool: db,
         store,
         keys,
         openProviders,

@@ -48,7 +48,7 @@ export async function operatorHarness(
   const health = createHealth()
   const system = createSystem({ app: 'test', health, others: [] })
   const dependencies: OperatorDependencies = {
-    ...{ databaseUrl, pool, store, keys: eventStore.keys, endpoints: [], jobs, system, log },
+    ...{ databaseUrl, pool, filePool: pool, store, keys: eventStore.keys, endpoints: [], jobs, system, log },
     backfills: { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 },
     openProviders: async () => new Map(),
     now: () => new Date(),
