@@ -155,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Refund a payment
-         * @description For administrators. Gives back what the payment received, or a part of it. Pending and succeeded refunds together never exceed what was received, however many are requested at once; a failed refund frees its amount. The status is pending until the provider has decided. After 504 the refund stays pending, with its amount reserved, until the provider says what became of it; `details.refund_id` is its id. With an Idempotency-Key the request can be repeated safely.
+         * @description For administrators. Gives back what the payment received, or a part of it. Pending and succeeded refunds together never exceed what was received, however many are requested at once; a failed refund frees its amount. The right may have a limit for one refund: a larger one is 403 with `details.limit_cents`. The status is pending until the provider has decided. After 504 the refund stays pending, with its amount reserved, until the provider says what became of it; `details.refund_id` is its id. With an Idempotency-Key the request can be repeated safely.
          */
         post: operations["createRefund"];
         delete?: never;
@@ -173,7 +173,7 @@ export interface paths {
         };
         /**
          * Get any payment, now or as of a time
-         * @description For administrators. Folds the payment's events: all of them, or with as_of those before the first one that occurred later. The method summary is as of the same time.
+         * @description For administrators. Folds the payment's events: all of them, or with as_of those before the first one that occurred later. The method summary is as of the same time. client_secret and redirect_url are null without the right charge.
          */
         get: operations["getAnyPayment"];
         put?: never;
@@ -193,7 +193,7 @@ export interface paths {
         };
         /**
          * Get the history of a payment
-         * @description For administrators. What happened to the payment: its events in stream order, without the notifications of providers that led to them (GET /admin/payments/{id}/events has these too); each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then.
+         * @description For administrators. What happened to the payment: its events in stream order, without the notifications of providers that led to them (GET /admin/payments/{id}/events has these too); each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then. client_secret and redirect_url are null without the right charge.
          */
         get: operations["getPaymentHistory"];
         put?: never;
@@ -213,7 +213,7 @@ export interface paths {
         };
         /**
          * List the recorded events of a payment
-         * @description For administrators. The events as the event store has them, notifications of the provider included, in the fields and digits of the time when they were recorded. They contain client secrets, e-mail addresses and whatever else the provider sent: personal data. GET /admin/payments/{id}/history explains the events. Each page is recorded in the audit trail: do not poll.
+         * @description For administrators. The events as the event store has them, notifications of the provider included, in the fields and digits of the time when they were recorded: personal data, client secrets and what providers sent are sealed. GET /admin/payments/{id}/history explains the events. Each page is recorded in the audit trail: do not poll.
          */
         get: operations["listRecordedEvents"];
         put?: never;
@@ -2707,7 +2707,7 @@ export interface components {
              * @description When the event store recorded it
              */
             created: string;
-            /** @description As recorded; may contain client secrets and personal data */
+            /** @description As recorded, with personal data and client secrets sealed */
             data?: {
                 [key: string]: unknown;
             };

@@ -27,7 +27,7 @@ import {
 } from './changes.ts'
 import { cancelPayment, capturePayment } from './intentCalls.ts'
 import { changeablePayment, pathId } from './ownedPayment.ts'
-import { shownPayment } from './readPayment.ts'
+import { shownPayment, shownToAdministrator } from './readPayment.ts'
 import { createRefresh } from './refreshPayment.ts'
 
 const callErrors: readonly ErrorCode[] = [
@@ -169,11 +169,12 @@ export const paymentChangeRoutes =
         schema: refreshSchema,
       },
       async (request, reply) => {
-        const { payment_id } = await changeablePayment(workflow, request, request.params.id, 'read')
+        const { payment_id, isOwn } = await changeablePayment(workflow, request, request.params.id, 'read')
         const refreshed = await setPositionOnError(workflow, reply, payment_id, () =>
           refresh(payment_id, metadataOf(request)),
         )
-        return replyWith(reply, refreshed, await shownPayment(workflow.store, refreshed.state))
+        const payment = await shownPayment(workflow.store, refreshed.state)
+        return replyWith(reply, refreshed, isOwn ? payment : shownToAdministrator(request.actor, payment))
       },
     )
 
@@ -197,7 +198,8 @@ export const paymentChangeRoutes =
         const captured = await setPositionOnError(workflow, reply, payment_id, () =>
           capturePayment(workflow, { ...callOn(request, payment_id), amount_cents }),
         )
-        return replyWith(reply, captured, await shownPayment(workflow.store, captured.state))
+        const payment = await shownPayment(workflow.store, captured.state)
+        return replyWith(reply, captured, shownToAdministrator(request.actor, payment))
       },
     )
   }

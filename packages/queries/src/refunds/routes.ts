@@ -28,7 +28,7 @@ export function refundRoutes({ db, readAfter }: QueryDependencies): FastifyPlugi
       {
         ...common,
         schema: {
-          ...readSchema('payments', 'listRefunds', 'List the refunds of a payment', 'not_found'),
+          ...readSchema('payments', 'listRefunds', 'List the refunds of a payment', 'forbidden', 'not_found'),
           description,
           params: Type.Object({ id: PaymentId }),
           querystring: ItemQuery,
@@ -54,7 +54,7 @@ export function refundRoutes({ db, readAfter }: QueryDependencies): FastifyPlugi
       {
         ...common,
         schema: {
-          ...readSchema('payments', 'getRefund', 'Get a refund of a payment', 'not_found'),
+          ...readSchema('payments', 'getRefund', 'Get a refund of a payment', 'forbidden', 'not_found'),
           description,
           params: Type.Object({ id: PaymentId, refund_id: Type.String({ description: 'The id of the refund' }) }),
           querystring: ItemQuery,
