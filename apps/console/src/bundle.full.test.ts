@@ -6,7 +6,7 @@ import t from 'tap'
 import { build } from 'vite'
 import { consoleConfig } from '../viteConfig.ts'
 
-const maxCompressedBytes = 350_000
+const maxCompressedBytes = 400_000
 
 const home = mkdtempSync(join(tmpdir(), 'paylog-console-'))
 t.teardown(() => rmSync(home, { recursive: true, force: true }))
@@ -19,11 +19,11 @@ const assets = readdirSync(join(directory, 'assets')).map((name) => ({
 const page = readFileSync(join(directory, 'index.html'), 'utf8')
 
 t.test(
-  'scripts and styles of the console stay below 350 kB, compressed, and each page is a file of its own',
+  'scripts and styles of the console stay below 400 kB, compressed, and each page is a file of its own',
   async (t) => {
     const total = assets.reduce((sum, { content }) => sum + gzipSync(content).length, 0)
     t.ok(total <= maxCompressedBytes, `${total} bytes`)
-    for (const name of ['OverviewPage', 'PaymentsPage', 'PaymentPage', 'OwnerPage', 'ProductsPage', 'Chart']) {
+    for (const name of ['OverviewPage', 'PaymentsPage', 'PaymentPage', 'CustomerPage', 'ProductsPage', 'Chart']) {
       const files = assets.filter((asset) => asset.name.startsWith(`${name}-`) && asset.name.endsWith('.js'))
       t.equal(files.length, 1, name)
     }

@@ -1,6 +1,11 @@
 // Starts the console in the page.
-import '@mantine/core/styles.css'
-import './console.css'
+import './layout/mantineStyles.ts'
+import './styles/tokens.css'
+import './styles/base.css'
+import './styles/frame.css'
+import './styles/tables.css'
+import './styles/parts.css'
+import './styles/pages.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './App.tsx'

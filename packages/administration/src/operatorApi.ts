@@ -1,18 +1,24 @@
 // The operator API as a plugin: for administrators, with access to the log and to Postgres as the owner of the tables.
 
 import { recordRequests } from '@paylog/commands/auditTrail'
-import { enabledProviders } from '@paylog/commands/provider-calls/enabledProviders'
+import { createActivityRecorder } from '@paylog/commands/provider-activity/activity'
+import { enabledProviders, knownProviders } from '@paylog/commands/provider-calls/enabledProviders'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { configuredIdentity } from '@paylog/identity/identity'
 import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
+import { administratorLists } from '@paylog/queries/administratorLists'
+import { createReadAfter } from '@paylog/queries/readAfter'
 import { type Callers, createCallers } from '@paylog/runtime/http/callers'
 import { guardRoutes } from '@paylog/runtime/http/guardRoutes'
+import { listFiles } from '@paylog/runtime/http/listFiles'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { listSettings } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import type { FastifyPluginAsync } from 'fastify'
+import { createAttention } from './attention/attention.ts'
+import { attentionRoutes } from './attention/routes.ts'
 import type { OperatorConfig } from './config.ts'
 import { consolePlugin } from './console/consolePlugin.ts'
 import { eventRoutes } from './events/routes.ts'
@@ -21,6 +27,7 @@ import { jobRoutes } from './jobs/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { privacyRoutes } from './privacy/routes.ts'
 import { projectionRoutes } from './projections/routes.ts'
+import { providerRoutes } from './providers/routes.ts'
 import type { OperatorDependencies } from './routeSchemas.ts'
 import { systemRoutes } from './system/routes.ts'
 import { createSystem } from './system/system.ts'
@@ -32,6 +39,8 @@ type Routes = (dependencies: OperatorDependencies) => FastifyPluginAsync
 
 const resources: readonly Routes[] = [
   meRoutes,
+  attentionRoutes,
+  providerRoutes,
   systemRoutes,
   projectionRoutes,
   jobRoutes,
@@ -45,19 +54,28 @@ const resources: readonly Routes[] = [
 ]
 
 /**
- * The routes of all resources, for administrators only. Register it on an instance of `createHttp`, which validates requests
+ * The routes of all resources, for administrators only, and the lists of the read side, which are sent as files here. Register it on an instance of `createHttp`, which validates requests
  * and formats errors.
  */
 export function operatorApi(dependencies: OperatorDependencies, callers: Callers): FastifyPluginAsync {
   return async (http) => {
-    guardRoutes(http, callers, recordRequests(dependencies))
+    const { pool, filePool } = dependencies
+    const record = recordRequests(dependencies)
+    guardRoutes(http, callers, record)
+    listFiles(http, { pool: filePool, record })
     for (const routes of resources) await http.register(routes(dependencies))
+    await http.register(administratorLists({ db: pool, readAfter: createReadAfter(pool) }))
   }
 }
 
 const maxConnections = 8
+/** Files in progress, of everybody. */
+const maxFiles = 4
 /** How long a request waits for a database that does not respond. */
 const responseTimeoutMs = 5_000
+
+/** Counting and sorting all rows may take longer than a page. */
+const fileSettings = { ...listSettings, statement_timeout: 60_000 } as const
 
 /**
  * Builds the plugin, with the console, from the configuration. The lifecycle closes its connections after the server that uses them.
@@ -89,6 +107,9 @@ export function wireOperatorApi(
     log,
   })
   lifecycle.add('postgres', () => pool.end())
+  const files = { applicationName: 'operator-api file', max: maxFiles, settings: fileSettings }
+  const filePool = createPool({ databaseUrl, ...files, log })
+  lifecycle.add('postgres for files', () => filePool.end())
   // In `api`, the store of the command API reports what happens to the event store.
   const reports = app === 'api' ? {} : { log }
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, ...reports })
@@ -112,9 +133,28 @@ export function wireOperatorApi(
   const projects = { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS }
   const backfills = { projects, keepMs: config.WEBHOOK_LOG_RETENTION }
   const now = () => new Date()
-  const openProviders = () => enabledProviders(config)
+  const activity = createActivityRecorder({ db: pool, now, log })
+  lifecycle.add('provider activity', () => activity.close())
+  const openProviders = () => enabledProviders(config, activity.called)
+  const providers = knownProviders(config)
+  const attention = createAttention({ db: pool, endpoints, providers, now, log })
   const dependencies = {
-    ...{ databaseUrl, pool, store, keys, openProviders, endpoints, backfills, jobs, system, log, now },
+    ...{
+      databaseUrl,
+      pool,
+      filePool,
+      store,
+      keys,
+      openProviders,
+      providers,
+      endpoints,
+      backfills,
+      jobs,
+      system,
+      attention,
+      log,
+      now,
+    },
   }
   return async (http) => {
     await http.register(operatorApi(dependencies, callers))

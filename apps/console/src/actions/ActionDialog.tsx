@@ -17,6 +17,8 @@ export function ActionDialog(props: {
   readonly dryRun?: AnyAction
   readonly confirm: string
   readonly repeat?: string
+  /** On the button that leaves before anything was sent. */
+  readonly dismiss?: string
   readonly isDangerous?: boolean
   readonly size?: string
   readonly fields?: ReactNode
@@ -39,7 +41,7 @@ export function ActionDialog(props: {
       isRunning={isRunning}
       canLeave={action.isUnknown}
       isOver={isOver}
-      dismiss={action.isUnknown ? 'Close' : undefined}
+      dismiss={action.isUnknown ? 'Close' : props.dismiss}
       close={props.close}
       submit={action.isUnknown ? action.repeat : props.submit}
     >

@@ -1,6 +1,6 @@
 // The API client of the console. Every page uses it; nothing else sends requests to the API.
 import { createPaylogClient } from '@paylog/client/client'
-import { visibleText } from '../format/visibleText.ts'
+import { visibleText } from '@paylog/domain/visibleText'
 import { currentSession, markExpired } from '../session/session.ts'
 
 // React Query repeats reads, and the action store writes, which shows that their outcome is not known.
@@ -25,7 +25,8 @@ export const api = createPaylogClient({
 /** The same with texts exactly as they are, for what is computed from them. */
 export const exactApi = createPaylogClient({ ...options, fetch: fetchInSession })
 
-async function fetchInSession(request: Request, init?: RequestInit): Promise<Response> {
+/** A request of the present session. */
+export async function fetchInSession(request: Request, init?: RequestInit): Promise<Response> {
   const { sessionId } = currentSession()
   const headers = new Headers(request.headers)
   // Without a session id the cookie counts, and only together with this header, which other origins cannot send.

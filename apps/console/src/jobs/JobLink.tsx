@@ -8,7 +8,7 @@ export function JobLink({ job, children }: { readonly job: Job; readonly childre
   return (
     <p>
       {children}{' '}
-      <Link to="/jobs/$id" params={{ id: job.id }}>
+      <Link to="/system/jobs/$id" params={{ id: job.id }}>
         Follow the job
       </Link>
     </p>

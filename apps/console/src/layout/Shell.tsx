@@ -1,13 +1,19 @@
-// What every page has around it: skip link, navigation, preferences, sign-out.
-import { Burger, Drawer } from '@mantine/core'
+// What every page has around it: skip link, menu, search, account.
+import { ActionIcon, Burger, Drawer, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { navigation } from './navigation.ts'
-import { ReaderSettings } from './ReaderSettings.tsx'
+import { Icon } from '../parts/Icon.tsx'
+import { Account } from './Account.tsx'
+import { Brand } from './Brand.tsx'
+import { ModeSign } from './ModeSign.tsx'
+import { Navigation } from './Navigation.tsx'
+import { PageRights } from './pageRights.tsx'
+import { SearchDialog, useSearchDialog } from './search/SearchDialog.tsx'
 
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure(false)
+  const search = useSearchDialog()
   const path = useRouterState({ select: ({ location }) => location.pathname })
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the menu.
   useEffect(close, [path])
@@ -16,57 +22,47 @@ export function Shell() {
       <a className="skipLink" href="#main">
         Skip to the content
       </a>
-      <nav className="topBar" aria-label="Menu">
-        <Burger
-          opened={isOpen}
-          onClick={toggle}
-          size="sm"
-          aria-label="Menu"
-          aria-expanded={isOpen}
-          className="burger"
-        />
-        <Link to="/" className="brand">
-          Paylog
-        </Link>
-      </nav>
-      <aside className="sideBar">
-        <Link to="/" className="brand">
-          Paylog
-        </Link>
+      <header className="topBar">
+        <Burger opened={isOpen} onClick={toggle} size="sm" aria-label="Menu" aria-expanded={isOpen} />
+        <Brand />
+        <ModeSign />
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Go to…" onClick={search.open}>
+          <Icon name="search" size={20} />
+        </ActionIcon>
+      </header>
+      <aside className="sideBar" aria-label="Menu and account">
+        <div className="brandRow">
+          <Brand />
+          <ModeSign />
+        </div>
+        <UnstyledButton className="searchButton" onClick={search.open}>
+          <Icon name="search" />
+          Go to…{' '}
+          <span className="keyHint" aria-hidden="true">
+            /
+          </span>
+        </UnstyledButton>
         <Navigation />
-        <ReaderSettings />
+        <Account />
       </aside>
       <Drawer
         opened={isOpen}
         onClose={close}
         title="Paylog"
-        size="260px"
+        size="280px"
         closeButtonProps={{ 'aria-label': 'Close the menu' }}
       >
         <div className="drawerMenu">
           <Navigation />
-          <ReaderSettings />
+          <Account />
         </div>
       </Drawer>
       <main id="main" tabIndex={-1}>
-        <Outlet />
+        <PageRights>
+          <Outlet />
+        </PageRights>
       </main>
+      <SearchDialog {...search} />
     </div>
-  )
-}
-
-function Navigation() {
-  return (
-    <nav aria-label="Console">
-      <ul className="navigation">
-        {navigation.map(({ to, label }) => (
-          <li key={to}>
-            <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
-              {label}
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </nav>
   )
 }

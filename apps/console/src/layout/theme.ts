@@ -1,28 +1,29 @@
-// Colours, fonts and sizes.
+// How Mantine's components look; colours and sizes of everything else are in styles/tokens.css.
 import { createTheme, type MantineColorsTuple } from '@mantine/core'
 
-const pine: MantineColorsTuple = [
-  '#ebf6f2',
-  '#d7ebe4',
-  '#add6c8',
-  '#80c0aa',
-  '#5bae91',
-  '#439f80',
-  '#2f8a6c',
-  '#1f6f5c',
-  '#185a4a',
-  '#0f463a',
+const iris: MantineColorsTuple = [
+  '#eeecfd',
+  '#dcd9fb',
+  '#c4bff8',
+  '#aaa4ff',
+  '#8f86f2',
+  '#7266e6',
+  '#5b4fdd',
+  '#4b3fd0',
+  '#3d33b0',
+  '#332b92',
 ]
 
 export const theme = createTheme({
-  primaryColor: 'pine',
-  primaryShade: 7,
-  colors: { pine },
+  primaryColor: 'iris',
+  primaryShade: { light: 7, dark: 6 },
+  colors: { iris },
   autoContrast: true,
   defaultRadius: 6,
   cursorType: 'pointer',
-  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
-  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  fontFamily: 'var(--font)',
+  fontFamilyMonospace: 'var(--mono)',
+  fontSizes: { xs: '13px', sm: '14px', md: '14px', lg: '16px', xl: '22px' },
   headings: { fontWeight: '600' },
   respectReducedMotion: true,
 })

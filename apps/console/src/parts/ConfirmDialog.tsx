@@ -51,7 +51,7 @@ export function ConfirmDialog(props: {
         {props.children}
         <div className="dialogActions">
           <Button variant="default" onClick={props.close} disabled={!canClose}>
-            {props.isOver ? 'Close' : (props.dismiss ?? 'Do nothing')}
+            {props.isOver ? 'Close' : (props.dismiss ?? 'Cancel')}
           </Button>
           {!props.isOver && (
             <Button

@@ -9,12 +9,14 @@ export function Panel(props: {
 }) {
   const id = useId()
   return (
-    <section className="panel" aria-labelledby={id} data-flush={props.isFlush}>
+    <section className="panel" aria-labelledby={id}>
       <header className="panelHeader">
         <h2 id={id}>{props.title}</h2>
         {props.actions && <div className="row">{props.actions}</div>}
       </header>
-      <div className="panelBody">{props.children}</div>
+      <div className="panelBody" data-flush={props.isFlush}>
+        {props.children}
+      </div>
     </section>
   )
 }

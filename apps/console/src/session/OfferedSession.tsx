@@ -36,8 +36,8 @@ export function OfferedSession() {
     >
       <div className="stack">
         <p>
-          You are signed in as <strong>{identity.user_email ?? identity.user_id}</strong>. With the session of the link,
-          what you do in this tab is done as another user. Go on only if you know who made the link.
+          You are signed in as <strong>{identity.email ?? identity.id}</strong>. With the session of the link, what you
+          do in this tab is done as another user. Go on only if you know who made the link.
         </p>
         <div className="dialogActions">
           <Button data-autofocus onClick={refuseOffer}>

@@ -1,4 +1,4 @@
-// Shows the console to administrators, and the sign-in to everybody else. The URL stays, so that signing in leads to where one was.
+// Shows the console to everybody with a right, and the sign-in to others. The URL stays, so that signing in leads to where one was.
 import { Button, Center, Loader } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
@@ -6,7 +6,7 @@ import { isUnauthenticated } from '../api/apiErrors.ts'
 import { queryClient } from '../api/queryClient.ts'
 import { ErrorState } from '../parts/states.tsx'
 import { ExpiredDialog } from './ExpiredDialog.tsx'
-import { configQuery, identityQuery } from './identity.ts'
+import { configQuery, type Identity, identityQuery } from './identity.ts'
 import { SignInPage, SignInShell } from './SignInPage.tsx'
 import { signOut, useSession } from './session.ts'
 
@@ -17,7 +17,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   const hasSession = session.sessionId !== null || hasCookie
   const identity = useQuery({ ...identityQuery(session.sessionId), enabled: hasSession })
   const [isInside, setInside] = useState(false)
-  const isAdministrator = identity.data?.isAdministrator === true
+  const isAdministrator = (identity.data?.rights.length ?? 0) > 0
 
   useEffect(() => {
     if (isAdministrator) setInside(true)
@@ -26,7 +26,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   }, [isAdministrator, hasSession])
 
   // Once inside, an expired session must not take away the page or the dialog that is open.
-  if (isInside && hasSession && identity.data?.isAdministrator !== false) {
+  if (isInside && hasSession && identity.data?.rights.length !== 0) {
     return (
       <>
         {children}
@@ -41,7 +41,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     return <SignInPage hasCookie={hasCookie} isRejected={session.sessionId !== null} />
   if (identity.isError) return <GateError error={identity.error} retry={() => void identity.refetch()} />
   if (identity.isPending) return <GateLoader />
-  return isAdministrator ? <GateLoader /> : <NotAdministrator email={identity.data.user_email} />
+  return isAdministrator ? <GateLoader /> : <NoRights identity={identity.data} />
 }
 
 function GateLoader() {
@@ -63,12 +63,17 @@ function GateError({ error, retry }: { readonly error: unknown; readonly retry: 
   )
 }
 
-function NotAdministrator({ email }: { readonly email: string | null }) {
+/** Signed in, but without any right. */
+function NoRights({ identity: { email, user_type } }: { readonly identity: Identity }) {
   return (
-    <SignInShell title="This session is not an administrator’s">
+    <SignInShell title="You have no rights here">
       <p>
-        {email === null ? 'The session is valid' : `You are signed in as ${email}`}, but the console is for
-        administrators only. Which users are administrators is set with <code>ADMIN_USER_TYPES</code>.
+        {email === null ? 'You are signed in' : `You are signed in as ${email}`} with the user type{' '}
+        <code>{user_type}</code>, which has no right in this console.
+      </p>
+      <p className="hint">
+        Whoever operates this installation gives rights to user types, with the variables <code>RIGHTS</code> and{' '}
+        <code>ADMIN_USER_TYPES</code>.
       </p>
       <Button onClick={leave}>Use another session</Button>
     </SignInShell>

@@ -2,6 +2,7 @@
 import { Button, PasswordInput } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { queryClient } from '../api/queryClient.ts'
+import { BrandMark } from '../layout/BrandMark.tsx'
 import { Notice } from '../parts/Notice.tsx'
 import { retryCookie, signIn } from './session.ts'
 
@@ -16,7 +17,10 @@ export function SignInShell({ title, children }: { readonly title: string; reado
   return (
     <main className="signIn">
       <div className="signInCard">
-        <p className="brand">Paylog</p>
+        <p className="brand">
+          <BrandMark />
+          Paylog
+        </p>
         <h1>{title}</h1>
         {children}
       </div>

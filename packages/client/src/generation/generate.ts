@@ -2,7 +2,12 @@
 import openapiTypes, { astToString, type OpenAPI3 } from 'openapi-typescript'
 
 type Parameter = { readonly name: string }
-type Operation = { readonly operationId: string; readonly parameters?: readonly Parameter[] }
+type Operation = {
+  readonly operationId: string
+  readonly parameters?: readonly Parameter[]
+  /** One right, or several of which one is enough, with `or` between them. */
+  readonly 'x-right'?: string
+}
 type Document = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> }
 
 /** The header by which a repeated POST is recognised. */
@@ -28,22 +33,36 @@ const notice = (content: string) =>
 
 /**
  * A JSON replacer. Examples are for the docs page, the size of integers for other languages. All errors have one type, which the
- * client throws, and it returns the headers of a response as they are.
+ * client throws, and it returns the headers of a response as they are. Lists are files, too, for who asks for `text/csv`, which the
+ * client does not.
  */
 function withoutExtras(key: string, value: unknown): unknown {
   if (key === 'example' || key === 'examples' || value === 'int64') return undefined
+  if (key === 'content') return jsonOnly(value)
   if (key !== 'responses') return value
   const successes = Object.entries(value ?? {}).filter(([status]) => /^2\d\d$/.test(status))
   return Object.fromEntries(successes.map(([status, { headers: _headers, ...response }]) => [status, response]))
 }
 
+/** The content as JSON, where there is one. */
+function jsonOnly(content: unknown): unknown {
+  const type = 'application/json'
+  return typeof content === 'object' && content !== null && type in content ? { [type]: content[type] } : content
+}
+
 function routesOf({ paths }: Document): string {
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId, parameters = [] }]) => {
+    Object.entries(methods).map(([method, { operationId, parameters = [], 'x-right': right }]) => {
       const isRepeatable = parameters.some(({ name }) => name === keyHeader)
-      return `  ${operationId}: { method: '${method}', path: '${path}', takesKey: ${isRepeatable} },`
+      const rights = (right?.split(' or ') ?? []).map((name) => `'${name}'`).join(', ')
+      return `  ${operationId}: { method: '${method}', path: '${path}', takesKey: ${isRepeatable}, rights: [${rights}] },`
     }),
   )
-  const about = '/** `takesKey`: a request with an Idempotency-Key is executed once, however often it is sent. */'
+  const about = [
+    '/**',
+    ' * `takesKey`: a request with an Idempotency-Key is executed once, however often it is sent. `rights`: one of them is needed;',
+    ' * with none, the owner of a resource may do it.',
+    ' */',
+  ].join('\n')
   return `${about}\nexport const operationRoutes = {\n${routes.join('\n')}\n} as const\n`
 }

@@ -2,14 +2,17 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { api, bodyOf } from '../../api/api.ts'
 import type { AuditTrailEntry } from '../../api/apiTypes.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
+import { FilterBar } from '../../parts/filters/FilterBar.tsx'
+import { noMatchOf } from '../../parts/filters/filterTypes.ts'
 import { NewRows } from '../../parts/NewRows.tsx'
 import { Pager } from '../../parts/Pager.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { useLiveList } from '../../parts/useLiveList.ts'
 import { type AuditSearch, auditTrailQuery } from './auditSearch.ts'
-import { TrailFilters } from './TrailFilters.tsx'
 import { trailColumns } from './trailColumns.tsx'
+import { trailFilters } from './trailFilters.ts'
 
 const route = getRouteApi('/audit')
 const rowKey = ({ id }: AuditTrailEntry) => id
@@ -26,11 +29,19 @@ export function TrailPanel() {
   })
   const change = (changes: AuditSearch) =>
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }), resetScroll: false })
+  const meta = list.query.data?.meta
+  const filtered = { filters: trailFilters, values: search, change }
   return (
-    <Panel title="Who did what" isFlush>
-      <div className="panelBody stack">
+    <Panel
+      title="Who did what"
+      isFlush
+      actions={
+        <CsvButton operation="listAuditTrail" query={query} total={meta?.total} isExact={meta?.total_is_exact} />
+      }
+    >
+      <div className="panelTop stack">
         <p>What administrators did or asked for, recorded before it was done.</p>
-        <TrailFilters search={search} change={change} />
+        <FilterBar what="entries" {...filtered} />
         <NewRows count={list.newCount} show={list.showNew} />
       </div>
       <QueryTable
@@ -39,9 +50,10 @@ export function TrailPanel() {
         rowsOf={({ data }) => data}
         columns={trailColumns}
         rowKey={rowKey}
-        empty={{ title: 'No entries', hint: 'None match these filters.' }}
+        empty={{ title: 'No entries', hint: 'What administrators do from now on is listed here.' }}
+        noMatch={noMatchOf({ ...filtered, hint: 'Actors and ids are matched as a whole.' })}
       />
-      <Pager cursor={search.cursor} next={list.query.data?.meta.next_cursor} show={(cursor) => change({ cursor })} />
+      <Pager cursor={search.cursor} next={meta?.next_cursor} show={(cursor) => change({ cursor })} />
     </Panel>
   )
 }

@@ -1,10 +1,10 @@
 import type { AuditTrailQuery } from '../../api/apiTypes.ts'
 import { textsOf } from '../../search.ts'
 
-export const trailFilters = ['action', 'actor', 'target', 'created_at_from', 'created_at_to'] as const
+const names = ['action', 'actor', 'target', 'created_at_from', 'created_at_to', 'cursor'] as const
 
 /** The filters of the audit trail in the URL, named as those of GET /admin/audit-trail. */
-export const auditSearch = (search: Record<string, unknown>) => textsOf(search, [...trailFilters, 'cursor'])
+export const auditSearch = (search: Record<string, unknown>) => textsOf(search, names)
 export type AuditSearch = ReturnType<typeof auditSearch>
 
 export const auditTrailQuery = (search: AuditSearch): AuditTrailQuery => ({ ...search, limit: 25 })

@@ -33,9 +33,9 @@ function Target({ kind, id }: NonNullable<AuditTrailEntry['target']>) {
     case 'webhook_endpoint':
       return <Link to="/webhooks" search={{ endpoint: id }} {...link} />
     case 'projection':
-      return <Link to="/read-models" {...link} />
+      return <Link to="/system" {...link} />
     case 'job':
-      return <Link to="/jobs/$id" params={{ id }} {...link} />
+      return <Link to="/system/jobs/$id" params={{ id }} {...link} />
     case 'stream':
       return <StreamLink stream={id} />
   }

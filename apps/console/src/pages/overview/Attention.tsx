@@ -2,14 +2,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, bodyOf } from '../../api/api.ts'
-import type { Dispute, ListedPayment } from '../../api/apiTypes.ts'
+import type { ListedPayment } from '../../api/apiTypes.ts'
 import { pollMs } from '../../api/queryClient.ts'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Money } from '../../parts/Money.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
-import { Dash, Time } from '../../parts/Time.tsx'
-import { PaymentBadges, PaymentLink } from '../payments/paymentColumns.tsx'
+import { openDisputeColumns } from '../disputes/disputeColumns.tsx'
+import { PaymentBadges, paymentTitle } from '../payments/paymentColumns.tsx'
 
 const shownRows = 5
 
@@ -32,6 +32,7 @@ export function PaymentsWithAttention() {
         rowsOf={({ data }) => data}
         columns={paymentColumns}
         rowKey={({ id }) => id}
+        rowLink={({ id }) => ({ to: '/payments/$id', params: { id } })}
         empty={{ title: 'Nothing needs attention' }}
       />
     </Panel>
@@ -47,13 +48,14 @@ function AllLink() {
 }
 
 const paymentColumns: readonly Column<ListedPayment>[] = [
-  { header: 'Payment', cell: (payment) => <PaymentLink payment={payment} /> },
+  { header: 'Payment', narrow: 'title', cell: (payment) => <span className="clamped">{paymentTitle(payment)}</span> },
   {
     header: 'Amount',
     isNumber: true,
+    narrow: 'figure',
     cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
   },
-  { header: 'Status', cell: (payment) => <PaymentBadges payment={payment} /> },
+  { header: 'Status', narrow: 'detail', cell: (payment) => <PaymentBadges payment={payment} /> },
 ]
 
 export function OpenDisputes() {
@@ -68,8 +70,8 @@ export function OpenDisputes() {
       isFlush
       actions={
         query.data?.meta.next_cursor && (
-          <Link to="/payments" search={{ disputed: 'true' }}>
-            All disputed payments
+          <Link to="/disputes" search={{ status: 'open' }}>
+            All of them
           </Link>
         )
       }
@@ -78,35 +80,11 @@ export function OpenDisputes() {
         what="open disputes"
         query={query}
         rowsOf={({ data }) => data}
-        columns={disputeColumns}
+        columns={openDisputeColumns}
+        rowLink={({ payment_id }) => ({ to: '/payments/$id', params: { id: payment_id } })}
         rowKey={({ id }) => id}
         empty={{ title: 'No open disputes' }}
       />
     </Panel>
   )
 }
-
-const disputeColumns: readonly Column<Dispute>[] = [
-  {
-    header: 'Dispute',
-    cell: ({ payment_id, reason }) => (
-      <Link to="/payments/$id" params={{ id: payment_id }} className="rowLink">
-        {reason?.replaceAll('_', ' ') || 'no reason given'}
-      </Link>
-    ),
-  },
-  {
-    header: 'Amount',
-    isNumber: true,
-    cell: ({ amount_cents, currency, reported_amount_cents, reported_currency }) => {
-      const reported = { cents: reported_amount_cents, currency: reported_currency }
-      return <Money cents={amount_cents} currency={currency} reported={reported} />
-    },
-  },
-  { header: 'Provider', isShort: true, cell: ({ provider_id }) => provider_id },
-  {
-    header: 'Evidence due',
-    isShort: true,
-    cell: ({ evidence_due_by }) => (evidence_due_by ? <Time value={evidence_due_by} /> : <Dash />),
-  },
-]

@@ -1,7 +1,7 @@
-// How the system itself does: processes, projections, deliveries.
+// How read models and deliveries do.
 import { useQuery } from '@tanstack/react-query'
-import { api, bodyOf, dataOf } from '../../api/api.ts'
-import type { EndpointReport, ProcessReport, ProjectionReport } from '../../api/apiTypes.ts'
+import { api, bodyOf } from '../../api/api.ts'
+import type { EndpointReport, ProjectionReport } from '../../api/apiTypes.ts'
 import { pollMs } from '../../api/queryClient.ts'
 import { formatDuration } from '../../format/time.ts'
 import { Badge } from '../../parts/Badge.tsx'
@@ -9,40 +9,7 @@ import type { Column } from '../../parts/DataTable.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Dash } from '../../parts/Time.tsx'
-
-export function Processes() {
-  const query = useQuery({
-    queryKey: ['system'],
-    queryFn: ({ signal }) => dataOf(api.getSystem({ signal })),
-    refetchInterval: pollMs,
-  })
-  return (
-    <Panel title="Processes" isFlush actions={query.data && <span className="hint">version {query.data.version}</span>}>
-      <QueryTable
-        what="processes"
-        query={query}
-        rowsOf={({ processes }) => processes}
-        columns={processColumns}
-        rowKey={({ name }) => name}
-        isMarked={({ status }) => status !== 'ready'}
-        empty={{ title: 'No processes', hint: 'HEALTH_URLS names those that this page asks.' }}
-      />
-    </Panel>
-  )
-}
-
-/** The checks that fail, with what they say. */
-function failedChecks({ checks }: ProcessReport): string {
-  const failed = Object.entries(checks).filter(([, { ok }]) => !ok)
-  return failed.map(([name, { ok: _, ...about }]) => [name, ...Object.values(about).map(String)].join(': ')).join('; ')
-}
-
-const processColumns: readonly Column<ProcessReport>[] = [
-  { header: 'Process', cell: ({ name }) => name },
-  { header: 'Status', isShort: true, cell: ({ status }) => <Badge text={status} /> },
-  { header: 'Checks', cell: (process) => failedChecks(process) || 'ok' },
-  { header: 'Answered in', isNumber: true, cell: ({ ms }) => `${Math.round(ms)} ms` },
-]
+import { endpointsQuery } from '../webhooks/webhookQueries.ts'
 
 export function ProjectionLag() {
   const query = useQuery({
@@ -89,11 +56,7 @@ function ProjectionStatus({ report }: { readonly report: ProjectionReport }) {
 }
 
 export function DeliveryBacklog() {
-  const query = useQuery({
-    queryKey: ['webhook-endpoints'],
-    queryFn: ({ signal }) => bodyOf(api.listWebhookEndpoints({ signal })),
-    refetchInterval: pollMs,
-  })
+  const query = useQuery(endpointsQuery)
   return (
     <Panel title="Webhook deliveries" isFlush>
       <QueryTable

@@ -1,8 +1,9 @@
 // How payments and the system do, on one screen.
 import { getRouteApi } from '@tanstack/react-router'
 import { Page } from '../../parts/Page.tsx'
+import { ProcessesPanel } from '../system/ProcessesPanel.tsx'
 import { OpenDisputes, PaymentsWithAttention } from './Attention.tsx'
-import { DeliveryBacklog, Processes, ProjectionLag } from './Operations.tsx'
+import { DeliveryBacklog, ProjectionLag } from './Operations.tsx'
 import { PaymentStatistics } from './PaymentStatistics.tsx'
 
 const route = getRouteApi('/')
@@ -25,7 +26,7 @@ export function OverviewPage() {
           <ProjectionLag />
           <DeliveryBacklog />
         </div>
-        <Processes />
+        <ProcessesPanel />
       </div>
     </Page>
   )

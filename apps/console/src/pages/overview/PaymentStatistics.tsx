@@ -7,7 +7,7 @@ import { formatTime } from '../../format/time.ts'
 import { usePreferences } from '../../layout/Preferences.tsx'
 import { LazyChart } from '../../parts/chart/LazyChart.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
-import { ChoiceFilter } from '../../parts/filters.tsx'
+import { ChoiceField } from '../../parts/fields.tsx'
 import { Money } from '../../parts/Money.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
@@ -18,7 +18,7 @@ import { type Group, groupsOf, type Interval, intervalsOf, successRate, type Tot
 const dayMs = 86_400_000
 const hourMs = 3_600_000
 const refreshMs = 60_000
-const chartHeight = 220
+const chartHeight = 260
 const ranges = [
   { value: '1', label: 'Last 24 hours' },
   { value: '7', label: 'Last 7 days' },
@@ -51,21 +51,21 @@ export function PaymentStatistics({
       title="Payments"
       actions={
         <>
-          <ChoiceFilter
+          <ChoiceField
             label="Provider"
             any="All"
             choices={choices('provider_id')}
             value={search.provider_id}
             change={(provider_id) => change({ provider_id })}
           />
-          <ChoiceFilter
+          <ChoiceField
             label="Currency"
             any="All"
             choices={choices('currency')}
             value={search.currency}
             change={(currency) => change({ currency })}
           />
-          <ChoiceFilter
+          <ChoiceField
             label="Period"
             any="Last 30 days"
             choices={ranges}
@@ -111,7 +111,13 @@ function Charts({ rows, range }: { readonly rows: readonly Statistics[]; readonl
   const isUtc = zone === 'utc' || range.stepMs === dayMs
   return (
     <div className="stack">
-      <LazyChart times={times} series={series} height={chartHeight} isUtc={isUtc} />
+      <LazyChart
+        times={times}
+        series={series}
+        height={chartHeight}
+        isUtc={isUtc}
+        axes={range.stepMs === dayMs ? dailyAxes : hourlyAxes}
+      />
       <DataTable
         caption="Payments by provider and currency"
         columns={groupColumns}
@@ -131,8 +137,11 @@ function Charts({ rows, range }: { readonly rows: readonly Statistics[]; readonl
   )
 }
 
+const dailyAxes = { times: 'Day (UTC)', values: 'Payments', percentages: 'Success rate, %' }
+const hourlyAxes = { ...dailyAxes, times: 'Hour' }
+
 const seriesOf = (intervals: readonly Interval[]) => [
-  { label: 'Payments', color: '--busy-ink', values: intervals.map(({ totals }) => totals.payments) },
+  { label: 'Payments', color: '--accent', values: intervals.map(({ totals }) => totals.payments) },
   { label: 'Succeeded', color: '--good-ink', values: intervals.map(({ totals }) => totals.succeeded) },
   {
     label: 'Success rate',

@@ -1,11 +1,11 @@
 // What a payment is, at the chosen moment.
 import { Link } from '@tanstack/react-router'
 import type { MethodSummary, Payment } from '../../api/apiTypes.ts'
+import { CustomerLink } from '../../parts/CustomerLink.tsx'
 import { type Fact, Facts } from '../../parts/Facts.tsx'
 import { Identifier } from '../../parts/Identifier.tsx'
 import { JsonView } from '../../parts/JsonView.tsx'
 import { Money } from '../../parts/Money.tsx'
-import { OwnerLink } from '../../parts/OwnerLink.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { SafeLink } from '../../parts/SafeLink.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
@@ -42,7 +42,7 @@ function moneyFacts(payment: Payment): Fact[] {
 }
 
 function payerFacts(payment: Payment, payer: Payer): Fact[] {
-  const owner = <OwnerLink userId={payer.userId} guestEmail={payment.guest_email ?? payer.email} />
+  const owner = <CustomerLink userId={payer.userId} guestEmail={payment.guest_email ?? payer.email} />
   const facts: Fact[] = [['Payer', payer.isErased && payer.userId === null ? 'Erased' : owner]]
   if (payer.isErased && payer.userId !== null) facts.push(['Personal data', 'Erased'])
   if (payer.userId !== null && payer.email !== null) facts.push(['E-mail', payer.email])

@@ -10,6 +10,7 @@ import { Page } from '../../parts/Page.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { useReason } from '../../parts/reason.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
+import { useMay } from '../../session/rights.ts'
 import { PaymentBadges } from '../payments/paymentColumns.tsx'
 import { AsOfBar } from './AsOfBar.tsx'
 import { PaymentActions } from './actions/PaymentActions.tsx'
@@ -70,6 +71,7 @@ function PaymentBody(props: {
   const { id, payment, asOf, history } = props
   const [isRead, setRead] = useState(false)
   const { reason, reasonField } = useReason()
+  const may = useMay()
   const events = useQuery({ ...eventsQuery(id, reason), enabled: isRead })
   const deliveries = useQuery(paymentDeliveriesQuery(id))
   const entries = entriesUntil(props.entries, asOf)
@@ -100,7 +102,9 @@ function PaymentBody(props: {
           <TimelineView timeline={timeline} />
         </Panel>
       </div>
-      <RawEvents query={events} asOf={asOf} reasonField={reasonField} isRead={isRead} read={() => setRead(true)} />
+      {may('listRecordedEvents') && (
+        <RawEvents query={events} asOf={asOf} reasonField={reasonField} isRead={isRead} read={() => setRead(true)} />
+      )}
     </>
   )
 }

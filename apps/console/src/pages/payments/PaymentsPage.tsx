@@ -1,17 +1,18 @@
 // Everybody's payments, with the filters of GET /admin/payments.
-import { Button } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { api, bodyOf } from '../../api/api.ts'
-import type { ListedPayment, ListMeta } from '../../api/apiTypes.ts'
-import { download } from '../../parts/download.ts'
+import type { ListedPayment } from '../../api/apiTypes.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
+import { FilterBar, OrderChoice } from '../../parts/filters/FilterBar.tsx'
+import { noMatchOf } from '../../parts/filters/filterTypes.ts'
 import { NewRows } from '../../parts/NewRows.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Pager } from '../../parts/Pager.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
+import { Total } from '../../parts/Total.tsx'
 import { useLiveList } from '../../parts/useLiveList.ts'
-import { PaymentFilters } from './PaymentFilters.tsx'
 import { paymentColumns } from './paymentColumns.tsx'
-import { paymentsCsv } from './paymentsCsv.ts'
+import { paymentMatchHint, paymentOrders, usePaymentFilters } from './paymentFilters.ts'
 import { type PaymentsSearch, paymentsQuery } from './paymentsSearch.ts'
 
 const route = getRouteApi('/payments')
@@ -30,22 +31,23 @@ export function PaymentsPage() {
   const page = list.query.data
   const change = (changes: PaymentsSearch) =>
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }) })
+  const filtered = { filters: usePaymentFilters(), values: search, change }
   return (
     <Page
       title="Payments"
-      lead={<Total meta={page?.meta} />}
+      lead={<Total meta={page?.meta} one="payment" many="payments" />}
       actions={
-        <Button
-          variant="default"
-          size="xs"
-          disabled={!page?.data.length}
-          onClick={() => page && download('payments.csv', 'text/csv;charset=utf-8', paymentsCsv(page.data))}
-        >
-          Download as CSV
-        </Button>
+        <CsvButton
+          operation="listAnyPayments"
+          query={query}
+          total={page?.meta.total}
+          isExact={page?.meta.total_is_exact}
+        />
       }
     >
-      <PaymentFilters search={search} change={change} />
+      <FilterBar what="payments" search={{ name: 'search', placeholder: 'Id, e-mail, amount or words' }} {...filtered}>
+        <OrderChoice choices={paymentOrders} search={search} change={change} />
+      </FilterBar>
       <NewRows count={list.newCount} show={list.showNew} />
       <div className="panel">
         <QueryTable
@@ -54,17 +56,13 @@ export function PaymentsPage() {
           rowsOf={({ data }) => data}
           columns={paymentColumns}
           rowKey={rowKey}
+          rowLink={({ id }) => ({ to: '/payments/$id', params: { id } })}
           isMarked={({ attention }) => attention}
-          empty={{ title: 'No payments', hint: 'None match these filters.' }}
+          empty={{ title: 'No payments yet', hint: 'The first one appears here when your application starts it.' }}
+          noMatch={noMatchOf({ ...filtered, search: 'search', hint: paymentMatchHint })}
         />
         <Pager cursor={search.cursor} next={page?.meta.next_cursor} show={(cursor) => change({ cursor })} />
       </div>
     </Page>
   )
-}
-
-function Total({ meta }: { readonly meta: ListMeta | undefined }) {
-  if (meta === undefined) return 'Counting'
-  const count = meta.total.toLocaleString()
-  return meta.total_is_exact ? `${count} ${meta.total === 1 ? 'payment' : 'payments'}` : `At least ${count} payments`
 }

@@ -1,37 +1,36 @@
 // The columns of a list of payments.
-import { Link } from '@tanstack/react-router'
 import type { ListedPayment } from '../../api/apiTypes.ts'
 import { Badge } from '../../parts/Badge.tsx'
+import { CustomerLink } from '../../parts/CustomerLink.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Money } from '../../parts/Money.tsx'
-import { OwnerLink } from '../../parts/OwnerLink.tsx'
-import { Dash, Time } from '../../parts/Time.tsx'
+import { Time } from '../../parts/Time.tsx'
 
 export const paymentColumns: readonly Column<ListedPayment>[] = [
-  { header: 'Created', cell: ({ created_at }) => <Time value={created_at} /> },
-  { header: 'Payment', cell: (payment) => <PaymentLink payment={payment} /> },
-  { header: 'Payer', cell: ({ user_id, guest_email }) => <OwnerLink userId={user_id} guestEmail={guest_email} /> },
+  {
+    header: 'Payment',
+    narrow: 'title',
+    cell: (payment) => <span className="clamped">{paymentTitle(payment)}</span>,
+    note: ({ reference_code, provider_id }) => [provider_id, reference_code].filter(Boolean).join(' · '),
+  },
+  {
+    header: 'Payer',
+    narrow: 'detail',
+    cell: ({ user_id, guest_email }) => <CustomerLink userId={user_id} guestEmail={guest_email} />,
+  },
   {
     header: 'Amount',
     isNumber: true,
+    narrow: 'figure',
     cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
   },
-  { header: 'Status', cell: (payment) => <PaymentBadges payment={payment} /> },
-  { header: 'Provider', isShort: true, cell: ({ provider_id }) => provider_id },
-  {
-    header: 'Reference',
-    cell: ({ reference_code }) =>
-      reference_code === null ? <Dash /> : <span className="clamped">{reference_code}</span>,
-  },
+  { header: 'Status', cell: (payment) => <PaymentBadges payment={payment} />, narrow: 'detail' },
+  { header: 'Created', cell: ({ created_at }) => <Time value={created_at} /> },
 ]
 
-export function PaymentLink({ payment: { id, concept, description } }: { readonly payment: ListedPayment }) {
-  return (
-    <Link to="/payments/$id" params={{ id }} className="rowLink">
-      {concept?.trim() || description?.trim() || id}
-    </Link>
-  )
-}
+/** What a payment is for, or else its id. */
+export const paymentTitle = ({ id, concept, description }: Pick<ListedPayment, 'id' | 'concept' | 'description'>) =>
+  concept?.trim() || description?.trim() || id
 
 type Signs = Pick<ListedPayment, 'status' | 'dispute_status' | 'amount_refunded_cents' | 'amount_received_cents'>
 

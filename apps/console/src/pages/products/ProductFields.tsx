@@ -1,6 +1,6 @@
 // The fields of a product.
 import { Checkbox, NativeSelect, Textarea, TextInput } from '@mantine/core'
-import { choicesOf } from '../../parts/filters.tsx'
+import { choicesOf } from '../../parts/fields.tsx'
 import { intervals, type ProductForm, type problemsOf } from './productForm.ts'
 import { productTypes } from './productsSearch.ts'
 

@@ -4,14 +4,19 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/api.ts'
 import type { Product } from '../../api/apiTypes.ts'
+import { countText } from '../../format/count.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
+import { FilterBar, OrderChoice } from '../../parts/filters/FilterBar.tsx'
+import { noMatchOf } from '../../parts/filters/filterTypes.ts'
 import { NewRows } from '../../parts/NewRows.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Pager } from '../../parts/Pager.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { useLiveList } from '../../parts/useLiveList.ts'
+import { useMay } from '../../session/rights.ts'
 import { ProductDialog } from './ProductDialog.tsx'
-import { ProductFilters } from './ProductFilters.tsx'
 import { productColumns } from './productColumns.tsx'
+import { productFilters, productOrders } from './productFilters.ts'
 import { type ProductsSearch, productsQuery } from './productsSearch.ts'
 import { SyncDialog } from './SyncDialog.tsx'
 
@@ -24,8 +29,6 @@ type Opened =
   | { readonly kind: 'edit'; readonly id: string }
   | { readonly kind: 'sync' }
   | null
-
-const countText = (total: number) => (total === 1 ? '1 product' : `${total.toLocaleString()} products`)
 
 export function ProductsPage() {
   const search = route.useSearch()
@@ -40,6 +43,8 @@ export function ProductsPage() {
   const page = list.query.data
   const change = (changes: ProductsSearch) =>
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }) })
+  const filtered = { filters: productFilters, values: search, change }
+  const may = useMay()
   const [opened, setOpened] = useState<Opened>(null)
   const [selected, setSelected] = useState<readonly Product[]>([])
   const toggle = (product: Product) =>
@@ -51,24 +56,31 @@ export function ProductsPage() {
   return (
     <Page
       title="Products"
-      lead={page?.pagination && countText(page.pagination.total)}
+      lead={page?.pagination && countText(page.pagination.total, 'product')}
       actions={
         <>
-          <Button
-            size="xs"
-            variant="default"
-            disabled={selected.length === 0}
-            onClick={() => setOpened({ kind: 'sync' })}
-          >
-            Sync {selected.length === 0 ? 'selected' : `${selected.length} selected`}
-          </Button>
-          <Button size="xs" onClick={() => setOpened({ kind: 'create' })}>
-            New product
-          </Button>
+          <CsvButton operation="listProducts" query={query} total={page?.pagination?.total} />
+          {may('syncProducts') && (
+            <Button
+              size="xs"
+              variant="default"
+              disabled={selected.length === 0}
+              onClick={() => setOpened({ kind: 'sync' })}
+            >
+              Sync {selected.length === 0 ? 'selected' : `${selected.length} selected`}
+            </Button>
+          )}
+          {may('createProduct') && (
+            <Button size="xs" onClick={() => setOpened({ kind: 'create' })}>
+              New product
+            </Button>
+          )}
         </>
       }
     >
-      <ProductFilters search={search} change={change} />
+      <FilterBar what="products" search={{ name: 'search', placeholder: 'Name or description' }} {...filtered}>
+        <OrderChoice choices={productOrders} search={search} change={change} />
+      </FilterBar>
       <NewRows count={list.newCount} show={list.showNew} />
       <div className="panel">
         <QueryTable
@@ -77,11 +89,15 @@ export function ProductsPage() {
           rowsOf={({ data }) => data}
           columns={productColumns({
             selected: selected.map(rowKey),
-            toggle,
-            edit: ({ id }) => setOpened({ kind: 'edit', id }),
+            toggle: may('syncProducts') ? toggle : undefined,
+            edit: may('updateProduct') ? ({ id }) => setOpened({ kind: 'edit', id }) : undefined,
           })}
           rowKey={rowKey}
-          empty={{ title: 'No products', hint: 'None match these filters.' }}
+          empty={{
+            title: 'No products yet',
+            hint: may('createProduct') && 'Create the first one with “New product”, or over the API.',
+          }}
+          noMatch={noMatchOf({ ...filtered, search: 'search' })}
         />
         <Pager cursor={search.cursor} next={page?.meta.next_cursor} show={(cursor) => change({ cursor })} />
       </div>

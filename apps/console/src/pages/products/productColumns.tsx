@@ -4,52 +4,66 @@ import type { Product } from '../../api/apiTypes.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Money } from '../../parts/Money.tsx'
-import { Dash, Time } from '../../parts/Time.tsx'
+import { Time } from '../../parts/Time.tsx'
 
-export const productColumns = (options: {
+type Options = {
   readonly selected: readonly string[]
-  readonly toggle: (product: Product) => void
-  readonly edit: (product: Product) => void
-}): readonly Column<Product>[] => [
-  {
-    header: 'Select',
-    isShort: true,
-    cell: (product) => (
-      <Checkbox
-        size="xs"
-        aria-label={`Select ${product.name}`}
-        checked={options.selected.includes(product.id)}
-        onChange={() => options.toggle(product)}
-      />
-    ),
-  },
+  /** Undefined for whoever may not sync, and so needs no selection. */
+  readonly toggle: ((product: Product) => void) | undefined
+  /** Undefined for whoever may not edit. */
+  readonly edit: ((product: Product) => void) | undefined
+}
+
+export const productColumns = ({ selected, toggle, edit }: Options): readonly Column<Product>[] => [
+  ...(toggle ? [selection(selected, toggle)] : []),
   {
     header: 'Product',
-    cell: (product) => (
-      <UnstyledButton
-        className="linkButton clamped"
-        aria-label={`Edit ${product.name}`}
-        onClick={() => options.edit(product)}
-      >
-        {product.name}
-      </UnstyledButton>
-    ),
+    narrow: 'title',
+    cell: (product) =>
+      edit ? (
+        <UnstyledButton
+          className="linkButton clamped"
+          aria-label={`Edit ${product.name}`}
+          onClick={() => edit(product)}
+        >
+          {product.name}
+        </UnstyledButton>
+      ) : (
+        <span className="clamped">{product.name}</span>
+      ),
+    note: ({ product_type, category_id }) => [product_type, category_id].filter(Boolean).join(' · '),
   },
-  { header: 'Type', isShort: true, cell: ({ product_type }) => product_type },
   {
     header: 'Price',
     isNumber: true,
+    narrow: 'figure',
     cell: ({ total_cents, currency }) => <Money cents={total_cents} currency={currency} />,
   },
   {
     header: 'Billed',
     isShort: true,
+    narrow: 'detail',
     cell: ({ billing_interval }) => (billing_interval === null ? 'once' : `every ${billing_interval}`),
   },
   {
-    header: 'Category',
-    cell: ({ category_id }) => (category_id === null ? <Dash /> : <span className="clamped">{category_id}</span>),
+    header: 'State',
+    isShort: true,
+    narrow: 'detail',
+    cell: ({ is_active }) => <Badge text={is_active ? 'active' : 'inactive'} />,
   },
-  { header: 'State', isShort: true, cell: ({ is_active }) => <Badge text={is_active ? 'active' : 'inactive'} /> },
-  { header: 'Updated', isShort: true, cell: ({ updated_at }) => <Time value={updated_at} /> },
+  { header: 'Updated', cell: ({ updated_at }) => <Time value={updated_at} /> },
 ]
+
+const selection = (selected: readonly string[], toggle: (product: Product) => void): Column<Product> => ({
+  header: 'Select',
+  isShort: true,
+  narrow: 'before',
+  cell: (product) => (
+    <Checkbox
+      size="xs"
+      aria-label={`Select ${product.name}`}
+      checked={selected.includes(product.id)}
+      onChange={() => toggle(product)}
+    />
+  ),
+})

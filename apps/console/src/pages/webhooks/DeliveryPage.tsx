@@ -1,11 +1,11 @@
 // One delivery: its request, every try, its signature, and sending it again.
 import { Button } from '@mantine/core'
+import { visibleText } from '@paylog/domain/visibleText'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { DeliveryDetails, DeliveryTry } from '../../api/apiTypes.ts'
 import { deliveryQuery } from '../../api/paymentQueries.ts'
-import { visibleText } from '../../format/visibleText.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { Facts } from '../../parts/Facts.tsx'
@@ -14,6 +14,7 @@ import { Page } from '../../parts/Page.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
+import { useMay } from '../../session/rights.ts'
 import { DeliveryRequest } from './DeliveryRequest.tsx'
 import { DeliveryBadges, StreamLink } from './deliveryColumns.tsx'
 import { RedeliverDialog } from './RedeliverDialog.tsx'
@@ -31,13 +32,15 @@ export function DeliveryPage() {
   })
   const delivery = query.data
   const [isAsking, setAsking] = useState(false)
+  const may = useMay()
   const failure = query.isError && <ErrorState error={query.error} retry={() => void query.refetch()} />
   return (
     <Page
       title={delivery === undefined ? 'Delivery' : `${delivery.event} to endpoint ${delivery.endpoint}`}
       lead={<Link to="/webhooks">All webhooks</Link>}
       actions={
-        delivery && (
+        delivery &&
+        may('redeliverWebhook') && (
           <Button size="xs" variant="default" onClick={() => setAsking(true)}>
             Redeliver
           </Button>

@@ -2,37 +2,40 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, bodyOf } from '../../api/api.ts'
 import type { EndpointReport } from '../../api/apiTypes.ts'
-import { pollMs } from '../../api/queryClient.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
+import { useMay } from '../../session/rights.ts'
 import { BackfillDialog } from './BackfillDialog.tsx'
 import { EnableDialog } from './EnableDialog.tsx'
 import { latency, successRate } from './endpointRates.ts'
 import { RedeliverFailedDialog } from './RedeliverFailedDialog.tsx'
+import { endpointsQuery } from './webhookQueries.ts'
 
 type Action = { readonly kind: keyof typeof dialogs; readonly endpoint: EndpointReport }
 
+const operations = {
+  enable: 'enableWebhookEndpoint',
+  redeliver: 'redeliverFailedWebhooks',
+  backfill: 'backfillWebhooks',
+} as const
+
 const dialogs = { enable: EnableDialog, redeliver: RedeliverFailedDialog, backfill: BackfillDialog }
 
-export function EndpointsPanel() {
+/** @param props `only`: the one that is shown; all of them without it */
+export function EndpointsPanel({ only }: { readonly only?: string }) {
   const [action, setAction] = useState<Action>()
-  const query = useQuery({
-    queryKey: ['webhook-endpoints'],
-    queryFn: ({ signal }) => bodyOf(api.listWebhookEndpoints({ signal })),
-    refetchInterval: pollMs,
-  })
+  const query = useQuery(endpointsQuery)
   const Dialog = action && dialogs[action.kind]
   return (
     <Panel title="Endpoints" isFlush>
       <QueryTable
         what="endpoints"
         query={query}
-        rowsOf={({ data }) => data}
+        rowsOf={({ data }) => data.filter(({ endpoint }) => only === undefined || endpoint === only)}
         columns={[
           ...columns,
           { header: 'Actions', cell: (endpoint) => <Actions endpoint={endpoint} start={setAction} /> },
@@ -101,16 +104,18 @@ function Pending({ endpoint: { pending, oldest_pending_at } }: { readonly endpoi
 
 function Actions(props: { readonly endpoint: EndpointReport; readonly start: (action: Action) => void }) {
   const { endpoint, start } = props
-  const button = (kind: Action['kind'], label: string) => (
-    <Button
-      size="compact-xs"
-      variant="default"
-      aria-label={`${label}: endpoint ${endpoint.endpoint}`}
-      onClick={() => start({ kind, endpoint })}
-    >
-      {label}
-    </Button>
-  )
+  const may = useMay()
+  const button = (kind: Action['kind'], label: string) =>
+    may(operations[kind]) && (
+      <Button
+        size="compact-xs"
+        variant="default"
+        aria-label={`${label}: endpoint ${endpoint.endpoint}`}
+        onClick={() => start({ kind, endpoint })}
+      >
+        {label}
+      </Button>
+    )
   return (
     <span className="row">
       {endpoint.disabled_at !== null && button('enable', 'Enable')}

@@ -4,7 +4,7 @@ import { ActionDialog } from '../../actions/ActionDialog.tsx'
 import { type Send, useAction } from '../../actions/useAction.ts'
 import { api, dataOf } from '../../api/api.ts'
 import type { EndpointReport } from '../../api/apiTypes.ts'
-import { TimeFilter } from '../../parts/filters.tsx'
+import { TimeField } from '../../parts/fields.tsx'
 import { Notice } from '../../parts/Notice.tsx'
 import { reasonHeader, useReason } from '../../parts/reason.tsx'
 import { deliveriesText, useWebhookRefresh } from './webhookQueries.ts'
@@ -39,7 +39,7 @@ export function RedeliverFailedDialog(props: { readonly endpoint: EndpointReport
       fields={
         <>
           {!done && (
-            <TimeFilter
+            <TimeField
               label="Failed since"
               value={since}
               change={(value) => {

@@ -6,22 +6,25 @@ import type { Column } from '../../parts/DataTable.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
 
 export const deliveryColumns: readonly Column<Delivery>[] = [
-  { header: 'Created', cell: ({ created_at }) => <Time value={created_at} /> },
+  { header: 'Event', narrow: 'title', cell: ({ event }) => event, note: ({ endpoint }) => `to endpoint ${endpoint}` },
+  { header: 'Status', isShort: true, narrow: 'figure', cell: (delivery) => <DeliveryBadges delivery={delivery} /> },
   {
-    header: 'Event',
-    isShort: true,
-    cell: ({ id, event }) => (
-      <Link to="/webhooks/deliveries/$id" params={{ id }} className="rowLink">
-        {event}
-      </Link>
-    ),
+    header: 'Last response',
+    cell: (delivery) => <LastResponse delivery={delivery} />,
+    note: ({ attempts }) => (attempts === 1 ? '1 attempt' : `${attempts} attempts`),
   },
-  { header: 'Endpoint', cell: ({ endpoint }) => endpoint },
-  { header: 'Status', isShort: true, cell: (delivery) => <DeliveryBadges delivery={delivery} /> },
-  { header: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
-  { header: 'Last response', cell: (delivery) => <LastResponse delivery={delivery} /> },
-  { header: 'Next attempt', cell: ({ next_attempt_at }) => <Time value={next_attempt_at} /> },
-  { header: 'About', isShort: true, cell: ({ source }) => <StreamLink stream={source.stream} /> },
+  { header: 'About', isShort: true, narrow: 'detail', cell: ({ source }) => <StreamLink stream={source.stream} /> },
+  {
+    header: 'Created',
+    narrow: 'detail',
+    cell: ({ created_at }) => <Time value={created_at} />,
+    note: ({ next_attempt_at }) =>
+      next_attempt_at && (
+        <>
+          next attempt <Time value={next_attempt_at} />
+        </>
+      ),
+  },
 ]
 
 export function DeliveryBadges({ delivery }: { readonly delivery: Pick<Delivery, 'status' | 'is_test'> }) {

@@ -1,5 +1,15 @@
 // What the dialogs about endpoints and deliveries share.
-import { useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { api, bodyOf } from '../../api/api.ts'
+import { pollMs } from '../../api/queryClient.ts'
+import { countText } from '../../format/count.ts'
+
+/** All endpoints, with their figures. */
+export const endpointsQuery = queryOptions({
+  queryKey: ['webhook-endpoints'],
+  queryFn: ({ signal }) => bodyOf(api.listWebhookEndpoints({ signal })),
+  refetchInterval: pollMs,
+})
 
 /** @returns reads endpoints and deliveries again */
 export function useWebhookRefresh(): () => void {
@@ -11,5 +21,4 @@ export function useWebhookRefresh(): () => void {
 }
 
 /** For example "1 delivery". */
-export const deliveriesText = (count: number): string =>
-  count === 1 ? '1 delivery' : `${count.toLocaleString()} deliveries`
+export const deliveriesText = (count: number): string => countText(count, 'delivery', 'deliveries')

@@ -27,6 +27,7 @@ export function CancelDialog({ payment, entries, etag, close }: ActionProps) {
       title="Cancel this payment"
       action={action}
       confirm="Cancel the payment"
+      dismiss="Keep the payment"
       repeat="Repeat the cancellation"
       isDangerous
       fields={

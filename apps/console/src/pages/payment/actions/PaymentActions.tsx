@@ -1,7 +1,9 @@
 // The buttons for what can be done with a payment.
 import { Button } from '@mantine/core'
+import type { OperationId } from '@paylog/client/client'
 import { useState } from 'react'
 import type { Payment } from '../../../api/apiTypes.ts'
+import { useMay } from '../../../session/rights.ts'
 import type { ActionProps } from './actionProps.ts'
 import { CancelDialog } from './CancelDialog.tsx'
 import { CaptureDialog } from './CaptureDialog.tsx'
@@ -11,22 +13,32 @@ import { RefundDialog } from './RefundDialog.tsx'
 const dialogs = { Refund: RefundDialog, Capture: CaptureDialog, Cancel: CancelDialog, Refresh: RefreshDialog } as const
 type Action = keyof typeof dialogs
 
+const operations = {
+  Refund: 'createRefund',
+  Capture: 'capturePayment',
+  Cancel: 'cancelPayment',
+  Refresh: 'refreshPayment',
+} as const satisfies Record<Action, OperationId>
+
 export function PaymentActions(props: Omit<ActionProps, 'close'>) {
   const [opened, setOpened] = useState<Action | null>(null)
   const Dialog = opened === null ? null : dialogs[opened]
   const close = () => setOpened(null)
+  const may = useMay()
   return (
     <>
-      {possibleActions(props.payment).map((action) => (
-        <Button
-          key={action}
-          size="xs"
-          variant={action === 'Refund' || action === 'Capture' ? 'filled' : 'default'}
-          onClick={() => setOpened(action)}
-        >
-          {action}
-        </Button>
-      ))}
+      {possibleActions(props.payment)
+        .filter((action) => may(operations[action]))
+        .map((action) => (
+          <Button
+            key={action}
+            size="xs"
+            variant={action === 'Refund' || action === 'Capture' ? 'filled' : 'default'}
+            onClick={() => setOpened(action)}
+          >
+            {action}
+          </Button>
+        ))}
       {Dialog && <Dialog {...props} close={close} />}
     </>
   )

@@ -1,0 +1,59 @@
+// The saved payment methods of a customer.
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, bodyOf } from '../../api/api.ts'
+import type { PaymentMethod } from '../../api/apiTypes.ts'
+import { Badge } from '../../parts/Badge.tsx'
+import type { Column } from '../../parts/DataTable.tsx'
+import { Identifier } from '../../parts/Identifier.tsx'
+import { PageButtons } from '../../parts/PageButtons.tsx'
+import { Panel } from '../../parts/Panel.tsx'
+import { QueryTable } from '../../parts/QueryTable.tsx'
+import { Dash, Time } from '../../parts/Time.tsx'
+import type { Customer } from './customer.ts'
+
+export function CustomerMethods({ customer }: { readonly customer: Customer }) {
+  const [page, setPage] = useState(1)
+  const query = useQuery({
+    queryKey: ['payment-methods', customer, page],
+    queryFn: ({ signal }) => bodyOf(api.listAnyPaymentMethods({ query: { ...customer, page }, signal })),
+  })
+  return (
+    <Panel title="Payment methods" isFlush>
+      <QueryTable
+        what="payment methods"
+        query={query}
+        rowsOf={({ data }) => data}
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={{ title: 'No saved payment methods' }}
+      />
+      <PageButtons what="payment methods" page={page} hasMore={query.data?.meta.hasMore === true} show={setPage} />
+    </Panel>
+  )
+}
+
+const columns: readonly Column<PaymentMethod>[] = [
+  {
+    header: 'Method',
+    cell: (method) => (
+      <span className="badges">
+        {method.alias ?? method.card_brand ?? method.wallet_type ?? method.payment_type ?? 'method'}
+        {method.is_default && <Badge text="default" tone="good" />}
+      </span>
+    ),
+  },
+  { header: 'Number', isShort: true, cell: ({ last_four }) => (last_four === null ? <Dash /> : `•••• ${last_four}`) },
+  { header: 'Expires', isShort: true, cell: expiry },
+  { header: 'Provider', isShort: true, cell: ({ provider_id }) => provider_id },
+  { header: 'Added', cell: ({ created_at }) => <Time value={created_at} /> },
+  { header: 'Id', cell: ({ id }) => <Identifier value={id} name="the id of the payment method" /> },
+]
+
+function expiry({ expiry_month, expiry_year }: PaymentMethod) {
+  return expiry_month === null || expiry_year === null ? (
+    <Dash />
+  ) : (
+    `${String(expiry_month).padStart(2, '0')}/${expiry_year}`
+  )
+}

@@ -1,0 +1,49 @@
+// The newest jobs, also those of other administrators.
+import { useQuery } from '@tanstack/react-query'
+import type { Job } from '../../api/apiTypes.ts'
+import { shareOf } from '../../jobs/jobProgress.ts'
+import { jobsQuery } from '../../jobs/jobQueries.ts'
+import { Badge } from '../../parts/Badge.tsx'
+import type { Column } from '../../parts/DataTable.tsx'
+import { Panel } from '../../parts/Panel.tsx'
+import { QueryTable } from '../../parts/QueryTable.tsx'
+import { Dash, Time } from '../../parts/Time.tsx'
+import { jobTitle } from './jobTitle.ts'
+
+export function JobsPanel() {
+  const query = useQuery(jobsQuery)
+  return (
+    <Panel title="Jobs" isFlush>
+      <QueryTable
+        what="jobs"
+        query={query}
+        rowsOf={({ data }) => data}
+        columns={columns}
+        rowKey={({ id }) => id}
+        rowLink={({ id }) => ({ to: '/system/jobs/$id', params: { id } })}
+        isMarked={({ status }) => status === 'interrupted'}
+        empty={{ title: 'No jobs yet', hint: 'Rebuilds, verifications, backfills and erasures are listed here.' }}
+      />
+    </Panel>
+  )
+}
+
+const columns: readonly Column<Job>[] = [
+  { header: 'Job', narrow: 'title', cell: jobTitle, note: ({ requested_by }) => `requested by ${requested_by}` },
+  { header: 'Status', isShort: true, narrow: 'figure', cell: ({ status }) => <Badge text={status} /> },
+  { header: 'Outcome', narrow: 'detail', cell: outcomeOf },
+  { header: 'Started', narrow: 'detail', cell: ({ created_at }) => <Time value={created_at} /> },
+  { header: 'Ended', cell: ({ ended_at }) => <Time value={ended_at} /> },
+]
+
+function outcomeOf({ status, progress, error, result }: Job) {
+  if (status === 'running') {
+    const share = progress === null ? null : shareOf(progress.position, progress.head)
+    return share === null ? 'starting' : `${progress?.step.replaceAll('_', ' ')}, ${Math.floor(share * 100)} %`
+  }
+  if (status === 'interrupted') return 'Start it again: it continues'
+  if (error !== null) return error
+  if (typeof result?.outcome === 'string') return result.outcome
+  if (result?.dry_run === true) return `dry run: ${result.missing} missing`
+  return typeof result?.missing === 'number' ? `${result.missing} created` : <Dash />
+}
