@@ -140,6 +140,10 @@ export const rows: Readonly<Record<string, Row>> = {
     body: { guest_email: 'nobody@example.com' },
     mayNotBeEmpty: true,
   },
+  'GET /admin/attention': { access: 'administrator', status: 200 },
+  'GET /admin/providers': { access: 'administrator', status: 200 },
+  // Of a provider that does not exist.
+  'POST /admin/providers/{id}/check': { access: 'administrator', status: 404 },
   'GET /admin/system': { access: 'administrator', status: 200 },
   'GET /admin/projections': { access: 'administrator', status: 200 },
   // Of a projection and of jobs that do not exist.
