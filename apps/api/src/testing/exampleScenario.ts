@@ -13,7 +13,7 @@ const inOrder = [
   ...['rebuildProjection', 'verifyProjection', 'getJob', 'cancelJob'],
   ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
   ...['enableWebhookEndpoint', 'redeliverFailedWebhooks', 'backfillWebhooks', 'getWebhookDelivery', 'redeliverWebhook'],
-  ...['createErasure', 'deletePaymentMethod', 'deleteAddress'],
+  ...['checkProvider', 'createErasure', 'deletePaymentMethod', 'deleteAddress'],
 ]
 
 /** The other reads of administrators need no resource: they come last, when there is something to show. */

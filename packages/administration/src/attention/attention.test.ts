@@ -212,7 +212,7 @@ t.test('a provider is an item when payments of a day brought no notification', a
   t.match(await items(), [
     {
       code: 'provider_silent',
-      message: 'Stripe has sent no notification for 24 hours, in which 1 payment began',
+      message: 'Stripe has sent no notification for 24 hours, in which payments were made with it',
       link: '/providers',
       count: 1,
     },

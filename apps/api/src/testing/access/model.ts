@@ -149,6 +149,10 @@ export const rows: Readonly<Record<string, Row>> = {
     mayNotBeEmpty: true,
   },
   'GET /admin/me': { access: rights, status: 200 },
+  'GET /admin/attention': { access: read, status: 200 },
+  'GET /admin/providers': { access: read, status: 200 },
+  // Of a provider that does not exist.
+  'POST /admin/providers/{id}/check': { access: operate, status: 404 },
   'GET /admin/system': { access: read, status: 200 },
   'GET /admin/projections': { access: read, status: 200 },
   // Of a projection and of jobs that do not exist.
