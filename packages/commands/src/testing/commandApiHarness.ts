@@ -139,6 +139,7 @@ export async function commandApiHarness(
       return apiResponse
     },
     store,
+    keys: log.keys,
     /** Every append, with its outcome. */
     appends,
     lastPosition,
