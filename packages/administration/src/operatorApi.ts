@@ -15,6 +15,7 @@ import { listSettings } from '@paylog/webhooks/deliveries/operations/deliveryLis
 import type { FastifyPluginAsync } from 'fastify'
 import type { OperatorConfig } from './config.ts'
 import { consolePlugin } from './console/consolePlugin.ts'
+import { proofRoutes } from './events/proofRoutes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { jobRoutes } from './jobs/routes.ts'
@@ -36,6 +37,7 @@ const resources: readonly Routes[] = [
   projectionRoutes,
   jobRoutes,
   eventRoutes,
+  proofRoutes,
   endpointRoutes,
   enableRoutes,
   redeliverRoutes,

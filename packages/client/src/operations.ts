@@ -59,6 +59,7 @@ export const operationRoutes = {
   cancelJob: { method: 'post', path: '/admin/jobs/{id}/cancel', takesKey: false, rights: ['operate'] },
   exportEvents: { method: 'get', path: '/admin/events', takesKey: false, rights: ['export'] },
   findExportCheckpoint: { method: 'get', path: '/admin/events/checkpoint', takesKey: false, rights: ['export'] },
+  provePayment: { method: 'get', path: '/admin/payments/{id}/proof', takesKey: false, rights: ['export'] },
   listWebhookEndpoints: { method: 'get', path: '/admin/webhook-endpoints', takesKey: false, rights: ['read'] },
   enableWebhookEndpoint: { method: 'post', path: '/admin/webhook-endpoints/{endpoint}/enable', takesKey: false, rights: ['operate'] },
   redeliverFailedWebhooks: { method: 'post', path: '/admin/webhook-endpoints/{endpoint}/redeliver', takesKey: false, rights: ['operate'] },

@@ -775,7 +775,7 @@ export interface paths {
         };
         /**
          * List what administrators did
-         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why. An entry is recorded before the action, so it is also there when the action then failed.
+         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why, and how it ended. An entry is recorded before the action, so it is also there when the action then failed.
          */
         get: operations["listAuditTrail"];
         put?: never;
@@ -982,6 +982,28 @@ export interface paths {
          * @description For administrators. The smallest signed checkpoint that covers all events of an export; for an export from the start of the log otherwise the newest one, which covers its first events. Null when there is none yet.
          */
         get: operations["findExportCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/payments/{id}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prove a payment
+         * @description For administrators. The file of `ops audit prove payment`: the events of the payment, byte for byte, with the hashes that lead from each of them to a signed checkpoint of the log. Whoever has the verifier key can check it, with `ops audit check-proof` or `verifyPaymentProof` of the client, and needs to trust nobody else. Later events of the payment may exist.
+         *
+         *     404 also while no checkpoint covers the newest event yet: the message says it, and one is signed every minute. Personal data in the file is sealed. Each proof is recorded in the audit trail.
+         */
+        get: operations["provePayment"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1658,19 +1680,31 @@ export interface components {
             id: string;
         };
         AuditTrailEntry: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Also the id of the job that the action started
+             */
             id: string;
             /** @description What was done, or asked for, such as refund_payment */
             action: string;
             target: components["schemas"]["AuditTarget"] | null;
             /** @description `session:<user id>`, or `operator:<user>` for a command */
             actor: string;
+            /** @description At that time. Null for a command, for entries of version 1.0.0, and once it is erased */
+            actor_email: string | null;
             /** @description In the words of the actor */
             reason: string | null;
             /** @description What was asked for; the fields depend on the action */
             details: {
                 [key: string]: unknown;
             };
+            /** @description Of the payment that is the target, and so of amounts in details */
+            currency: string | null;
+            /**
+             * @description done: of a job, it was started. refused: nothing was done. unknown: it has not ended, ended without a clear result, or is an entry of version 1.0.0
+             * @enum {string}
+             */
+            outcome: "done" | "refused" | "unknown";
             /**
              * Format: date-time
              * @description Just before it was done
@@ -2476,6 +2510,30 @@ export interface components {
             expiry_month: string | null;
             expiry_year: string | null;
             alias: string | null;
+        };
+        PaymentProof: {
+            /** @enum {number} */
+            format: 1;
+            /** @description The id of the payment */
+            payment: string;
+            /** @description The signed note with size and root of the tree */
+            checkpoint: string;
+            events: {
+                /** @description Of its leaf in the tree of the log */
+                index: number;
+                stream: string;
+                revision: string;
+                id: string;
+                type: string;
+                /** @description As recorded, as text: personal data in it is sealed */
+                data?: string;
+                /** @description In place of data that is not UTF-8 */
+                data_base64?: string;
+                metadata?: string;
+                metadata_base64?: string;
+                /** @description The hashes in base64 from the sibling of the leaf upwards */
+                proof: string[];
+            }[];
         };
         PaymentRefundedMessage: {
             /** @constant */
@@ -5120,6 +5178,32 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["ExportCheckpoint"] | null;
                     };
+                };
+            };
+        };
+    };
+    provePayment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description The id of the payment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proof */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentProof"];
                 };
             };
         };

@@ -121,6 +121,8 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /admin/payments/{id}': anyPayment,
   'GET /admin/payments/{id}/history': anyPayment,
   'GET /admin/payments/{id}/events': anyPayment,
+  // Of a payment that does not exist.
+  'GET /admin/payments/{id}/proof': { access: 'administrator', status: 404 },
   // Without an owner.
   'GET /admin/payment-methods': { access: 'administrator', status: 400 },
   'GET /admin/addresses': { access: 'administrator', status: 400 },
