@@ -31,18 +31,19 @@ export function useSearchDialog(): SearchDialogState {
 
 export function SearchDialog({ isOpen, close }: SearchDialogState) {
   return (
-    <Modal
+    <Modal.Root
       opened={isOpen}
       onClose={close}
-      withCloseButton={false}
       padding={0}
       size={560}
       yOffset="12vh"
-      aria-label="Search"
-      returnFocus
+      transitionProps={{ duration: 0 }}
     >
-      {isOpen && <SearchBox close={close} />}
-    </Modal>
+      <Modal.Overlay />
+      <Modal.Content aria-label="Search">
+        <Modal.Body>{isOpen && <SearchBox close={close} />}</Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   )
 }
 
