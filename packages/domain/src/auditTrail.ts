@@ -42,7 +42,8 @@ export const auditTrailEvents = {
   }),
 }
 export type AuditTrailEvent = EventsOf<typeof auditTrailEvents>
-type Acted = Extract<AuditTrailEvent, { readonly type: 'AdministratorActed' }>['data']
+export type AdministratorActed = Extract<AuditTrailEvent, { readonly type: 'AdministratorActed' }>
+type Acted = AdministratorActed['data']
 type Ended = Extract<AuditTrailEvent, { readonly type: 'AdministratorActionEnded' }>['data']
 export type ActionOutcome = Ended['outcome']
 
