@@ -23,7 +23,7 @@ const pages: readonly ShownPage[] = [
     shows: /user-\d+.*JPY.*failed/s,
   },
   { path: '/payments?search=customer500%40example.com', heading: 'Payments', shows: /1 payment.*Order 500/s },
-  { path: '/refunds', heading: 'Refunds', shows: /Not available yet/ },
+  { path: '/refunds', heading: 'Refunds', shows: /8\d refunds.*sandbox.*succeeded/s },
   { path: '/disputes', heading: 'Disputes', shows: /Fraudulent.*sandbox.*open.*JPY/s },
   { path: '/customers', heading: 'Customers', shows: /Whose/ },
   { path: '/customers/user-1', heading: 'User user-1', shows: /No saved payment methods.*No addresses/s },

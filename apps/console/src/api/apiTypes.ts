@@ -1,5 +1,5 @@
 // The resources of the API that the console shows, by the names that its pages use.
-import type { OperationInput, OperationResult, Schemas } from '@paylog/client/client'
+import type { OperationInput, Schemas } from '@paylog/client/client'
 
 export type ListedPayment = Schemas['AnyListedPayment']
 export type Payment = Schemas['AnyPayment']
@@ -8,9 +8,12 @@ export type ChangedPayment = Schemas['Payment']
 export type PaymentStatus = Schemas['PaymentStatus']
 export type MethodSummary = Schemas['PaymentMethodSummary']
 export type AttentionEntry = Schemas['AttentionEntry']
+export type AttentionItem = Schemas['AttentionItem']
+export type ProviderState = Schemas['ProviderState']
 export type HistoryEntry = Schemas['HistoryEntry']
 export type RawEvent = Schemas['RecordedEvent']
 export type Refund = Schemas['Refund']
+export type ListedRefund = Schemas['AnyListedRefund']
 export type RefundReason = Schemas['RefundReason']
 export type Dispute = Schemas['Dispute']
 export type Delivery = Schemas['WebhookDelivery']
@@ -31,10 +34,10 @@ export type Product = Schemas['Product']
 export type ProductChange = Schemas['ProductChange']
 export type SyncReport = Schemas['SyncReport']
 
-export type ListMeta = OperationResult<'listAnyPayments'>['body']['meta']
-
 type QueryOf<Input> = Input extends { query?: infer Query } ? NonNullable<Query> : never
 export type PaymentsQuery = QueryOf<OperationInput<'listAnyPayments'>>
+export type RefundsQuery = QueryOf<OperationInput<'listAnyRefunds'>>
+export type DisputesQuery = QueryOf<OperationInput<'listDisputes'>>
 export type ProductsQuery = QueryOf<OperationInput<'listProducts'>>
 export type DeliveriesQuery = QueryOf<OperationInput<'listWebhookDeliveries'>>
 export type AuditTrailQuery = QueryOf<OperationInput<'listAuditTrail'>>

@@ -130,8 +130,12 @@ function outcomeOf({ errorCode }: FastifyRequest, { statusCode }: FastifyReply):
   return statusCode < 500 && !openErrors.includes(errorCode) ? 'refused' : undefined
 }
 
-/** Every audited route takes a reason, and needs the audit trail. */
-function describedAudit({ headers, 'x-errors': errors, ...schema }: FastifySchema & RouteNotes = {}): FastifySchema {
+/** Every audited route takes a reason, and needs the audit trail. @returns the schema of the route with both */
+export function describedAudit({
+  headers,
+  'x-errors': errors,
+  ...schema
+}: FastifySchema & RouteNotes = {}): FastifySchema {
   const described: RouteNotes = {
     'x-errors': { headers: {}, ...errors, codes: [...(errors?.codes ?? []), 'event_store_unavailable'] },
   }
@@ -139,5 +143,6 @@ function describedAudit({ headers, 'x-errors': errors, ...schema }: FastifySchem
   return { ...schema, ...described, headers: both }
 }
 
-const listOf = <Hook>(hooks: Hook | Hook[] | undefined): Hook[] =>
+/** The hooks of a route. */
+export const listOf = <Hook>(hooks: Hook | Hook[] | undefined): Hook[] =>
   hooks === undefined ? [] : ([hooks].flat() as Hook[])

@@ -1,11 +1,11 @@
 // A webhook below the event that it is about: where it went, how it ended, and sending it again.
 import { Button, UnstyledButton } from '@mantine/core'
+import { visibleText } from '@paylog/domain/visibleText'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import type { Delivery, DeliveryTry } from '../../api/apiTypes.ts'
 import { deliveryQuery } from '../../api/paymentQueries.ts'
-import { visibleText } from '../../format/visibleText.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { JsonView } from '../../parts/JsonView.tsx'

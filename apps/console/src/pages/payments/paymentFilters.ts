@@ -3,14 +3,15 @@
 import { choicesOf } from '../../parts/fields.tsx'
 import { currencyChoices } from '../../parts/filters/currencies.ts'
 import { type Filter, flag } from '../../parts/filters/filterTypes.ts'
+import { useProviderFilter } from '../../parts/filters/providerFilter.ts'
 import { type PaymentsSearch, statuses } from './paymentsSearch.ts'
 
-export const paymentFilters: readonly Filter<keyof PaymentsSearch>[] = [
+export const usePaymentFilters = (): readonly Filter<keyof PaymentsSearch>[] => [
   { kind: 'choice', label: 'Status', names: ['status'], choices: choicesOf(statuses) },
   { kind: 'period', label: 'Created', names: ['created_at_from', 'created_at_to'] },
   { kind: 'amount', label: 'Amount', names: ['amount_from', 'amount_to', 'currency'] },
   { kind: 'choice', label: 'Currency', names: ['currency'], choices: currencyChoices() },
-  { kind: 'text', label: 'Provider', names: ['provider_id'], placeholder: 'stripe' },
+  useProviderFilter(),
   { kind: 'text', label: 'Guest e-mail', names: ['guest_email'], hint: 'The whole address' },
   { kind: 'text', label: 'User id', names: ['user_id'], hint: 'The whole id' },
   { kind: 'text', label: 'Reference', names: ['reference_code'], hint: 'The whole reference' },
@@ -28,4 +29,4 @@ export const paymentOrders = [
 
 /** Said where a search finds nothing. */
 export const paymentMatchHint =
-  'The search looks for ids, e-mail addresses and references as a whole, and for words of the concept, the reference and the description by their beginning. Names of payers are sealed, so that they cannot be searched for.'
+  'The search looks for e-mail addresses, references and ids of providers as a whole, for our ids by their first 13 characters or more, for amounts such as 22 EUR or 22.00, and for words of the concept, the reference and the description by their beginning. Names of payers are sealed, so that they cannot be searched for.'

@@ -4,6 +4,8 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/api.ts'
 import type { Product } from '../../api/apiTypes.ts'
+import { countText } from '../../format/count.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import { FilterBar, OrderChoice } from '../../parts/filters/FilterBar.tsx'
 import { noMatchOf } from '../../parts/filters/filterTypes.ts'
 import { NewRows } from '../../parts/NewRows.tsx'
@@ -27,8 +29,6 @@ type Opened =
   | { readonly kind: 'edit'; readonly id: string }
   | { readonly kind: 'sync' }
   | null
-
-const countText = (total: number) => (total === 1 ? '1 product' : `${total.toLocaleString()} products`)
 
 export function ProductsPage() {
   const search = route.useSearch()
@@ -56,9 +56,10 @@ export function ProductsPage() {
   return (
     <Page
       title="Products"
-      lead={page?.pagination && countText(page.pagination.total)}
+      lead={page?.pagination && countText(page.pagination.total, 'product')}
       actions={
         <>
+          <CsvButton operation="listProducts" query={query} total={page?.pagination?.total} />
           {may('syncProducts') && (
             <Button
               size="xs"
