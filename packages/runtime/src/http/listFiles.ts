@@ -179,7 +179,9 @@ const ofPages: ReadonlySet<string> = new Set(['page', 'limit', 'offset', 'cursor
 const typed: ReadonlySet<string> = new Set(['search', 'guest_email', 'reference_code'])
 
 function detailsOf({ query, params }: FileRequest, rows: number): Record<string, unknown> {
-  const given = Object.entries({ ...params, ...query }).filter(([name, value]) => value !== undefined && !ofPages.has(name))
+  const given = Object.entries({ ...params, ...query }).filter(
+    ([name, value]) => value !== undefined && !ofPages.has(name),
+  )
   return { ...Object.fromEntries(given.map(([name, value]) => [name, typed.has(name) ? '(left out)' : value])), rows }
 }
 
