@@ -120,7 +120,11 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /admin/sync/products': { access: operate, body: sync, mayNotBeEmpty: true },
   'GET /admin/payments': { access: read, status: 200 },
   'GET /admin/stats': { access: read, status: 400 },
+  'GET /admin/refunds': { access: read, status: 200 },
   'GET /admin/disputes': { access: read, status: 200 },
+  // Of no month, and of no days.
+  'GET /admin/reports/{month}': { access: read, status: 400 },
+  'GET /admin/reports': { access: read, status: 400 },
   'GET /admin/audit-trail': { access: read, status: 200 },
   'GET /admin/payments/{id}': anyPayment,
   'GET /admin/payments/{id}/history': anyPayment,
