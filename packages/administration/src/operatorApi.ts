@@ -21,6 +21,7 @@ import { createAttention } from './attention/attention.ts'
 import { attentionRoutes } from './attention/routes.ts'
 import type { OperatorConfig } from './config.ts'
 import { consolePlugin } from './console/consolePlugin.ts'
+import { proofRoutes } from './events/proofRoutes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { jobRoutes } from './jobs/routes.ts'
@@ -45,6 +46,7 @@ const resources: readonly Routes[] = [
   projectionRoutes,
   jobRoutes,
   eventRoutes,
+  proofRoutes,
   endpointRoutes,
   enableRoutes,
   redeliverRoutes,

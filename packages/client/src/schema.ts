@@ -91,7 +91,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a payment
-         * @description For the owner and administrators. Cancels a payment that is pending, failed but could still be paid, or authorized and not captured, so that it can never be paid. A payer who was faster wins: then it is 409. The request can be repeated. With If-Match the payment is canceled only if the ETag still matches. A guest who may only read the payment of a session gets 403.
+         * @description For the owner, and with the right refund. Cancels a payment that is pending, failed but could still be paid, or authorized and not captured, so that it can never be paid. A payer who was faster wins: then it is 409. The request can be repeated. With If-Match the payment is canceled only if the ETag still matches. A guest who may only read the payment of a session gets 403.
          */
         post: operations["cancelPayment"];
         delete?: never;
@@ -111,7 +111,7 @@ export interface paths {
         put?: never;
         /**
          * Refresh a payment
-         * @description For the owner and administrators. Asks the provider for the payment's state now, captures an approved order, and makes a new hosted page when the old one has expired. The provider is asked about a payment at most once in 5 s; in between, the response is the payment as recorded. A guest who may only read the payment of a session gets 403.
+         * @description For the owner, and with the right read. Asks the provider for the payment's state now, captures an approved order, and makes a new hosted page when the old one has expired. The provider is asked about a payment at most once in 5 s; in between, the response is the payment as recorded. A guest who may only read the payment of a session gets 403.
          */
         post: operations["refreshPayment"];
         delete?: never;
@@ -149,13 +149,13 @@ export interface paths {
         };
         /**
          * List the refunds of a payment
-         * @description For the owner of the payment and for administrators.
+         * @description For the owner of the payment, and with the right read.
          */
         get: operations["listRefunds"];
         put?: never;
         /**
          * Refund a payment
-         * @description For administrators. Gives back what the payment received, or a part of it. Pending and succeeded refunds together never exceed what was received, however many are requested at once; a failed refund frees its amount. The status is pending until the provider has decided. After 504 the refund stays pending, with its amount reserved, until the provider says what became of it; `details.refund_id` is its id. With an Idempotency-Key the request can be repeated safely.
+         * @description For administrators. Gives back what the payment received, or a part of it. Pending and succeeded refunds together never exceed what was received, however many are requested at once; a failed refund frees its amount. The right may have a limit for one refund: a larger one is 403 with `details.limit_cents`. The status is pending until the provider has decided. After 504 the refund stays pending, with its amount reserved, until the provider says what became of it; `details.refund_id` is its id. With an Idempotency-Key the request can be repeated safely.
          */
         post: operations["createRefund"];
         delete?: never;
@@ -173,7 +173,7 @@ export interface paths {
         };
         /**
          * Get any payment, now or as of a time
-         * @description For administrators. Folds the payment's events: all of them, or with as_of those before the first one that occurred later. The method summary is as of the same time.
+         * @description For administrators. Folds the payment's events: all of them, or with as_of those before the first one that occurred later. The method summary is as of the same time. client_secret and redirect_url are null without the right charge.
          */
         get: operations["getAnyPayment"];
         put?: never;
@@ -193,7 +193,7 @@ export interface paths {
         };
         /**
          * Get the history of a payment
-         * @description For administrators. What happened to the payment: its events in stream order, without the notifications of providers that led to them (GET /admin/payments/{id}/events has these too); each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then.
+         * @description For administrators. What happened to the payment: its events in stream order, without the notifications of providers that led to them (GET /admin/payments/{id}/events has these too); each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then. client_secret and redirect_url are null without the right charge.
          */
         get: operations["getPaymentHistory"];
         put?: never;
@@ -213,7 +213,7 @@ export interface paths {
         };
         /**
          * List the recorded events of a payment
-         * @description For administrators. The events as the event store has them, notifications of the provider included, in the fields and digits of the time when they were recorded. They contain client secrets, e-mail addresses and whatever else the provider sent: personal data. GET /admin/payments/{id}/history explains the events. Each page is recorded in the audit trail: do not poll.
+         * @description For administrators. The events as the event store has them, notifications of the provider included, in the fields and digits of the time when they were recorded: personal data, client secrets and what providers sent are sealed. GET /admin/payments/{id}/history explains the events. Each page is recorded in the audit trail: do not poll.
          */
         get: operations["listRecordedEvents"];
         put?: never;
@@ -525,7 +525,7 @@ export interface paths {
          *
          *     The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.
          *
-         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except for administrators. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
+         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
          */
         post: operations["testWebhooks"];
         delete?: never;
@@ -557,7 +557,7 @@ export interface paths {
          *
          *     The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.
          *
-         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except for administrators. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
+         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
          */
         post: operations["simulateWebhook"];
         delete?: never;
@@ -615,109 +615,9 @@ export interface paths {
         };
         /**
          * Get a refund of a payment
-         * @description For the owner of the payment and for administrators.
+         * @description For the owner of the payment, and with the right read.
          */
         get: operations["getRefund"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/payments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the payments of everybody
-         * @description For administrators.
-         */
-        get: operations["listAnyPayments"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get statistics of payments, refunds and disputes
-         * @description For administrators.
-         */
-        get: operations["getStatistics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/disputes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List disputes
-         * @description For administrators.
-         */
-        get: operations["listDisputes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/payment-methods": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the payment methods of an owner
-         * @description For administrators. Takes exactly one of user_id and guest_email.
-         */
-        get: operations["listAnyPaymentMethods"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/addresses": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the addresses of an owner
-         * @description For administrators. Takes exactly one of user_id and guest_email.
-         */
-        get: operations["listAnyAddresses"];
         put?: never;
         post?: never;
         delete?: never;
@@ -735,7 +635,7 @@ export interface paths {
         };
         /**
          * List webhooks sent to endpoints
-         * @description Entries about the caller’s own payments and tests; administrators see all. Requires a session.
+         * @description Entries about the caller’s own payments and tests; all for who has the right read. Requires a session.
          */
         get: operations["listWebhookLogs"];
         put?: never;
@@ -755,7 +655,7 @@ export interface paths {
         };
         /**
          * Get a webhook sent to an endpoint, with every attempt
-         * @description Entries about the caller’s own payments and tests; administrators see all. Requires a session.
+         * @description Entries about the caller’s own payments and tests; all for who has the right read. Requires a session.
          */
         get: operations["getWebhookLog"];
         put?: never;
@@ -766,7 +666,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/admin/audit-trail": {
+    "/admin/me": {
         parameters: {
             query?: never;
             header?: never;
@@ -774,10 +674,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what administrators did
-         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why. An entry is recorded before the action, so it is also there when the action then failed.
+         * Get the caller and their rights
+         * @description For whoever has a right.
          */
-        get: operations["listAuditTrail"];
+        get: operations["getMe"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1030,6 +930,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/payments/{id}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prove a payment
+         * @description For administrators. The file of `ops audit prove payment`: the events of the payment, byte for byte, with the hashes that lead from each of them to a signed checkpoint of the log. Whoever has the verifier key can check it, with `ops audit check-proof` or `verifyPaymentProof` of the client, and needs to trust nobody else. Later events of the payment may exist.
+         *
+         *     404 also while no checkpoint covers the newest event yet: the message says it, and one is signed every minute. Personal data in the file is sealed. Each proof is recorded in the audit trail.
+         */
+        get: operations["provePayment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/webhook-endpoints": {
         parameters: {
             query?: never;
@@ -1190,6 +1112,194 @@ export interface paths {
          *     The job reads the whole log. Its result has counts and ids; `is_complete` is false when a provider could not delete something, or something derived is not emptied yet: `at_providers` and `behind` say what. The same request finishes it. With `dry_run` the result lists what would go, and nothing changes.
          */
         post: operations["createErasure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the payments of everybody
+         * @description For administrators.
+         */
+        get: operations["listAnyPayments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/refunds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the refunds of everybody
+         * @description For administrators.
+         */
+        get: operations["listAnyRefunds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/disputes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List disputes
+         * @description For administrators.
+         */
+        get: operations["listDisputes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/payment-methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the payment methods of an owner
+         * @description For administrators. Takes exactly one of user_id and guest_email.
+         */
+        get: operations["listAnyPaymentMethods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the addresses of an owner
+         * @description For administrators. Takes exactly one of user_id and guest_email.
+         */
+        get: operations["listAnyAddresses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/audit-trail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what administrators did
+         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why, and how it ended. An entry is recorded before the action, so it is also there when the action then failed.
+         */
+        get: operations["listAuditTrail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get statistics of payments, refunds and disputes
+         * @description For administrators.
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/reports/{month}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of a month
+         * @description For administrators. What came in is positive, what went out negative.
+         *
+         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
+         *
+         *     Sums may exceed 2^53: read them as large integers where that can happen.
+         */
+        get: operations["getMonthlyReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of some days
+         * @description For administrators. What came in is positive, what went out negative.
+         *
+         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
+         *
+         *     Sums may exceed 2^53: read them as large integers where that can happen.
+         */
+        get: operations["getReport"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1640,6 +1750,41 @@ export interface components {
             /** @description Whether a human has to look at it; GET /admin/payments/{id} says why */
             attention: boolean;
         };
+        AnyListedRefund: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            payment_id: string;
+            amount_cents: number | null;
+            currency: string;
+            /** @description What the provider reported, if it was in another currency; amount_cents is then what we know, or null */
+            reported_amount_cents: number | null;
+            reported_currency: string | null;
+            status: components["schemas"]["RefundStatus"];
+            reason: components["schemas"]["RefundReason"];
+            note: string | null;
+            provider_refund_id: string | null;
+            failure_code: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            provider_id: string;
+            /**
+             * Format: date-time
+             * @description When it was first recorded as succeeded
+             */
+            succeeded_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it failed after it had succeeded, and the money came back
+             */
+            returned_at: string | null;
+            /** @description Of the payment */
+            concept: string | null;
+            /** @description Of the payment */
+            reference_code: string | null;
+        };
         AnyPayment: {
             /** Format: uuid */
             id: string;
@@ -1696,7 +1841,7 @@ export interface components {
              * @description As the entries of a payment have it, or: `endpoint_failing`, `endpoint_paused`, `deliveries_late` (due for five minutes), `read_model_stopped` (or more than a minute behind), `evidence_due` (within 7 days), `provider_silent` (payments of a day, and no notification), `provider_refused` (its signatures, or our credentials), `log_not_verified`, and `attention_unknown` for what could not be looked at
              * @enum {string}
              */
-            code: "log_not_verified" | "provider_refused" | "read_model_stopped" | "deliveries_late" | "attention_unknown" | "provider_silent" | "evidence_due" | "money_after_cancellation" | "unrequested_charge" | "amount_mismatch" | "refund_exceeds_payment" | "endpoint_failing" | "endpoint_paused" | "reported_in_other_currency" | "foreign_intent";
+            code: "log_not_verified" | "attention_unknown" | "provider_refused" | "read_model_stopped" | "deliveries_late" | "provider_silent" | "evidence_due" | "money_after_cancellation" | "unrequested_charge" | "amount_mismatch" | "refund_exceeds_payment" | "endpoint_failing" | "endpoint_paused" | "reported_in_other_currency" | "foreign_intent";
             /** @description One sentence for people; may change */
             message: string;
             /**
@@ -1716,19 +1861,31 @@ export interface components {
             id: string;
         };
         AuditTrailEntry: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Also the id of the job that the action started
+             */
             id: string;
             /** @description What was done, or asked for, such as refund_payment */
             action: string;
             target: components["schemas"]["AuditTarget"] | null;
             /** @description `session:<user id>`, or `operator:<user>` for a command */
             actor: string;
+            /** @description At that time. Null for a command, for entries of version 1.0.0, and once it is erased */
+            actor_email: string | null;
             /** @description In the words of the actor */
             reason: string | null;
             /** @description What was asked for; the fields depend on the action */
             details: {
                 [key: string]: unknown;
             };
+            /** @description Of the payment that is the target, and so of amounts in details */
+            currency: string | null;
+            /**
+             * @description done: of a job, it was started. refused: nothing was done. unknown: it has not ended, ended without a clear result, or is an entry of version 1.0.0
+             * @enum {string}
+             */
+            outcome: "done" | "refused" | "unknown";
             /**
              * Format: date-time
              * @description Just before it was done
@@ -1846,6 +2003,10 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /** @description Of the payment */
+            concept: string | null;
+            /** @description Of the payment */
+            reference_code: string | null;
         };
         /** @enum {string} */
         DisputeStatus: "open" | "won" | "lost";
@@ -2015,6 +2176,16 @@ export interface components {
             /** Format: date-time */
             completed_at: string | null;
             payment_method?: components["schemas"]["PaymentMethodSummary"] | null;
+        };
+        Me: {
+            user: {
+                id: string;
+                email: string | null;
+                user_type: string;
+            };
+            rights: ("read" | "refund" | "operate" | "export" | "privacy" | "charge")[];
+            /** @description The largest single refund: 50000 is 500.00, in a currency without decimals 500, with three 500.000. Null for no limit, and without the right refund */
+            refund_limit_cents: number | null;
         };
         MembershipActivatedMessage: {
             /** @constant */
@@ -2533,6 +2704,30 @@ export interface components {
             expiry_year: string | null;
             alias: string | null;
         };
+        PaymentProof: {
+            /** @enum {number} */
+            format: 1;
+            /** @description The id of the payment */
+            payment: string;
+            /** @description The signed note with size and root of the tree */
+            checkpoint: string;
+            events: {
+                /** @description Of its leaf in the tree of the log */
+                index: number;
+                stream: string;
+                revision: string;
+                id: string;
+                type: string;
+                /** @description As recorded, as text: personal data in it is sealed */
+                data?: string;
+                /** @description In place of data that is not UTF-8 */
+                data_base64?: string;
+                metadata?: string;
+                metadata_base64?: string;
+                /** @description The hashes in base64 from the sibling of the leaf upwards */
+                proof: string[];
+            }[];
+        };
         PaymentRefundedMessage: {
             /** @constant */
             event: "payment.refunded";
@@ -2792,7 +2987,7 @@ export interface components {
              * @description When the event store recorded it
              */
             created: string;
-            /** @description As recorded; may contain client secrets and personal data */
+            /** @description As recorded, with personal data and client secrets sealed */
             data?: {
                 [key: string]: unknown;
             };
@@ -2837,6 +3032,49 @@ export interface components {
         RefundReason: "duplicate" | "fraudulent" | "requested_by_customer" | "other";
         /** @enum {string} */
         RefundStatus: "pending" | "succeeded" | "failed";
+        Report: {
+            /**
+             * Format: date-time
+             * @description The beginning of the period, itself included
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description The end of the period, itself excluded
+             */
+            to: string;
+            time_zone: string;
+            rows: components["schemas"]["ReportRow"][];
+            /** @description Between our log and the books of the providers; none while those are not known */
+            differences: Record<string, never>[];
+            /** @description The report has all events up to this position of the log, as `X-Event-Position` */
+            position: string | null;
+            /** @description A signed checkpoint of the log over the position. Null: GET /admin/events/checkpoint has it */
+            checkpoint: string | null;
+        };
+        ReportRow: {
+            provider_id: string;
+            currency: string;
+            /** @description Payments that succeeded in the period */
+            payments: number;
+            opening_cents: components["schemas"]["ReportedAmount"];
+            gross_cents: components["schemas"]["ReportedAmount"];
+            refunds_cents: components["schemas"]["ReportedAmount"];
+            disputes_cents: components["schemas"]["ReportedAmount"];
+            fees_cents: components["schemas"]["ReportedAmount"];
+            adjustments_cents: components["schemas"]["ReportedAmount"];
+            converted_cents: components["schemas"]["ReportedAmount"];
+            payouts_cents: components["schemas"]["ReportedAmount"];
+            closing_cents: components["schemas"]["ReportedAmount"];
+        };
+        ReportedAmount: {
+            /** @description By our log; null where it does not know */
+            ours: number | null;
+            /** @description By the books of the provider; null where they are not known */
+            provider: number | null;
+            /** @description What the provider has more; null unless both are known */
+            difference: number | null;
+        };
         SetupIntent: {
             /** @enum {boolean} */
             success: true;
@@ -4077,6 +4315,8 @@ export interface operations {
     listProducts: {
         parameters: {
             query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
                 /** @description Page number, from 1 (default); takes precedence over offset */
                 page?: number;
                 /** @description Items per page */
@@ -4103,6 +4343,8 @@ export interface operations {
             header?: {
                 /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
                 "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
             };
             path?: never;
             cookie?: never;
@@ -4588,237 +4830,6 @@ export interface operations {
             };
         };
     };
-    listAnyPayments: {
-        parameters: {
-            query?: {
-                /** @description Only payments with this status */
-                status?: components["schemas"]["PaymentStatus"];
-                /** @description Only payments of this provider */
-                provider_id?: string;
-                /** @description Only payments of this user */
-                user_id?: string;
-                /** @description Only payments with this guest e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only payments with exactly this reference */
-                reference_code?: string;
-                /** @description An id of ours or of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning */
-                search?: string;
-                /** @description Only payments created after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only payments created before this time, with a UTC offset */
-                created_at_to?: string;
-                /** @description Only payments of at least this amount */
-                amount_from?: number;
-                /** @description Only payments of at most this amount */
-                amount_to?: number;
-                /** @description Only payments in this currency */
-                currency?: string;
-                /** @description Only payments that are, or are not, refunded, at least in part */
-                refunded?: "true" | "false";
-                /** @description Only payments that are, or are not, disputed, with any outcome */
-                disputed?: "true" | "false";
-                /** @description Only payments that are, or are not, something that a human has to look at */
-                attention?: "true" | "false";
-                /** @description Sort field */
-                orderBy?: "created_at" | "updated_at" | "amount_cents";
-                /** @description Sort direction */
-                orderDir?: "asc" | "desc";
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of payments */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["AnyListedPayment"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    getStatistics: {
-        parameters: {
-            query: {
-                /** @description The beginning, itself included, with a UTC offset (encode + as %2B) */
-                from: string;
-                /** @description The end, itself excluded; at most 400 intervals later */
-                to: string;
-                /** @description In UTC */
-                interval?: "hour" | "day";
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One entry for each interval, currency and provider with at least one payment, refund or dispute, in this order. The first and the last interval begin and end with the requested time */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Statistics"][];
-                    };
-                };
-            };
-        };
-    };
-    listDisputes: {
-        parameters: {
-            query?: {
-                /** @description Only disputes with this status */
-                status?: components["schemas"]["DisputeStatus"];
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of disputes, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Dispute"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listAnyPaymentMethods: {
-        parameters: {
-            query?: {
-                /** @description Page number, from 1 */
-                page?: number;
-                /** @description Items per page */
-                limit?: number;
-                /** @description Only what belongs to this user */
-                user_id?: string;
-                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of what belongs to the owner, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["PaymentMethod"][];
-                        meta: {
-                            page: number;
-                            limit: number;
-                            total: number;
-                            hasMore: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listAnyAddresses: {
-        parameters: {
-            query?: {
-                /** @description Page number, from 1 */
-                page?: number;
-                /** @description Items per page */
-                limit?: number;
-                /** @description Only what belongs to this user */
-                user_id?: string;
-                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only addresses of this type */
-                address_type?: components["schemas"]["AddressType"];
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of what belongs to the owner, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Address"][];
-                        meta: {
-                            page: number;
-                            limit: number;
-                            total: number;
-                            hasMore: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
     listWebhookLogs: {
         parameters: {
             query?: {
@@ -4877,34 +4888,16 @@ export interface operations {
             };
         };
     };
-    listAuditTrail: {
+    getMe: {
         parameters: {
-            query?: {
-                /** @description Only this action, such as refund_payment */
-                action?: string;
-                /** @description Only what this actor did, such as session:<user id> */
-                actor?: string;
-                /** @description Only what was done to the target with this id */
-                target?: string;
-                /** @description Only what was done after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only what was done before this time, with a UTC offset (encode + as %2B) */
-                created_at_to?: string;
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
+            query?: never;
+            header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A page of the audit trail, newest first */
+            /** @description The caller, and what they may do */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4913,12 +4906,7 @@ export interface operations {
                     "application/json": {
                         /** @enum {boolean} */
                         success: true;
-                        data: components["schemas"]["AuditTrailEntry"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                        };
+                        data: components["schemas"]["Me"];
                     };
                 };
             };
@@ -5028,8 +5016,14 @@ export interface operations {
     };
     listProjections: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+            };
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5113,10 +5107,15 @@ export interface operations {
     listJobs: {
         parameters: {
             query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
                 /** @description The number of jobs */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5263,10 +5262,42 @@ export interface operations {
             };
         };
     };
-    listWebhookEndpoints: {
+    provePayment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description The id of the payment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proof */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentProof"];
+                };
+            };
+        };
+    };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+            };
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5410,6 +5441,8 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
                 /** @description Only deliveries to this endpoint */
                 endpoint?: string;
                 /** @description Only deliveries with this status */
@@ -5425,7 +5458,10 @@ export interface operations {
                 /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5511,10 +5547,15 @@ export interface operations {
     listErasures: {
         parameters: {
             query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
                 /** @description The number of erasures */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5561,6 +5602,455 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         data: components["schemas"]["Job"];
+                    };
+                };
+            };
+        };
+    };
+    listAnyPayments: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only payments with this status */
+                status?: components["schemas"]["PaymentStatus"];
+                /** @description Only payments of this provider */
+                provider_id?: string;
+                /** @description Only payments of this user */
+                user_id?: string;
+                /** @description Only payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only payments with exactly this reference */
+                reference_code?: string;
+                /** @description An id of ours, or its first 13 characters or more; an id of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; an amount, such as `22 EUR`, `EUR 22`, `22.00` or `22,00`; or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning. Names of payers are not searched, because they are sealed */
+                search?: string;
+                /** @description Only payments created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only payments created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Only payments of at least this amount */
+                amount_from?: number;
+                /** @description Only payments of at most this amount */
+                amount_to?: number;
+                /** @description Only payments in this currency */
+                currency?: string;
+                /** @description Only payments that are, or are not, refunded, at least in part */
+                refunded?: "true" | "false";
+                /** @description Only payments that are, or are not, disputed, with any outcome */
+                disputed?: "true" | "false";
+                /** @description Only payments that are, or are not, something that a human has to look at */
+                attention?: "true" | "false";
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at" | "amount_cents";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of payments */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AnyListedPayment"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAnyRefunds: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only refunds with this status */
+                status?: components["schemas"]["RefundStatus"];
+                /** @description Only refunds of this payment */
+                payment_id?: string;
+                /** @description Only refunds of this provider */
+                provider_id?: string;
+                /** @description Only refunds in this currency */
+                currency?: string;
+                /** @description Only refunds created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only refunds created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of refunds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AnyListedRefund"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listDisputes: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only disputes with this status */
+                status?: components["schemas"]["DisputeStatus"];
+                /** @description Only disputes of this payment */
+                payment_id?: string;
+                /** @description Only disputes of this provider */
+                provider_id?: string;
+                /** @description Only disputes in this currency */
+                currency?: string;
+                /** @description Only disputes created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only disputes created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of disputes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Dispute"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAnyPaymentMethods: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Items per page */
+                limit?: number;
+                /** @description Only what belongs to this user */
+                user_id?: string;
+                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of what belongs to the owner, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["PaymentMethod"][];
+                        meta: {
+                            page: number;
+                            limit: number;
+                            total: number;
+                            hasMore: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAnyAddresses: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Items per page */
+                limit?: number;
+                /** @description Only what belongs to this user */
+                user_id?: string;
+                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only addresses of this type */
+                address_type?: components["schemas"]["AddressType"];
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of what belongs to the owner, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Address"][];
+                        meta: {
+                            page: number;
+                            limit: number;
+                            total: number;
+                            hasMore: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAuditTrail: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only this action, such as refund_payment */
+                action?: string;
+                /** @description Only what this actor did, such as session:<user id> */
+                actor?: string;
+                /** @description Only what was done to the target with this id */
+                target?: string;
+                /** @description Only what was done after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only what was done before this time, with a UTC offset (encode + as %2B) */
+                created_at_to?: string;
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the audit trail, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AuditTrailEntry"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query: {
+                /** @description The beginning, itself included, with a UTC offset (encode + as %2B) */
+                from: string;
+                /** @description The end, itself excluded; at most 400 intervals later */
+                to: string;
+                /** @description In UTC */
+                interval?: "hour" | "day";
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One entry for each interval, currency and provider with at least one payment, refund or dispute, in this order. The first and the last interval begin and end with the requested time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Statistics"][];
+                    };
+                };
+            };
+        };
+    };
+    getMonthlyReport: {
+        parameters: {
+            query?: {
+                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
+                time_zone?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description Such as 2026-01 */
+                month: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A row for each provider and currency with money in the period, in this order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Report"];
+                    };
+                };
+            };
+        };
+    };
+    getReport: {
+        parameters: {
+            query: {
+                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
+                time_zone?: string;
+                /** @description The first day, such as 2026-01-31 */
+                from: string;
+                /** @description The day after the last one; at most 400 days later */
+                to: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A row for each provider and currency with money in the period, in this order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Report"];
                     };
                 };
             };

@@ -134,6 +134,7 @@ export async function commandApiHarness(
       return apiResponseOf<Data>(response)
     },
     store,
+    keys: log.keys,
     /** Every append, with its outcome. */
     appends,
     lastPosition,

@@ -4,7 +4,7 @@ import { RefundStatus } from '@paylog/domain/payments/events'
 import { RefundResource } from '@paylog/domain/payments/refunds'
 import { Type } from 'typebox'
 import { byChange, defineList } from '../lists/defineList.ts'
-import { filter, moneyFilters, ofPayment } from '../lists/filters.ts'
+import { filter, moneyFilters, ofPayer, ofPayment } from '../lists/filters.ts'
 import { aboutPayment, textsOfPayment } from '../payments/queries.ts'
 
 /** A refund in the administrators' list. */
@@ -27,6 +27,7 @@ export const anyRefundList = defineList('refunds', {
   filters: {
     status: filter(RefundStatus, 'Only refunds with this status', 'status'),
     payment_id: ofPayment('refunds'),
+    ...ofPayer('refunds'),
     ...moneyFilters('refunds'),
   },
   orders: byChange,

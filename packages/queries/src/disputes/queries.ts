@@ -3,7 +3,7 @@ import { DisputeResource } from '@paylog/domain/payments/disputes'
 import { DisputeStatus } from '@paylog/domain/payments/events'
 import { Type } from 'typebox'
 import { byChange, defineList } from '../lists/defineList.ts'
-import { filter, moneyFilters, ofPayment } from '../lists/filters.ts'
+import { filter, moneyFilters, ofPayer, ofPayment } from '../lists/filters.ts'
 import { aboutPayment, textsOfPayment } from '../payments/queries.ts'
 
 /** A dispute in the list. */
@@ -15,6 +15,7 @@ export const disputeList = defineList('disputes', {
   filters: {
     status: filter(DisputeStatus, 'Only disputes with this status', 'status'),
     payment_id: ofPayment('disputes'),
+    ...ofPayer('disputes'),
     ...moneyFilters('disputes'),
   },
   orders: byChange,

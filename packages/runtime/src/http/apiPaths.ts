@@ -12,6 +12,7 @@ export const apiPaths: Readonly<Record<string, readonly string[]>> = {
   '/admin/payments/{id}': ['GET'],
   '/admin/payments/{id}/history': ['GET'],
   '/admin/payments/{id}/events': ['GET'],
+  '/admin/payments/{id}/proof': ['GET'],
   '/payments/{id}/cancel': ['POST'],
   '/payments/{id}/capture': ['POST'],
   '/payments/{id}/refresh': ['POST'],

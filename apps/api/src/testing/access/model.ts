@@ -129,6 +129,8 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /admin/payments/{id}': anyPayment,
   'GET /admin/payments/{id}/history': anyPayment,
   'GET /admin/payments/{id}/events': anyPayment,
+  // Of a payment that does not exist.
+  'GET /admin/payments/{id}/proof': { access: ['export'], status: 404 },
   // Without an owner.
   'GET /admin/payment-methods': { access: read, status: 400 },
   'GET /admin/addresses': { access: read, status: 400 },

@@ -38,7 +38,7 @@ export const disputeColumns: readonly Column<Dispute>[] = [
 export const openDisputeColumns: readonly Column<Dispute>[] = [title, amount, due]
 
 /** The reason that the bank gave, in words. */
-const disputeReason = (reason: string | null): string => {
+export const disputeReason = (reason: string | null): string => {
   const words = reason?.replaceAll('_', ' ').trim()
   return words ? words.charAt(0).toUpperCase() + words.slice(1) : 'No reason given'
 }
