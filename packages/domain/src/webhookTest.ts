@@ -44,6 +44,8 @@ const facts = {
   subscription: Nullable(SubscriptionFacts),
   /** As in `ProviderEventUnmatched`; a simulated notification is always the first. */
   shared_fact: Type.Optional(Nullable(SharedFact)),
+  /** The only endpoint that gets it, whatever its patterns; without it, all that are subscribed do. */
+  endpoint: Type.Optional(Type.String()),
   /** SHA-256 of the request's body, which may name a person; null without an Idempotency-Key. */
   request_fingerprint: PersonalText,
   plan: DispatchPlan,
