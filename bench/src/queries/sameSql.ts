@@ -1,6 +1,7 @@
 // Captures what the API does for a query: the statement that it sends, as a pgbench script and for the bare route, and
 // the route's response.
 
+import { allRights, noRights } from '@paylog/domain/rights'
 import { queryApi } from '@paylog/queries/queryApi'
 import { createHttp } from '@paylog/runtime/http/http'
 import type { Queryable } from '@paylog/runtime/postgres/runQuery'
@@ -41,8 +42,8 @@ export async function sameSql(
   const http = createHttp({ log })
   const routes: FastifyRequest['routeOptions'][] = []
   http.addHook('onRequest', async ({ routeOptions }) => void routes.push(routeOptions))
-  const is_administrator = isProductQuery(benchQuery, spread)
-  const user = { user_id: userId(subject.owner), user_email: 'x@example.com', user_type: 'user', is_administrator }
+  const granted = isProductQuery(benchQuery, spread) ? allRights : noRights
+  const user = { user_id: userId(subject.owner), user_email: 'x@example.com', user_type: 'user', ...granted }
   await http.register(queryApi({ db: { query }, actorOf: async () => ({ kind: 'session', ...user }) }))
   const { statusCode, body } = await http.inject(subject.path)
   await http.close()

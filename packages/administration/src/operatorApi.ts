@@ -18,6 +18,7 @@ import { consolePlugin } from './console/consolePlugin.ts'
 import { eventRoutes } from './events/routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { jobRoutes } from './jobs/routes.ts'
+import { meRoutes } from './me/routes.ts'
 import { privacyRoutes } from './privacy/routes.ts'
 import { projectionRoutes } from './projections/routes.ts'
 import type { OperatorDependencies } from './routeSchemas.ts'
@@ -30,6 +31,7 @@ import { endpointRoutes } from './webhooks/endpointRoutes.ts'
 type Routes = (dependencies: OperatorDependencies) => FastifyPluginAsync
 
 const resources: readonly Routes[] = [
+  meRoutes,
   systemRoutes,
   projectionRoutes,
   jobRoutes,

@@ -49,6 +49,7 @@ export const operationRoutes = {
   listWebhookLogs: { method: 'get', path: '/webhooks/logs', takesKey: false, rights: [] },
   getWebhookLog: { method: 'get', path: '/webhooks/logs/{id}', takesKey: false, rights: [] },
   listAuditTrail: { method: 'get', path: '/admin/audit-trail', takesKey: false, rights: ['read'] },
+  getMe: { method: 'get', path: '/admin/me', takesKey: false, rights: ['read', 'refund', 'operate', 'export', 'privacy', 'charge'] },
   getSystem: { method: 'get', path: '/admin/system', takesKey: false, rights: ['read'] },
   listProjections: { method: 'get', path: '/admin/projections', takesKey: false, rights: ['read'] },
   rebuildProjection: { method: 'post', path: '/admin/projections/{name}/rebuild', takesKey: false, rights: ['operate'] },

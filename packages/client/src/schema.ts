@@ -91,7 +91,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a payment
-         * @description For the owner and administrators. Cancels a payment that is pending, failed but could still be paid, or authorized and not captured, so that it can never be paid. A payer who was faster wins: then it is 409. The request can be repeated. With If-Match the payment is canceled only if the ETag still matches. A guest who may only read the payment of a session gets 403.
+         * @description For the owner, and with the right refund. Cancels a payment that is pending, failed but could still be paid, or authorized and not captured, so that it can never be paid. A payer who was faster wins: then it is 409. The request can be repeated. With If-Match the payment is canceled only if the ETag still matches. A guest who may only read the payment of a session gets 403.
          */
         post: operations["cancelPayment"];
         delete?: never;
@@ -111,7 +111,7 @@ export interface paths {
         put?: never;
         /**
          * Refresh a payment
-         * @description For the owner and administrators. Asks the provider for the payment's state now, captures an approved order, and makes a new hosted page when the old one has expired. The provider is asked about a payment at most once in 5 s; in between, the response is the payment as recorded. A guest who may only read the payment of a session gets 403.
+         * @description For the owner, and with the right read. Asks the provider for the payment's state now, captures an approved order, and makes a new hosted page when the old one has expired. The provider is asked about a payment at most once in 5 s; in between, the response is the payment as recorded. A guest who may only read the payment of a session gets 403.
          */
         post: operations["refreshPayment"];
         delete?: never;
@@ -149,13 +149,13 @@ export interface paths {
         };
         /**
          * List the refunds of a payment
-         * @description For the owner of the payment and for administrators.
+         * @description For the owner of the payment, and with the right read.
          */
         get: operations["listRefunds"];
         put?: never;
         /**
          * Refund a payment
-         * @description For administrators. Gives back what the payment received, or a part of it. Pending and succeeded refunds together never exceed what was received, however many are requested at once; a failed refund frees its amount. The status is pending until the provider has decided. After 504 the refund stays pending, with its amount reserved, until the provider says what became of it; `details.refund_id` is its id. With an Idempotency-Key the request can be repeated safely.
+         * @description For administrators. Gives back what the payment received, or a part of it. Pending and succeeded refunds together never exceed what was received, however many are requested at once; a failed refund frees its amount. The right may have a limit for one refund: a larger one is 403 with `details.limit_cents`. The status is pending until the provider has decided. After 504 the refund stays pending, with its amount reserved, until the provider says what became of it; `details.refund_id` is its id. With an Idempotency-Key the request can be repeated safely.
          */
         post: operations["createRefund"];
         delete?: never;
@@ -173,7 +173,7 @@ export interface paths {
         };
         /**
          * Get any payment, now or as of a time
-         * @description For administrators. Folds the payment's events: all of them, or with as_of those before the first one that occurred later. The method summary is as of the same time.
+         * @description For administrators. Folds the payment's events: all of them, or with as_of those before the first one that occurred later. The method summary is as of the same time. client_secret and redirect_url are null without the right charge.
          */
         get: operations["getAnyPayment"];
         put?: never;
@@ -193,7 +193,7 @@ export interface paths {
         };
         /**
          * Get the history of a payment
-         * @description For administrators. What happened to the payment: its events in stream order, without the notifications of providers that led to them (GET /admin/payments/{id}/events has these too); each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then.
+         * @description For administrators. What happened to the payment: its events in stream order, without the notifications of providers that led to them (GET /admin/payments/{id}/events has these too); each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then. client_secret and redirect_url are null without the right charge.
          */
         get: operations["getPaymentHistory"];
         put?: never;
@@ -213,7 +213,7 @@ export interface paths {
         };
         /**
          * List the recorded events of a payment
-         * @description For administrators. The events as the event store has them, notifications of the provider included, in the fields and digits of the time when they were recorded. They contain client secrets, e-mail addresses and whatever else the provider sent: personal data. GET /admin/payments/{id}/history explains the events. Each page is recorded in the audit trail: do not poll.
+         * @description For administrators. The events as the event store has them, notifications of the provider included, in the fields and digits of the time when they were recorded: personal data, client secrets and what providers sent are sealed. GET /admin/payments/{id}/history explains the events. Each page is recorded in the audit trail: do not poll.
          */
         get: operations["listRecordedEvents"];
         put?: never;
@@ -525,7 +525,7 @@ export interface paths {
          *
          *     The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.
          *
-         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except for administrators. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
+         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
          */
         post: operations["testWebhooks"];
         delete?: never;
@@ -557,7 +557,7 @@ export interface paths {
          *
          *     The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.
          *
-         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except for administrators. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
+         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
          */
         post: operations["simulateWebhook"];
         delete?: never;
@@ -615,7 +615,7 @@ export interface paths {
         };
         /**
          * Get a refund of a payment
-         * @description For the owner of the payment and for administrators.
+         * @description For the owner of the payment, and with the right read.
          */
         get: operations["getRefund"];
         put?: never;
@@ -735,7 +735,7 @@ export interface paths {
         };
         /**
          * List webhooks sent to endpoints
-         * @description Entries about the caller’s own payments and tests; administrators see all. Requires a session.
+         * @description Entries about the caller’s own payments and tests; all for who has the right read. Requires a session.
          */
         get: operations["listWebhookLogs"];
         put?: never;
@@ -755,7 +755,7 @@ export interface paths {
         };
         /**
          * Get a webhook sent to an endpoint, with every attempt
-         * @description Entries about the caller’s own payments and tests; administrators see all. Requires a session.
+         * @description Entries about the caller’s own payments and tests; all for who has the right read. Requires a session.
          */
         get: operations["getWebhookLog"];
         put?: never;
@@ -778,6 +778,26 @@ export interface paths {
          * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why. An entry is recorded before the action, so it is also there when the action then failed.
          */
         get: operations["listAuditTrail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the caller and their rights
+         * @description For whoever has a right.
+         */
+        get: operations["getMe"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1930,6 +1950,16 @@ export interface components {
             completed_at: string | null;
             payment_method?: components["schemas"]["PaymentMethodSummary"] | null;
         };
+        Me: {
+            user: {
+                id: string;
+                email: string | null;
+                user_type: string;
+            };
+            rights: ("read" | "refund" | "operate" | "export" | "privacy" | "charge")[];
+            /** @description The largest single refund: 50000 is 500.00, in a currency without decimals 500, with three 500.000. Null for no limit, and without the right refund */
+            refund_limit_cents: number | null;
+        };
         MembershipActivatedMessage: {
             /** @constant */
             event: "membership.activated";
@@ -2677,7 +2707,7 @@ export interface components {
              * @description When the event store recorded it
              */
             created: string;
-            /** @description As recorded; may contain client secrets and personal data */
+            /** @description As recorded, with personal data and client secrets sealed */
             data?: {
                 [key: string]: unknown;
             };
@@ -4804,6 +4834,30 @@ export interface operations {
                             /** @description The cursor of the next page; null on the last page */
                             next_cursor: string | null;
                         };
+                    };
+                };
+            };
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The caller, and what they may do */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Me"];
                     };
                 };
             };

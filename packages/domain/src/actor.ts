@@ -1,11 +1,11 @@
 // The caller of a request, and the owner strings that rows are filtered by.
+import { allRights, type GrantedRights, noRights, type Right } from './rights.ts'
 
-export type Session = {
+export type Session = GrantedRights & {
   readonly kind: 'session'
   readonly user_id: string
   readonly user_type: string
   readonly user_email: string | null
-  readonly is_administrator: boolean
 }
 
 export type Guest = {
@@ -23,6 +23,14 @@ export type Anonymous = { readonly kind: 'anonymous' }
 export type Operator = { readonly kind: 'operator' }
 
 export type Actor = Session | Guest | Anonymous | Operator
+
+/** What a caller may do beyond what is theirs. The operators' command line may do everything: it holds the secrets. */
+export function grantedRights(actor: Actor): GrantedRights {
+  if (actor.kind === 'operator') return allRights
+  return actor.kind === 'session' ? actor : noRights
+}
+
+export const hasRight = (actor: Actor, right: Right): boolean => grantedRights(actor).rights.includes(right)
 
 /** The actor's name in event metadata: no e-mail, no credential. */
 export function actorName(actor: Actor): string {

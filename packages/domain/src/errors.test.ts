@@ -1,6 +1,7 @@
 import t from 'tap'
 import { actorName } from './actor.ts'
 import { DomainError, errorStatus } from './errors.ts'
+import { noRights } from './rights.ts'
 
 t.test('a DomainError has the status of its code, its details and its cause', async (t) => {
   const cause = new Error('inside')
@@ -38,7 +39,7 @@ t.test('the error codes and their statuses are exactly those of the contract [7-
 })
 
 t.test('an actor name contains neither e-mail nor credential', async (t) => {
-  const session = { user_id: 'u1', user_type: 'customer', user_email: 'ann@example.com', is_administrator: false }
+  const session = { user_id: 'u1', user_type: 'customer', user_email: 'ann@example.com', ...noRights }
   t.equal(actorName({ kind: 'session', ...session }), 'session:u1')
   t.equal(actorName({ kind: 'guest', guest_email: 'ann@example.com', token_hash: 'f00d' }), 'guest')
   t.equal(actorName({ kind: 'anonymous' }), 'anonymous')

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
+import { allRights, type GrantedRights, noRights } from '@paylog/domain/rights'
 import t from 'tap'
 import { createSandboxIdentity, demoGuestTokens, demoSessions, type SandboxFault } from './sandboxIdentity.ts'
 import { identityAt, listen, sandbox, startBackendResponding } from './testing/identityHarness.ts'
@@ -13,12 +14,12 @@ t.test('a session identifies its user, and its user type makes it an administrat
     user_id: '00000000-0000-4000-8000-000000000001',
     user_email: 'ada@example.com',
     user_type: 'user',
-    is_administrator: false,
+    ...noRights,
   }
   t.same(await actorOf({ authorization: 'Bearer demo-session' }), ada)
   t.same(await actorOf({ 'x-session-id': 'demo-session' }), ada)
   t.same(await actorOf({}, { session_id: 'demo-session' }), ada)
-  t.match(await actorOf({ 'x-session-id': 'demo-admin-session' }), { user_type: 'admin', is_administrator: true })
+  t.match(await actorOf({ 'x-session-id': 'demo-admin-session' }), { user_type: 'admin', ...allRights })
   t.same([...new Set(requests)], ['POST /auth/payments/validate'], 'a session id is never part of a URL')
   t.equal(requests.length, 4, 'every request is validated')
 })
@@ -32,19 +33,41 @@ t.test('a guest token identifies its e-mail, and only its hash is kept [5-guest-
   t.same(await actorOf({}, { token: 'demo-guest-token' }), guest)
 })
 
-t.test('only the exact user types in adminUserTypes are administrators [5-administrators]', async (t) => {
-  const userTypes = ['admin', 'Admin', 'admin ', 'administrator', 'root', 'user', '', 'constructor', 'a', 'admin,root']
-  const administrators: string[] = []
-  for (const userType of userTypes) {
-    const user = { id: 'u1', email: 'u@example.com', userType }
-    const session = { success: true, user, session: { expiresAt: inOneHour } }
-    const actorOf = await startBackendResponding(t, 200, session)
-    const actor = await actorOf({ 'x-session-id': 's' })
-    t.match(actor, { user_type: userType })
-    if (actor.kind === 'session' && actor.is_administrator) administrators.push(userType)
-  }
-  t.same(administrators, ['admin', 'root'])
-})
+t.test(
+  'a user type has all rights in adminUserTypes, else those of RIGHTS, and else none [5-administrators]',
+  async (t) => {
+    const userTypes = [
+      'admin',
+      'Admin',
+      'admin ',
+      'administrator',
+      'root',
+      'user',
+      '',
+      'constructor',
+      'a',
+      'admin,root',
+    ]
+    const others = ['support', 'Support', 'auditor', 'support,auditor', 'support=read']
+    const found: Record<string, GrantedRights> = {}
+    for (const userType of [...userTypes, ...others]) {
+      const user = { id: 'u1', email: 'u@example.com', userType }
+      const session = { success: true, user, session: { expiresAt: inOneHour } }
+      const actorOf = await startBackendResponding(t, 200, session)
+      const actor = await actorOf({ 'x-session-id': 's' })
+      t.match(actor, { user_type: userType })
+      if (actor.kind !== 'session') throw new Error('no session')
+      const { rights, refund_limit_cents } = actor
+      if (rights.length > 0) found[userType] = { rights, refund_limit_cents }
+    }
+    t.same(found, {
+      admin: allRights,
+      root: allRights,
+      support: { rights: ['read', 'refund'], refund_limit_cents: 50_000 },
+      auditor: { rights: ['read', 'export'], refund_limit_cents: null },
+    })
+  },
+)
 
 t.test('a caller without credentials is anonymous, and the backend is not called', async (t) => {
   const { actorOf, requests } = await sandbox(t)

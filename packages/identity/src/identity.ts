@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
-import { commaList, text, url } from '@paylog/runtime/config/kinds'
+import { allRights, type GrantedRights, noRights } from '@paylog/domain/rights'
+import { commaList, readBy, text, url } from '@paylog/runtime/config/kinds'
 import { type PresentedCredential, presentedCredentials } from '@paylog/runtime/http/credentials'
 import { type StaticDecode, Type } from 'typebox'
 import { createIdentityBackend } from './backend.ts'
+import { parseRights } from './rightsVariable.ts'
 
 /** Finds the e-mail of an expired guest token by its hash; undefined when it is not known. */
 export type EmailOfToken = (tokenHash: string) => Promise<string | undefined>
@@ -35,21 +37,26 @@ export type Identity = {
   close(): Promise<void>
 }
 
-/** @param options `adminUserTypes` are the `userType`s of administrators; `timeoutMs` limits each validation */
+/**
+ * @param options `adminUserTypes` are the `userType`s that have all rights, `rights` those of others; `timeoutMs` limits each
+ *   validation
+ */
 export function createIdentity(options: {
   readonly authUrl: string
   readonly service: string
   readonly adminUserTypes: readonly string[]
+  readonly rights: ReadonlyMap<string, GrantedRights>
   readonly timeoutMs: number
 }): Identity {
   const backend = createIdentityBackend(options)
+  const rights = new Map([...options.rights, ...options.adminUserTypes.map((type) => [type, allRights] as const)])
 
   async function actorOfCredential(credential: PresentedCredential): Promise<Actor | undefined> {
     switch (credential.kind) {
       case 'session': {
         const user = await backend.validateSession(credential.value)
         if (user === undefined) return undefined
-        return { kind: 'session', ...user, is_administrator: options.adminUserTypes.includes(user.user_type) }
+        return { kind: 'session', ...user, ...(rights.get(user.user_type) ?? noRights) }
       }
       case 'guest_token': {
         const guest = await backend.validateToken(credential.value)
@@ -116,6 +123,7 @@ export const identityVariables = {
   AUTH_URL: url(['http', 'https']),
   AUTH_SERVICE: text('payments'),
   ADMIN_USER_TYPES: commaList(['admin']),
+  RIGHTS: readBy(parseRights, ''),
 }
 const IdentityConfig = Type.Object(identityVariables)
 
@@ -127,6 +135,7 @@ export function configuredIdentity(config: Readonly<StaticDecode<typeof Identity
     authUrl: config.AUTH_URL,
     service: config.AUTH_SERVICE,
     adminUserTypes: config.ADMIN_USER_TYPES,
+    rights: config.RIGHTS,
     timeoutMs,
   })
 }

@@ -114,39 +114,30 @@ function sessionIdIn(requestBody: string): string | undefined {
   }
 }
 
+const demoSession = (session_id: string, name: string, userType: string, last: number): SandboxSession => {
+  const email = `${name.split(' ', 1)[0]?.toLowerCase()}@example.com`
+  return {
+    session_id,
+    user: { id: `00000000-0000-4000-8000-00000000000${last}`, email, name, userType },
+    expires_at: null,
+  }
+}
+
 /** Invented users of local mode, which only the sandbox backend accepts. */
 export const demoSessions: readonly SandboxSession[] = [
-  {
-    session_id: 'demo-session',
-    user: {
-      id: '00000000-0000-4000-8000-000000000001',
-      email: 'ada@example.com',
-      name: 'Ada Example',
-      userType: 'user',
-    },
-    expires_at: null,
-  },
-  {
-    session_id: 'demo-session-2',
-    user: {
-      id: '00000000-0000-4000-8000-000000000002',
-      email: 'grace@example.com',
-      name: 'Grace Example',
-      userType: 'user',
-    },
-    expires_at: null,
-  },
-  {
-    session_id: 'demo-admin-session',
-    user: {
-      id: '00000000-0000-4000-8000-000000000003',
-      email: 'admin@example.com',
-      name: 'Admin Example',
-      userType: 'admin',
-    },
-    expires_at: null,
-  },
+  demoSession('demo-session', 'Ada Example', 'user', 1),
+  demoSession('demo-session-2', 'Grace Example', 'user', 2),
+  demoSession('demo-admin-session', 'Admin Example', 'admin', 3),
+  demoSession('demo-support-session', 'Support Example', 'support', 4),
+  demoSession('demo-auditor-session', 'Auditor Example', 'auditor', 5),
+  demoSession('demo-operator-session', 'Operator Example', 'operator', 6),
+  demoSession('demo-finance-session', 'Finance Example', 'finance', 7),
+  demoSession('demo-privacy-session', 'Privacy Example', 'privacy', 8),
 ]
+
+/** RIGHTS for the invented users. */
+export const demoRights =
+  'support=read,refund:50000; auditor=read,export; operator=read,operate; finance=read,refund,export; privacy=read,privacy'
 
 export const demoGuestTokens: readonly SandboxGuestToken[] = [
   { token: 'demo-guest-token', email: 'guest@example.com', name: 'Guest Example', expires_at: null },

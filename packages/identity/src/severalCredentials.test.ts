@@ -75,7 +75,13 @@ async function remembering(t: Test) {
   const state: { fault: SandboxFault | undefined } = { fault: undefined }
   const users = { sessions: demoSessions, guestTokens: demoGuestTokens, now: Date.now, fault: () => state.fault }
   const authUrl = await listen(t, createSandboxIdentity(users))
-  const identity = createIdentity({ authUrl, service: 'payments', adminUserTypes: [], timeoutMs: 2_000 })
+  const identity = createIdentity({
+    authUrl,
+    service: 'payments',
+    adminUserTypes: [],
+    rights: new Map(),
+    timeoutMs: 2_000,
+  })
   t.teardown(() => identity.close())
   const tokens = new Map(['known', 'also', 'unknown'].map((token) => [hashOf(token), token]))
   const lookedUp: (string | undefined)[] = []

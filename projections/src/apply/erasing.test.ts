@@ -52,6 +52,7 @@ function twoPersons(log: LogFixture): void {
       reason: 'other',
       note: name,
       request_fingerprint: null,
+      refund_limit_cents: null,
     } as const
     log.decide(payment, (state) => requestRefund(requested, state))
     const amount = { amount_cents: 1000, currency: null, status: 'succeeded' as const }

@@ -88,7 +88,10 @@ export function moneySteps(number: number): fc.Arbitrary<Decision> {
       fc.record({ occurred_at: time, refund_id: refundId, amount_cents: fc.option(cents, { nil: undefined }) }).map(
         (command): Decision =>
           (state) =>
-            requestRefund({ ...command, reason: 'other', note: null, request_fingerprint: null }, state),
+            requestRefund(
+              { ...command, reason: 'other', note: null, request_fingerprint: null, refund_limit_cents: null },
+              state,
+            ),
       ),
       refund(refundId).map(
         ({ source, ...command }): Decision =>

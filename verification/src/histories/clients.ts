@@ -176,7 +176,12 @@ async function perform(api: Api, operation: Operation, target: Target): Promise<
       return { code: 'ok' }
     case 'refund': {
       const { refund_id, hasKey, amount_cents: cents } = operation
-      const about = { refund_id, request_fingerprint: hasKey ? refund_id : null, amount_cents: cents }
+      const about = {
+        refund_id,
+        request_fingerprint: hasKey ? refund_id : null,
+        amount_cents: cents,
+        refund_limit_cents: null,
+      }
       const request = { payment_id, metadata, ...about, reason: 'other', note: null } as const
       const { refund } = await refundPayment(workflow, request)
       return { code: 'ok', refund_status: refund.status }

@@ -44,6 +44,7 @@ const refund = (payment_id: string, amount_cents: number) => {
     reason: 'other',
     note: null,
     request_fingerprint: null,
+    refund_limit_cents: null,
   } as const
   return refundPayment(workflow, { payment_id, metadata, ...command })
 }

@@ -1,6 +1,8 @@
 // The operator API in the test's process, with an event store, the database and the demo callers.
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { createIdentity } from '@paylog/identity/identity'
+import { parseRights } from '@paylog/identity/rightsVariable'
+import { demoRights } from '@paylog/identity/sandboxIdentity'
 import { createCallers } from '@paylog/runtime/http/callers'
 import { createHttp } from '@paylog/runtime/http/http'
 import { createPool } from '@paylog/runtime/postgres/pool'
@@ -37,6 +39,7 @@ export async function operatorHarness(
     authUrl: backend.authUrl,
     service: 'payments',
     adminUserTypes: ['admin'],
+    rights: parseRights(demoRights),
     timeoutMs: 2_000,
   })
   const pool = createPool({ databaseUrl, applicationName: 'test', max: 8, log })

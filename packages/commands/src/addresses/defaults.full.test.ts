@@ -1,6 +1,7 @@
 import { guestOwner, ownerOf, userOwner } from '@paylog/domain/actor'
 import { addAddress, addressFold } from '@paylog/domain/addresses/address'
 import { emptyAddressContent } from '@paylog/domain/addresses/events'
+import { noRights } from '@paylog/domain/rights'
 import { addressStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { requestIdentity } from '../request/requestIdentity.ts'
@@ -9,7 +10,7 @@ import { ada, adaId, freshKey, grace, graceId, guest, guestEmail } from '../test
 
 const { post, put, remove, addressOf, eventsOf, defaultOf, store, recordsNothing } = await addressesHarness(t)
 
-const actor = { kind: 'session', user_id: adaId, user_type: 'user', user_email: null, is_administrator: false } as const
+const actor = { kind: 'session', user_id: adaId, user_type: 'user', user_email: null, ...noRights } as const
 const owner = ownerOf(actor)
 const metadata = { correlationId: 'test', causationId: 'test', actor: 'worker' }
 const asDefault = { ...billing, is_default: true }

@@ -22,7 +22,7 @@ const RecordedEvent = Type.Object(
     revision: Type.Integer({ minimum: 0, description: 'Place in the stream, from 0' }),
     position: Type.String({ pattern: '^[0-9]+$', description: 'Position in the log' }),
     created: Type.With(Instant, { description: 'When the event store recorded it' }),
-    data: Type.Optional(ClientObject({ description: 'As recorded; may contain client secrets and personal data' })),
+    data: Type.Optional(ClientObject({ description: 'As recorded, with personal data and client secrets sealed' })),
     data_base64: Type.Optional(Type.String({ description: 'In place of data that is not JSON' })),
     metadata: Type.Optional(
       ClientObject({ description: 'Who caused it and why: `actor`, `$correlationId`, `$causationId`' }),
@@ -79,8 +79,7 @@ const schema = {
   summary: 'List the recorded events of a payment',
   description:
     'For administrators. The events as the event store has them, notifications of the provider included, in the fields and ' +
-    'digits of the time when they were recorded. They contain client secrets, e-mail addresses and whatever else the ' +
-    'provider sent: personal data. GET /admin/payments/{id}/history explains the events. ' +
+    'digits of the time when they were recorded: personal data, client secrets and what providers sent are sealed. GET /admin/payments/{id}/history explains the events. ' +
     'Each page is recorded in the audit trail: do not poll.',
   params: Type.Object({ id: Type.String({ description: 'The id of the payment' }) }),
   querystring: Query,

@@ -5,13 +5,13 @@ import { DomainError } from '@paylog/domain/errors'
 import { exampleId, examplePayment } from '@paylog/domain/examples'
 import { Instant } from '@paylog/domain/fields'
 import { AttentionEntry, attentionOf } from '@paylog/domain/payments/attention'
-import { eventsUntil, HistoryEntry, paymentHistory } from '@paylog/domain/payments/history'
+import { eventsUntil, HistoryEntry, paymentHistory, withoutSecrets } from '@paylog/domain/payments/history'
 import { PaymentResource } from '@paylog/domain/payments/resource'
 import { dataResponse, errorResponses, etagHeader, unused } from '@paylog/runtime/http/openApiSchemas'
 import { invalidInput } from '@paylog/runtime/http/validation'
 import { Type } from 'typebox'
 import { noPayment, pathId } from '../payments/ownedPayment.ts'
-import { paymentAfter, readPaymentEvents } from '../payments/readPayment.ts'
+import { paymentAfter, readPaymentEvents, seesSecrets, shownToAdministrator } from '../payments/readPayment.ts'
 import { etagOf } from '../request/ifMatch.ts'
 import type { CommandDependencies } from '../request/requestContext.ts'
 
@@ -77,7 +77,7 @@ const paymentSchema = {
   operationId: 'getAnyPayment',
   summary: 'Get any payment, now or as of a time',
   description:
-    "For administrators. Folds the payment's events: all of them, or with as_of those before the first one that occurred later. The method summary is as of the same time.",
+    "For administrators. Folds the payment's events: all of them, or with as_of those before the first one that occurred later. The method summary is as of the same time. client_secret and redirect_url are null without the right charge.",
   querystring,
   response: {
     200: dataResponse(AnyPayment, {
@@ -93,7 +93,7 @@ const historySchema = {
   operationId: 'getPaymentHistory',
   summary: 'Get the history of a payment',
   description:
-    'For administrators. What happened to the payment: its events in stream order, without the notifications of providers that led to them (GET /admin/payments/{id}/events has these too); each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then.',
+    'For administrators. What happened to the payment: its events in stream order, without the notifications of providers that led to them (GET /admin/payments/{id}/events has these too); each with its actor, its cause, and the status of the payment after it; with as_of only those that had occurred by then. client_secret and redirect_url are null without the right charge.',
   querystring,
   response: {
     200: dataResponse(Type.Array(HistoryEntry), {
@@ -123,9 +123,9 @@ export const paymentHistoryRoutes =
     app.get(
       '/admin/payments/:id',
       { config: { right: 'read' }, schema: paymentSchema },
-      async ({ params, query }, reply) => {
+      async ({ actor, params, query }, reply) => {
         const { events, last, time } = await eventsOf(params.id, query.as_of)
-        const data = await paymentAfter(store, events, time)
+        const data = shownToAdministrator(actor, await paymentAfter(store, events, time))
         reply.header('etag', etagOf(last.revision))
         return { success: true as const, data: { ...data, attention: attentionOf(events) } }
       },
@@ -134,9 +134,10 @@ export const paymentHistoryRoutes =
     app.get(
       '/admin/payments/:id/history',
       { config: { right: 'read' }, schema: historySchema },
-      async ({ params, query }) => {
+      async ({ actor, params, query }) => {
         const { events } = await eventsOf(params.id, query.as_of)
-        return { success: true as const, data: paymentHistory(events) }
+        const history = paymentHistory(events)
+        return { success: true as const, data: seesSecrets(actor) ? history : history.map(withoutSecrets) }
       },
     )
   }

@@ -1,4 +1,5 @@
 import { requestInFlightMs } from '@paylog/domain/idempotentRequest'
+import { noRights } from '@paylog/domain/rights'
 import { idempotentRequestStream } from '@paylog/event-store/streamName'
 import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -26,7 +27,7 @@ const session = {
   user_id: adaId,
   user_type: 'user',
   user_email: 'ada@example.com',
-  is_administrator: false,
+  ...noRights,
 } as const
 const requestStream = (key: { readonly 'idempotency-key': string }) =>
   idempotentRequestStream(requestIdentity(store.hash, key['idempotency-key'], session, 'POST /payment-methods', {}).id)

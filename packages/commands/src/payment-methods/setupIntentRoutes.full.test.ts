@@ -1,5 +1,6 @@
 // The setup intent route: responses, errors and Idempotency-Key.
 import { providerCustomerFold } from '@paylog/domain/providerCustomer'
+import { noRights } from '@paylog/domain/rights'
 import { providerCustomerStream, setupIntentStream } from '@paylog/event-store/streamName'
 import {
   type CreateSetupIntent,
@@ -19,7 +20,7 @@ const sandbox = createSandbox({ webhookSecrets: ['secret'] })
 
 /** The stream of the setup intent that Ada's request with this key creates. */
 function streamOf(key: { readonly 'idempotency-key': string }): string {
-  const actor = { user_id: adaId, user_type: 'user', user_email: null, is_administrator: false }
+  const actor = { user_id: adaId, user_type: 'user', user_email: null, ...noRights }
   const session = { kind: 'session', ...actor } as const
   // The id of a session's request needs no keyed hash.
   return setupIntentStream(requestIdentity(String, key['idempotency-key'], session, `POST ${url}`, {}).id)

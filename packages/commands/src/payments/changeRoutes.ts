@@ -6,6 +6,7 @@ import { examplePayment } from '@paylog/domain/examples'
 import { Nullable } from '@paylog/domain/fields'
 import { PaymentResource } from '@paylog/domain/payments/resource'
 import { maxNoteLength } from '@paylog/domain/reason'
+import type { Right } from '@paylog/domain/rights'
 import { audited } from '@paylog/runtime/http/guardRoutes'
 import { optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
@@ -26,7 +27,7 @@ import {
 } from './changes.ts'
 import { cancelPayment, capturePayment } from './intentCalls.ts'
 import { changeablePayment, pathId } from './ownedPayment.ts'
-import { shownPayment } from './readPayment.ts'
+import { shownPayment, shownToAdministrator } from './readPayment.ts'
 import { createRefresh } from './refreshPayment.ts'
 
 const callErrors: readonly ErrorCode[] = [
@@ -44,7 +45,7 @@ const cancelSchema = {
   tags: ['payments'],
   summary: 'Cancel a payment',
   description:
-    'For the owner and administrators. Cancels a payment that is pending, failed but could still be paid, or authorized and not captured, so that it can never be paid. A payer who was faster wins: then it is 409. The request can be repeated. With If-Match the payment is canceled only if the ETag still matches. A guest who may only read the payment of a session gets 403.',
+    'For the owner, and with the right refund. Cancels a payment that is pending, failed but could still be paid, or authorized and not captured, so that it can never be paid. A payer who was faster wins: then it is 409. The request can be repeated. With If-Match the payment is canceled only if the ETag still matches. A guest who may only read the payment of a session gets 403.',
   params: PaymentParams,
   headers: IfMatchHeaders,
   body: Type.Object(
@@ -75,7 +76,7 @@ const refreshSchema = {
   tags: ['payments'],
   summary: 'Refresh a payment',
   description:
-    "For the owner and administrators. Asks the provider for the payment's state now, captures an approved order, and makes a new hosted page when the old one has expired. The provider is asked about a payment at most once in 5 s; in between, the response is the payment as recorded. A guest who may only read the payment of a session gets 403.",
+    "For the owner, and with the right read. Asks the provider for the payment's state now, captures an approved order, and makes a new hosted page when the old one has expired. The provider is asked about a payment at most once in 5 s; in between, the response is the payment as recorded. A guest who may only read the payment of a session gets 403.",
   params: PaymentParams,
   response: { 200: shown(PaymentResource, 'The payment as it is now', responseHeaders.changed) },
 }
@@ -129,13 +130,13 @@ export const paymentChangeRoutes =
       checkRevision: requireMatch.bind(undefined, request.headers['if-match']),
     })
     /** The audit trail has what administrators do with payments of others. */
-    async function othersPayment(request: FastifyRequest, id: string) {
-      const { payment_id, isOwn } = await changeablePayment(workflow, request, id)
+    async function othersPayment(request: FastifyRequest, id: string, right: Right) {
+      const { payment_id, isOwn } = await changeablePayment(workflow, request, id, right)
       return isOwn ? undefined : { target: paymentTarget(payment_id) }
     }
 
     const cancel = audited(cancelSchema, 'cancel_payment', async (request) => {
-      const target = await othersPayment(request, request.params.id)
+      const target = await othersPayment(request, request.params.id, 'refund')
       rejectCardNumbers(request)
       return target
     })
@@ -148,7 +149,7 @@ export const paymentChangeRoutes =
         schema: cancelSchema,
       },
       async (request, reply) => {
-        const { payment_id } = await changeablePayment(workflow, request, request.params.id)
+        const { payment_id } = await changeablePayment(workflow, request, request.params.id, 'refund')
         const { reason = null } = request.body
         const canceled = await setPositionOnError(workflow, reply, payment_id, () =>
           cancelPayment(workflow, { ...callOn(request, payment_id), reason }),
@@ -157,7 +158,9 @@ export const paymentChangeRoutes =
       },
     )
 
-    const refreshing = audited(refreshSchema, 'refresh_payment', (request) => othersPayment(request, request.params.id))
+    const refreshing = audited(refreshSchema, 'refresh_payment', (request) =>
+      othersPayment(request, request.params.id, 'read'),
+    )
     app.post(
       '/payments/:id/refresh',
       {
@@ -166,11 +169,12 @@ export const paymentChangeRoutes =
         schema: refreshSchema,
       },
       async (request, reply) => {
-        const { payment_id } = await changeablePayment(workflow, request, request.params.id)
+        const { payment_id, isOwn } = await changeablePayment(workflow, request, request.params.id, 'read')
         const refreshed = await setPositionOnError(workflow, reply, payment_id, () =>
           refresh(payment_id, metadataOf(request)),
         )
-        return replyWith(reply, refreshed, await shownPayment(workflow.store, refreshed.state))
+        const payment = await shownPayment(workflow.store, refreshed.state)
+        return replyWith(reply, refreshed, isOwn ? payment : shownToAdministrator(request.actor, payment))
       },
     )
 
@@ -194,7 +198,8 @@ export const paymentChangeRoutes =
         const captured = await setPositionOnError(workflow, reply, payment_id, () =>
           capturePayment(workflow, { ...callOn(request, payment_id), amount_cents }),
         )
-        return replyWith(reply, captured, await shownPayment(workflow.store, captured.state))
+        const payment = await shownPayment(workflow.store, captured.state)
+        return replyWith(reply, captured, shownToAdministrator(request.actor, payment))
       },
     )
   }

@@ -2,6 +2,7 @@
 import { DomainError, type ErrorCode } from '@paylog/domain/errors'
 import { CurrencyCode, maxAmountCents } from '@paylog/domain/money'
 import { paymentFold } from '@paylog/domain/payments/fold'
+import { requireWithinLimit } from '@paylog/domain/payments/refunds'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
@@ -39,6 +40,20 @@ export async function requireCurrency(
   const { state } = await store.load(paymentStream(payment_id), paymentFold)
   if (state.status === 'none' || state.currency === currency.toUpperCase()) return
   throw new DomainError('currency_mismatch', `The payment is in ${state.currency}`, { currency: state.currency })
+}
+
+/**
+ * For who has a limit: nothing is recorded of what they may not refund.
+ * @throws DomainError as of `requireWithinLimit`, if there is such a payment
+ */
+export async function requireRefundLimit(
+  { store }: Workflow,
+  payment_id: string,
+  refund: Parameters<typeof requireWithinLimit>[0],
+): Promise<void> {
+  if (refund.refund_limit_cents === null) return
+  const { state } = await store.load(paymentStream(payment_id), paymentFold)
+  if (state.status !== 'none') requireWithinLimit(refund, state)
 }
 
 /** A payment in the audit trail. */

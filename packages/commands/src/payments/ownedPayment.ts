@@ -1,36 +1,45 @@
-// Who may change a payment: its owner, and administrators.
-import { ownerOf, recordedOwner } from '@paylog/domain/actor'
+// Who may change a payment: its owner, and administrators with the right.
+import { hasRight, ownerOf, recordedOwner } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
 import { paymentFold } from '@paylog/domain/payments/fold'
-import { existingPayment } from '@paylog/domain/payments/payment'
+import type { Right } from '@paylog/domain/rights'
 import { paymentStream } from '@paylog/event-store/streamName'
-import { isAdministrator, knownActor } from '@paylog/runtime/http/callers'
+import { knownActor, notOwned } from '@paylog/runtime/http/callers'
 import type { FastifyRequest } from 'fastify'
 import type { Workflow } from '../context.ts'
 
-/** A payment that the caller may change. Administrators may change everybody's. */
+/** A payment that the caller may change. */
 export type ChangeablePayment = { readonly payment_id: string; readonly isOwn: boolean }
 
 /**
  * @param id from the path
+ * @param right which changes everybody's
  * @throws DomainError `not_found`, with the same message for a malformed id, an unknown one, and somebody else's;
- *   `forbidden` for a guest who may only read the payment of a session; `event_store_unavailable`
+ *   `forbidden` for a guest who may only read the payment of a session, and for who has other rights; `event_store_unavailable`
  */
 export async function changeablePayment(
-  { store }: Workflow,
-  request: Pick<FastifyRequest, 'actor'>,
+  workflow: Workflow,
+  { actor }: Pick<FastifyRequest, 'actor'>,
   id: string,
+  right: Right,
 ): Promise<ChangeablePayment> {
-  const payment_id = pathId(id)
-  const { payer, guest_email } = existingPayment((await store.load(paymentStream(payment_id), paymentFold)).state)
-  if (request.actor.kind === 'operator') return { payment_id, isOwn: false }
-  const actor = knownActor(request.actor)
-  if (recordedOwner({ user_id: payer.id, guest_email }) === ownerOf(actor)) return { payment_id, isOwn: true }
-  if (isAdministrator(actor)) return { payment_id, isOwn: false }
-  const canRead = actor.kind === 'guest' && recordedOwner({ user_id: null, guest_email }) === ownerOf(actor)
+  const payment_id = recordedId(id)
+  const payment = payment_id === null ? undefined : await findPayment(workflow, payment_id)
+  if (payment_id === null || payment === undefined) throw notOwned(actor, right, noPayment())
+  const { payer, guest_email } = payment
+  if (actor.kind === 'operator') return { payment_id, isOwn: false }
+  const owner = ownerOf(knownActor(actor))
+  if (recordedOwner({ user_id: payer.id, guest_email }) === owner) return { payment_id, isOwn: true }
+  if (hasRight(actor, right)) return { payment_id, isOwn: false }
+  const canRead = actor.kind === 'guest' && recordedOwner({ user_id: null, guest_email }) === owner
   if (canRead) throw new DomainError('forbidden', 'The session that created the payment is required')
-  throw noPayment()
+  throw notOwned(actor, right, noPayment())
+}
+
+async function findPayment({ store }: Workflow, payment_id: string) {
+  const { state } = await store.load(paymentStream(payment_id), paymentFold)
+  return state.status === 'none' ? undefined : state
 }
 
 /** A payment id as recorded. @throws DomainError `not_found` for a malformed one */

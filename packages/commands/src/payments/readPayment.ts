@@ -1,6 +1,6 @@
 // Reads a payment from the log, now or as of a time, together with its saved method as of the same time.
 
-import { recordedOwner } from '@paylog/domain/actor'
+import { type Actor, hasRight, recordedOwner } from '@paylog/domain/actor'
 import { recordedId } from '@paylog/domain/fields'
 import {
   type PaymentMethodSummary,
@@ -10,7 +10,7 @@ import {
 import { type PaymentEvent, paymentEvents } from '@paylog/domain/payments/events'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { eventsUntil } from '@paylog/domain/payments/history'
-import { existingPayment, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
+import { existingPayment, noSecrets, type Payment, type PaymentState } from '@paylog/domain/payments/payment'
 import { type PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
 import { type Recorded, UnreadableEventError } from '@paylog/event-store/codec/codec'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -67,6 +67,13 @@ export async function shownPayment(
   const payment = existingPayment(state)
   return paymentResource(payment, await methodOf(store, payment, time))
 }
+
+/** Whether the caller sees what lets its holder pay the payments of others. Who charges them gets it for the payer anyway. */
+export const seesSecrets = (actor: Actor): boolean => hasRight(actor, 'charge')
+
+/** Somebody else's payment, as an administrator sees it. */
+export const shownToAdministrator = (actor: Actor, payment: PaymentResource): PaymentResource =>
+  seesSecrets(actor) ? payment : { ...payment, ...noSecrets }
 
 /** The payment's saved method, even if removed; `null` for a test method, and for one that does not belong to the payer. */
 async function methodOf(

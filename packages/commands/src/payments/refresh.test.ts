@@ -1,8 +1,11 @@
+import type { HistoryEntry } from '@paylog/domain/payments/history'
+import type { PaymentResource } from '@paylog/domain/payments/resource'
 import t from 'tap'
-import { ada, guest, guestEmail } from '../testing/commandApiHarness.ts'
+import { ada, admin, guest, guestEmail } from '../testing/commandApiHarness.ts'
 import { paymentChangesHarness } from '../testing/paymentChangesHarness.ts'
 
-const { fake, intentOf, pay, expirePage, open, change, recordsNothing, lastPosition } = await paymentChangesHarness(t)
+const { fake, intentOf, pay, expirePage, open, send, change, recordsNothing, lastPosition } =
+  await paymentChangesHarness(t)
 
 t.beforeEach(() => {
   fake.failures.clear()
@@ -67,4 +70,26 @@ t.test('a page that cannot be replaced because the provider fails is an error wi
     t.match(failed, { status, error: { code, details: { payment_id: id } } })
     t.equal(failed.headers['x-event-position'], String(await lastPosition()))
   }
+})
+
+t.test('what lets its holder pay is hidden from administrators without the right charge', async (t) => {
+  const id = await open()
+  const { provider_intent_id } = (await send<PaymentResource>('GET', `/admin/payments/${id}`, admin)).data
+  const secrets = {
+    client_secret: `${provider_intent_id}_secret`,
+    redirect_url: `https://pay.example.com/${provider_intent_id}`,
+  }
+  const hidden = { client_secret: null, redirect_url: null }
+  for (const [headers, expected] of [
+    [admin, secrets],
+    [{ 'x-session-id': 'demo-auditor-session' }, hidden],
+  ] as const) {
+    t.match((await send('GET', `/admin/payments/${id}`, headers)).data, { id, ...expected })
+    t.match((await change(id, 'refresh', undefined, headers)).data, { id, ...expected })
+    const history = await send<readonly HistoryEntry[]>('GET', `/admin/payments/${id}/history`, headers)
+    t.match(history.data.find(({ type }) => type === 'ProviderIntentCreated')?.data, expected)
+    const { text } = await send('GET', `/admin/payments/${id}/events`, headers)
+    t.notMatch(text, secrets.client_secret, 'they are recorded sealed')
+  }
+  t.match((await change(id, 'refresh', undefined, ada)).data, secrets, 'the owner')
 })

@@ -3,6 +3,7 @@ import { receivedOf, refundedOf } from '@paylog/domain/payments/charges'
 import { paymentStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { createFakeProvider } from '../testing/fakeProvider.ts'
+import { fails } from '../testing/fakeSteps.ts'
 import { crashAfter, crashes, metadata, workflowHarness } from '../testing/workflowHarness.ts'
 import { reconcilePayment } from './reconcilePayment.ts'
 import { createRefresh } from './refreshPayment.ts'
@@ -20,7 +21,12 @@ async function paidPayment(options: Parameters<typeof open>[0] = {}) {
   return { payment_id, intent }
 }
 
-type Refund = { readonly amount_cents?: number; readonly refund_id?: string; readonly request_fingerprint?: string }
+type Refund = {
+  readonly amount_cents?: number
+  readonly refund_id?: string
+  readonly request_fingerprint?: string
+  readonly refund_limit_cents?: number
+}
 
 const refund = (
   payment_id: string,
@@ -34,6 +40,7 @@ const refund = (
     reason: 'requested_by_customer',
     note: null,
     request_fingerprint: null,
+    refund_limit_cents: null,
     metadata,
     ...more,
   })
@@ -74,6 +81,29 @@ t.test('many refunds at once never give back more than was received', async (t) 
   t.same(codes, Array(6).fill('refund_exceeds_payment'))
   t.equal(intent.refunds.length, 2)
   t.same(await moneyOf(payment_id), { received: 2599, refunded: 2000 })
+})
+
+t.test('a refund of the rest does not get around its limit when another refund fails meanwhile', async (t) => {
+  const { payment_id, intent } = await paidPayment()
+  const started = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  fake.before = async (call) => {
+    started.resolve()
+    await ended.promise
+    await fails('declined')(call)
+  }
+  const reserving = refund(payment_id, { amount_cents: 2000 })
+  await started.promise
+  const checkRefund = async () => {
+    ended.resolve()
+    await t.rejects(reserving, { code: 'payment_declined' })
+  }
+  const on = { ...workflow, providers: new Map([[provider.id, { ...provider, checkRefund }]]) }
+  await t.rejects(refund(payment_id, { refund_limit_cents: 600 }, on), {
+    code: 'forbidden',
+    details: { right: 'refund', limit_cents: 600 },
+  })
+  t.same(intent.refunds, [], 'there were 599 left when it was checked')
 })
 
 t.test('a repeated request with the same key makes one refund, and another amount is rejected', async (t) => {

@@ -29,7 +29,7 @@ export type RefundedPayment = LoadedState<PaymentState> & {
 
 /**
  * Refunds a payment, or finds the refund that the same Idempotency-Key made.
- * @throws DomainError `not_found`, `payment_not_refundable`, `refund_exceeds_payment`, `idempotency_key_reused`,
+ * @throws DomainError `not_found`, `forbidden` for one over the limit of its caller, `payment_not_refundable`, `refund_exceeds_payment`, `idempotency_key_reused`,
  *   `idempotency_key_in_flight`, `provider_not_enabled`, `currency_not_supported`, `provider_rejected`, `payment_declined`; `provider_unavailable` and
  *   `provider_outcome_unknown`, when the refund stays pending; `event_store_unavailable`
  */

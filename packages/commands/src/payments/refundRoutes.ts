@@ -1,6 +1,7 @@
 // POST /payments/{id}/refunds gives money back.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { grantedRights } from '@paylog/domain/actor'
 import { exampleId, examplePayment } from '@paylog/domain/examples'
 import { Nullable } from '@paylog/domain/fields'
 import { RefundReason } from '@paylog/domain/payments/events'
@@ -22,6 +23,7 @@ import {
   PositiveAmount,
   paymentTarget,
   requireCurrency,
+  requireRefundLimit,
   setPositionOnError,
 } from './changes.ts'
 import { pathId } from './ownedPayment.ts'
@@ -81,7 +83,7 @@ const refundSchema = {
   tags: ['payments'],
   summary: 'Refund a payment',
   description:
-    'For administrators. Gives back what the payment received, or a part of it. Pending and succeeded refunds together never exceed what was received, however many are requested at once; a failed refund frees its amount. The status is pending until the provider has decided. After 504 the refund stays pending, with its amount reserved, until the provider says what became of it; `details.refund_id` is its id. With an Idempotency-Key the request can be repeated safely.',
+    'For administrators. Gives back what the payment received, or a part of it. Pending and succeeded refunds together never exceed what was received, however many are requested at once; a failed refund frees its amount. The right may have a limit for one refund: a larger one is 403 with `details.limit_cents`. The status is pending until the provider has decided. After 504 the refund stays pending, with its amount reserved, until the provider says what became of it; `details.refund_id` is its id. With an Idempotency-Key the request can be repeated safely.',
   params: PaymentParams,
   headers: IdempotencyHeaders,
   body: RefundBody,
@@ -100,9 +102,11 @@ export const refundRoutes =
       const keyed = identityOf(request)
       const payment_id = pathId(request.params.id)
       rejectCardNumbers(request)
-      const { amount_cents = null, currency, reason = 'other' } = request.body
+      const { amount_cents, currency, reason = 'other' } = request.body
       await requireCurrency(workflow, payment_id, currency)
-      const details = { refund_id: keyed.request_id, amount_cents, reason }
+      const { refund_limit_cents } = grantedRights(request.actor)
+      await requireRefundLimit(workflow, payment_id, { refund_id: keyed.request_id, amount_cents, refund_limit_cents })
+      const details = { refund_id: keyed.request_id, amount_cents: amount_cents ?? null, reason }
       return { target: paymentTarget(payment_id), details, keyed }
     })
     app.post(
@@ -117,8 +121,10 @@ export const refundRoutes =
         const { request_id: refund_id, request_fingerprint, metadata } = identityOf(request)
         const payment_id = pathId(request.params.id)
         const { amount_cents, reason = 'other', note = null } = request.body
+        const { refund_limit_cents } = grantedRights(request.actor)
+        const command = { refund_id, request_fingerprint, amount_cents, refund_limit_cents, reason, note }
         const refunded = await setPositionOnError(workflow, reply, payment_id, () =>
-          refundPayment(workflow, { payment_id, refund_id, request_fingerprint, metadata, amount_cents, reason, note }),
+          refundPayment(workflow, { ...command, payment_id, metadata }),
         )
         const { state, refund, ...write } = refunded
         reply.code(201)

@@ -157,3 +157,47 @@ t.test('a refund that the provider rejects or declines has its code, and frees i
   }
   t.match(await refund(id), { status: 201, data: { amount_cents: 2599 } })
 })
+
+const support = { 'x-session-id': 'demo-support-session' }
+const overLimit = (limit_cents: number) => ({
+  status: 403,
+  error: { code: 'forbidden', details: { right: 'refund', limit_cents } },
+})
+
+t.test(
+  'a refund over the limit of its caller is 403 in the minor units of the currency, and not even audited',
+  async (t) => {
+    for (const [currency, limit_cents, more] of [
+      ['EUR', 50_000, 1],
+      ['JPY', 500, 1],
+      ['KWD', 500_000, 10],
+    ] as const) {
+      const id = await paid({ currency, total_cents: 2 * limit_cents + more })
+      const before = await lastPosition()
+      for (const body of [{ amount_cents: limit_cents + more }, {}, undefined])
+        t.match(await refund(id, body, support), overLimit(limit_cents), `${currency} ${JSON.stringify(body)}`)
+      t.equal(await lastPosition(), before)
+      t.match(await refund(id, { amount_cents: limit_cents }, support), { status: 201 }, 'n of 2 n + 1')
+      t.match(await refund(id, {}, support), overLimit(limit_cents), 'the rest is n + 1')
+      t.match(await refund(id, { amount_cents: more }), { status: 201 }, 'without a limit')
+      t.match(await refund(id, {}, support), { status: 201, data: { amount_cents: limit_cents } }, 'the rest is n')
+    }
+  },
+)
+
+t.test('capture and cancellation have no limit', async (t) => {
+  const body = { total_cents: 90_000 }
+  t.match(await change(await authorized(body), 'capture', {}, support), { status: 200, data: { status: 'succeeded' } })
+  t.match(await change(await open(body), 'cancel', undefined, support), { status: 200, data: { status: 'canceled' } })
+})
+
+t.test('a refund within the limit is replayed by its key, whatever is left by then', async (t) => {
+  const id = await paid({ total_cents: 120_000 })
+  const headers = { ...support, ...freshKey() }
+  t.match(await refund(id, { amount_cents: 80_000 }), { status: 201 })
+  const first = await refund(id, {}, headers)
+  t.match(first, { status: 201, data: { amount_cents: 40_000 } })
+  t.match(await recordsNothing(t, () => refund(id, {}, headers)), { status: 201, text: first.text })
+  const larger = await recordsNothing(t, () => refund(id, { amount_cents: 50_001 }, headers))
+  t.match(larger, { status: 422, error: { code: 'idempotency_key_reused' } })
+})

@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto'
 import type { Actor } from '@paylog/domain/actor'
+import { noRights } from '@paylog/domain/rights'
 import t from 'tap'
 import { requestIdentity } from './requestIdentity.ts'
 
-const session: Actor = { kind: 'session', user_id: 'u1', user_type: 'user', user_email: null, is_administrator: false }
+const session: Actor = { kind: 'session', user_id: 'u1', user_type: 'user', user_email: null, ...noRights }
 const guest: Actor = { kind: 'guest', guest_email: 'Guest@example.com', token_hash: 'x' }
 const anonymous: Actor = { kind: 'anonymous' }
 const hashWith = (secret: string) => (text: string) => createHmac('sha256', secret).update(text).digest('hex')

@@ -4,7 +4,9 @@ import { createEventStore } from '@paylog/event-store/eventStore'
 import { categories } from '@paylog/event-store/streamName'
 import type { EventStoreTiming } from '@paylog/event-store/timing'
 import { createIdentity } from '@paylog/identity/identity'
+import { parseRights } from '@paylog/identity/rightsVariable'
 import type { SandboxGuestToken } from '@paylog/identity/sandboxIdentity'
+import { demoRights } from '@paylog/identity/sandboxIdentity'
 import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { createCallers } from '@paylog/runtime/http/callers'
@@ -90,6 +92,7 @@ export async function commandApiHarness(
     authUrl: backend.authUrl,
     service: 'payments',
     adminUserTypes: ['admin'],
+    rights: parseRights(demoRights),
     // Long enough for thirty concurrent requests on a loaded machine.
     timeoutMs: 5_000,
   })

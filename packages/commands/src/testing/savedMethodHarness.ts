@@ -4,6 +4,7 @@ import { type Guest, ownerOf, recordedOwner, type Session } from '@paylog/domain
 import { defaultChoiceFold } from '@paylog/domain/defaultChoice'
 import { requestInFlightMs } from '@paylog/domain/idempotentRequest'
 import type { PaymentMethod } from '@paylog/domain/payment-methods/paymentMethod'
+import { noRights } from '@paylog/domain/rights'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { defaultChoiceStream } from '@paylog/event-store/streamName'
 import type { Test } from 'tap'
@@ -23,7 +24,7 @@ export const newUser = (user_email: string | null = null): Session => ({
   user_id: randomUUIDv7(),
   user_type: 'user',
   user_email,
-  is_administrator: false,
+  ...noRights,
 })
 
 export const newGuest = (guest_email = `${randomUUIDv7()}@example.com`): Guest => ({

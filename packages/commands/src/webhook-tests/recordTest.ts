@@ -1,5 +1,5 @@
 // Records a webhook test together with its planned deliveries. The worker sends them.
-import type { Session } from '@paylog/domain/actor'
+import { hasRight, type Session } from '@paylog/domain/actor'
 import {
   requestWebhookTest,
   type WebhookTestEvent,
@@ -31,17 +31,18 @@ export type RecordTest = RepeatableRequest & {
 /**
  * Records a test, or finds the one that the same Idempotency-Key recorded. A repeated request returns the first plan.
  * @returns the response's data, and what `setWriteHeaders` needs
- * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`; `recorded_payment_id` unless the session is an
- *   administrator's
+ * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`; `recorded_payment_id` for a session without the
+ *   right `operate`
  */
 export async function recordTest(workflow: Workflow, request: RecordTest) {
   const { request_id: id, request_fingerprint, type, session, facts, sent, endpoints, only, metadata } = request
-  const { user_id, user_type, user_email, is_administrator } = session
+  const { user_id, user_type, user_email } = session
   const test = { stream: webhookTestStream(id), fold: webhookTestFold }
   const assumed =
     request_fingerprint === null ? newStream(test.fold) : await workflow.store.load(test.stream, test.fold)
-  // A repeated request sends nothing, so it needs no check.
-  if (assumed.state === null && !is_administrator) await rejectRecordedPayments(workflow, sent)
+  // Who operates the endpoints may try them with a payment that exists: redelivery sends its real webhooks to them anyway. A repeated
+  // request sends nothing, so it needs no check.
+  if (assumed.state === null && !hasRight(session, 'operate')) await rejectRecordedPayments(workflow, sent)
   const data = {
     ...facts,
     webhook_test_id: id,

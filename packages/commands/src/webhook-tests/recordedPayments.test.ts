@@ -9,7 +9,7 @@ import { startFakeStripe } from '@paylog/testing/stripe/fakeStripe'
 import t, { type Test } from 'tap'
 import { v5 as uuidv5 } from 'uuid'
 import { initiatePayment } from '../payments/initiatePayment.ts'
-import { type ApiResponse, ada, admin, freshKey, grace, type Headers } from '../testing/commandApiHarness.ts'
+import { type ApiResponse, ada, freshKey, grace, type Headers } from '../testing/commandApiHarness.ts'
 import { providerFromEnv } from '../testing/fakeProviders.ts'
 import { type WebhookTestData, webhookTestsHarness } from '../testing/webhookTestsHarness.ts'
 
@@ -72,6 +72,8 @@ const payloads: Readonly<Record<string, object>> = {
   "an event in the interface's shape": { id: 'evt_1', type: 'x', data: { object: { id: mine.provider_intent_id } } },
 }
 
+const [operator, finance] = ['operator', 'finance'].map((name) => ({ 'x-session-id': `demo-${name}-session` }))
+
 const routes = {
   'a webhook test': (payload: object, headers: Headers = ada) =>
     test({ event: 'payment.succeeded', test_data: payload }, headers),
@@ -94,8 +96,9 @@ for (const [kind, post] of Object.entries(routes)) {
     },
   )
 
-  t.test(`an administrator may send ${kind} with the id of a recorded payment [10.4-recorded-payment]`, async (t) => {
-    for (const [name, payload] of Object.entries(payloads)) t.equal((await post(payload, admin)).status, 202, name)
+  t.test(`${kind} may have the id of a recorded payment with the right operate [10.4-recorded-payment]`, async (t) => {
+    for (const [name, payload] of Object.entries(payloads)) t.equal((await post(payload, operator)).status, 202, name)
+    rejected(t, await post(Object.values(payloads)[0] ?? {}, finance))
   })
 
   t.test(`${kind} with unknown ids is accepted`, async (t) => {

@@ -95,7 +95,7 @@ t.test('an event without a subscribed endpoint is accepted with an empty list of
   t.equal((await filtered.test({ event: 'subscription.updated' })).data.deliveries.length, 1)
 })
 
-t.test('with WEBHOOK_TESTS_BY=admin only administrators may send webhook tests [10.4-tests-by]', async (t) => {
+t.test('with WEBHOOK_TESTS_BY=admin webhook tests need the right operate [10.4-tests-by]', async (t) => {
   const limited = await webhookTestsHarness(t, {}, 'admin')
   for (const [route, body] of [
     [testRoute, { event: 'payment_intent.succeeded' }],
@@ -104,6 +104,8 @@ t.test('with WEBHOOK_TESTS_BY=admin only administrators may send webhook tests [
     rejected(t, await limited.send<WebhookTestData>('POST', route, ada, body), 403, 'forbidden')
     rejected(t, await limited.send<WebhookTestData>('POST', route, guest, body), 403, 'forbidden')
     rejected(t, await limited.send<WebhookTestData>('POST', route, {}, body), 401, 'unauthenticated')
+    const finance = await limited.send<WebhookTestData>('POST', route, { 'x-session-id': 'demo-finance-session' }, body)
+    rejected(t, finance, 403, 'forbidden')
     t.equal((await limited.send('POST', route, admin, body)).status, 202)
   }
 })

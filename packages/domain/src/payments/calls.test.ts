@@ -34,7 +34,17 @@ const captures = (amount_cents?: number) => (state: PaymentState) =>
   requestCapture({ occurred_at: at(50), amount_cents }, state)
 const refund_id = '018f0000-0000-7000-8000-0000000000f1'
 const refunds = (state: PaymentState) =>
-  requestRefund({ occurred_at: at(50), refund_id, reason: 'other', note: null, request_fingerprint: null }, state)
+  requestRefund(
+    {
+      occurred_at: at(50),
+      refund_id,
+      reason: 'other',
+      note: null,
+      request_fingerprint: null,
+      refund_limit_cents: null,
+    },
+    state,
+  )
 const fails = (named: NamedCall, failure: CallFailure) => (state: PaymentState) =>
   recordCallFailed(named, { ...failure, occurred_at: at(55) }, state)
 const apply = (events: readonly PaymentEvent[], ...decisions: ((state: PaymentState) => PaymentEvent[])[]) =>

@@ -4,7 +4,7 @@ import type { EventMetadata } from '../events.ts'
 import { ClientObject, Instant } from '../fields.ts'
 import type { PaymentEvent } from './events.ts'
 import { paymentFold } from './fold.ts'
-import { existingPayment, type PaymentState, PaymentStatus } from './payment.ts'
+import { existingPayment, noSecrets, type PaymentState, PaymentStatus } from './payment.ts'
 
 /** One event of a payment in the audit API. */
 export const HistoryEntry = Type.Object(
@@ -46,6 +46,12 @@ export type RecordedPaymentEvent = PaymentEvent & {
  */
 export function paymentHistory(events: readonly RecordedPaymentEvent[]): HistoryEntry[] {
   return paymentTimeline(events).filter(({ type }) => type !== 'ProviderNotificationReceived')
+}
+
+/** The entry with null for what lets its holder pay. */
+export function withoutSecrets(entry: HistoryEntry): HistoryEntry {
+  const hidden = Object.keys(noSecrets).filter((name) => Object.hasOwn(entry.data, name))
+  return { ...entry, data: { ...entry.data, ...Object.fromEntries(hidden.map((name) => [name, null])) } }
 }
 
 /** One entry for each event, also for the notifications. Parameters and errors as of `paymentHistory`. */

@@ -12,13 +12,14 @@ import {
   recordRefundedTotal,
   refundOf,
   requestRefund,
+  requireWithinLimit,
 } from './refunds.ts'
 import { at, created, eventsAfter, failures, fold, initiated, notifies, snapshots } from './testing/paymentFixture.ts'
 
 const ids = ['018f0000-0000-7000-8000-0000000000f1', '018f0000-0000-7000-8000-0000000000f2'] as const
 const [first, second] = ids
 const requests = (refund_id: string, more: Partial<RequestRefund> = {}) => {
-  const about = { reason: 'other', note: null, request_fingerprint: null } as const
+  const about = { reason: 'other', note: null, request_fingerprint: null, refund_limit_cents: null } as const
   return (state: PaymentState) => requestRefund({ occurred_at: at(50), refund_id, ...about, ...more }, state)
 }
 let reports = 0
@@ -55,6 +56,32 @@ t.test('two refunds of the whole cannot both begin', async (t) => {
   given(t, paymentFold, after(requests(first)))
     .when(requests(first))
     .then([])
+})
+
+t.test('a limit is for one refund, also for the rest of a payment, and only when it begins', async (t) => {
+  const limited = (id: string, limit: number, more = {}) => requests(id, { refund_limit_cents: limit, ...more })
+  const events = after(limited(first, 2000, { amount_cents: 2000 }))
+  t.equal(events.at(-1)?.type, 'RefundRequested', 'the limit itself is allowed')
+  t.equal(after(limited(first, 2599)).at(-1)?.type, 'RefundRequested')
+  t.same(limited(first, 1)(fold(events)), [], 'it has begun')
+  matchList(t, limited(second, 599)(fold(events)), [{ type: 'RefundRequested', data: { refund_cents: 599 } }])
+  const forbidden = (limit_cents: number) => ({ code: 'forbidden', details: { right: 'refund', limit_cents } })
+  t.throws(() => limited(second, 598)(fold(events)), forbidden(598), 'the rest')
+  t.throws(() => limited(second, 2000, { amount_cents: 2001 })(fold(events)), forbidden(2000), 'also more than is left')
+  const unreached = after(limited(first, 2000, { amount_cents: 2000 }), fails(first, failures.unavailable))
+  t.throws(() => limited(first, 1999, { amount_cents: 2000 })(fold(unreached)), forbidden(1999), 'it begins again')
+})
+
+t.test('a limit is in the minor units of the currency', async (t) => {
+  for (const [currency, limit_cents] of Object.entries({ EUR: 50_050, JPY: 500, KWD: 500_500, CLF: 5_005_000 })) {
+    const payment = { ...existingPayment(fold(after())), currency }
+    const refund = { refund_id: first, refund_limit_cents: 50_050 }
+    t.doesNotThrow(() => requireWithinLimit({ ...refund, amount_cents: limit_cents }, payment), currency)
+    t.throws(() => requireWithinLimit({ ...refund, amount_cents: limit_cents + 1 }, payment), {
+      code: 'forbidden',
+      details: { limit_cents },
+    })
+  }
 })
 
 t.test('a payment that received nothing cannot be refunded in any status', async (t) => {

@@ -1,8 +1,10 @@
 // Refunds of a payment: those that we request, and those that the provider reports.
 import { type Static, Type } from 'typebox'
+import { currencyExponent } from '../currency.ts'
 import { derivedId } from '../derivedId.ts'
 import { DomainError } from '../errors.ts'
 import { Nullable, pick } from '../fields.ts'
+import { limitInMinorUnits } from '../rights.ts'
 import { newAttention } from './attention.ts'
 import { type RefundState, receivedOf, restOfCharges, sumOf } from './charges.ts'
 import { type PaymentEvent, RefundReason, RefundStatus } from './events.ts'
@@ -53,23 +55,23 @@ export type RequestRefund = {
   readonly reason: RefundReason
   readonly note: string | null
   readonly request_fingerprint: string | null
+  /** The largest refund that the caller may make, see `GrantedRights`; null for any. */
+  readonly refund_limit_cents: number | null
 }
 
 /**
  * Begins a refund, and reserves its amount. Begins it again when its call did not reach the provider. A refund is of one
  * charge; of several, the one with the most left.
  * @returns none when it has started
- * @throws DomainError `payment_not_refundable`, `refund_exceeds_payment`
+ * @throws DomainError `payment_not_refundable`, `forbidden` for one over the limit, `refund_exceeds_payment`
  */
 export function requestRefund(command: RequestRefund, state: PaymentState): PaymentEvent[] {
   const payment = existingPayment(state)
-  const earlier = refundOf(payment, command.refund_id)
-  if (earlier && earlier.call.rejection?.code !== 'provider_unavailable') return []
+  if (hasStarted(command, payment)) return []
+  requireWithinLimit(command, payment)
   if (receivedOf(payment) === 0)
     throw new DomainError('payment_not_refundable', 'The payment has received no money', { status: payment.status })
-  const [charge] = restOfCharges(payment).toSorted((a, b) => b.rest - a.rest)
-  const refundable_cents = charge?.rest ?? 0
-  const refund_cents = earlier?.amount_cents ?? command.amount_cents ?? refundable_cents
+  const { charge, refundable_cents, refund_cents } = wantedRefund(command, payment)
   if (!charge || refund_cents > refundable_cents || refundable_cents === 0)
     throw new DomainError('refund_exceeds_payment', 'The refund is larger than what is left of the payment', {
       refundable_cents,
@@ -78,6 +80,33 @@ export function requestRefund(command: RequestRefund, state: PaymentState): Paym
   const { provider_payment_id } = charge
   const about = { refund_id, refund_cents, reason, note, provider_payment_id, request_fingerprint }
   return [{ type: 'RefundRequested', data: { ...factsOf(payment, occurred_at), ...about } }]
+}
+
+type WantedRefund = Pick<RequestRefund, 'refund_id' | 'amount_cents' | 'refund_limit_cents'>
+
+/** One whose call did not reach the provider may start again. */
+function hasStarted({ refund_id }: WantedRefund, payment: Payment): boolean {
+  const earlier = refundOf(payment, refund_id)
+  return earlier !== undefined && earlier.call.rejection?.code !== 'provider_unavailable'
+}
+
+function wantedRefund({ refund_id, amount_cents }: WantedRefund, payment: Payment) {
+  const [charge] = restOfCharges(payment).toSorted((a, b) => b.rest - a.rest)
+  const refundable_cents = charge?.rest ?? 0
+  const refund_cents = refundOf(payment, refund_id)?.amount_cents ?? amount_cents ?? refundable_cents
+  return { charge, refundable_cents, refund_cents }
+}
+
+/**
+ * `requestRefund` checks it too, whatever happened in between: this one is for rejecting a request before anything is recorded.
+ * @throws DomainError `forbidden` with `limit_cents` for a refund, not started yet, that is larger than its caller may make
+ */
+export function requireWithinLimit(command: WantedRefund, payment: Payment): void {
+  const { refund_limit_cents } = command
+  if (refund_limit_cents === null || hasStarted(command, payment)) return
+  const limit_cents = limitInMinorUnits(refund_limit_cents, currencyExponent(payment.currency))
+  if (wantedRefund(command, payment).refund_cents <= limit_cents) return
+  throw new DomainError('forbidden', 'The refund is larger than the caller may make', { right: 'refund', limit_cents })
 }
 
 /** What a provider reports about one refund. */

@@ -162,7 +162,7 @@ t.test('an amount in another currency is kept as it was reported, and asks for a
   t.match(refund, { amount_cents: null, reported_amount_cents: 5600, reported_currency: 'USD' })
   t.equal(refundedOf(existingPayment(refunded)), 0, 'no sum has two currencies')
   const command = { occurred_at: at(95), refund_id: otherRefund, reason: 'other', note: null } as const
-  const requested = requestRefund({ ...command, request_fingerprint: null }, refunded)
+  const requested = requestRefund({ ...command, request_fingerprint: null, refund_limit_cents: null }, refunded)
   matchList(t, requested, [{ type: 'RefundRequested', data: { refund_cents: 2599 } }])
 })
 
@@ -198,7 +198,10 @@ t.test('a refund that we requested keeps its amount when it is reported in anoth
     note: null,
   } as const
   const history = eventsAfter('succeeded')
-  const requested = [...history, ...requestRefund({ ...command, request_fingerprint: null }, fold(history))]
+  const requested = [
+    ...history,
+    ...requestRefund({ ...command, request_fingerprint: null, refund_limit_cents: null }, fold(history)),
+  ]
   const usd = { refund_id: otherRefund, amount_cents: 440, currency: 'usd' }
   const reported = { reported_amount_cents: 440, reported_currency: 'USD', attention: 'reported_in_other_currency' }
   const state = given(t, paymentFold, requested)

@@ -62,7 +62,8 @@ t.test('a void that our own refund caused is that refund, whichever is recorded 
     refund_id: '018f0000-0000-7000-8000-00000000000a',
     reason: 'duplicate',
   } as const
-  const request = (state: PaymentState) => requestRefund({ ...command, note: 'ours', request_fingerprint: null }, state)
+  const request = (state: PaymentState) =>
+    requestRefund({ ...command, note: 'ours', request_fingerprint: null, refund_limit_cents: null }, state)
   const response = {
     ...{
       refund_id: command.refund_id,

@@ -4,7 +4,14 @@ import { createServer, type IncomingHttpHeaders, type RequestListener, type Serv
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 import { createIdentity } from '../identity.ts'
-import { createSandboxIdentity, demoGuestTokens, demoSessions, type SandboxFault } from '../sandboxIdentity.ts'
+import { parseRights } from '../rightsVariable.ts'
+import {
+  createSandboxIdentity,
+  demoGuestTokens,
+  demoRights,
+  demoSessions,
+  type SandboxFault,
+} from '../sandboxIdentity.ts'
 
 export async function listen(t: Test, server: Server): Promise<string> {
   server.listen(0, '127.0.0.1')
@@ -17,7 +24,13 @@ export async function listen(t: Test, server: Server): Promise<string> {
 }
 
 export function identityAt(t: Test, authUrl: string, timeoutMs = 2_000) {
-  const identity = createIdentity({ authUrl, service: 'payments', adminUserTypes: ['admin', 'root'], timeoutMs })
+  const identity = createIdentity({
+    authUrl,
+    service: 'payments',
+    adminUserTypes: ['admin', 'root'],
+    rights: parseRights(demoRights),
+    timeoutMs,
+  })
   t.teardown(() => identity.close())
   return (headers: IncomingHttpHeaders, query: Record<string, unknown> = {}) => identity.actorOf({ headers, query })
 }

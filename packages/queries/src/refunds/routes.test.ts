@@ -26,7 +26,10 @@ function refundedPayment(log: LogFixture, payer: PaymentFacts) {
   for (const [index, refund_id] of refunds.entries()) {
     const command = { refund_id, amount_cents: 100 + index, reason: 'other' as const, note: 'why' }
     log.decide(id, (state) =>
-      requestRefund({ ...command, occurred_at: at(1 + index), request_fingerprint: null }, state),
+      requestRefund(
+        { ...command, occurred_at: at(1 + index), request_fingerprint: null, refund_limit_cents: null },
+        state,
+      ),
     )
   }
   const outcome = { provider_refund_id: `re_${id}`, amount_cents: 100, currency: 'EUR', status: 'succeeded' as const }

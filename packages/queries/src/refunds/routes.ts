@@ -1,12 +1,12 @@
-// GET /payments/{id}/refunds and GET /payments/{id}/refunds/{refund_id}: for the payment's owner and for administrators.
+// GET /payments/{id}/refunds and GET /payments/{id}/refunds/{refund_id}: for the payment's owner, and with the right `read`.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Actor, ownerOf } from '@paylog/domain/actor'
+import { type Actor, hasRight, ownerOf } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { exampleId } from '@paylog/domain/examples'
 import { recordedId } from '@paylog/domain/fields'
 import { RefundResource } from '@paylog/domain/payments/refunds'
-import { isAdministrator, knownActor } from '@paylog/runtime/http/callers'
+import { knownActor, notOwned } from '@paylog/runtime/http/callers'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { Type } from 'typebox'
 import { staleHeader } from '../readAfter.ts'
@@ -36,7 +36,7 @@ const notFound = (what: string) => new DomainError('not_found', `No ${what} with
 
 export function refundRoutes({ db, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
   const common = { config: { callers: 'sessionOrGuest' }, preHandler: readAfter('payments', 'refunds') } as const
-  const description = 'For the owner of the payment and for administrators.'
+  const description = 'For the owner of the payment, and with the right read.'
 
   return async (http) => {
     http.get(
@@ -44,7 +44,7 @@ export function refundRoutes({ db, readAfter }: QueryDependencies): FastifyPlugi
       {
         ...common,
         schema: {
-          ...readSchema('payments', 'listRefunds', 'List the refunds of a payment', 'not_found'),
+          ...readSchema('payments', 'listRefunds', 'List the refunds of a payment', 'forbidden', 'not_found'),
           description,
           params: Type.Object({ id: PaymentId }),
           querystring: ItemQuery,
@@ -60,7 +60,7 @@ export function refundRoutes({ db, readAfter }: QueryDependencies): FastifyPlugi
       async ({ actor, params }) => {
         const id = recordedId(params.id)
         const refunds = id === null ? undefined : await listRefunds(db, { id, owner: readerOf(actor) })
-        if (refunds === undefined) throw notFound('payment')
+        if (refunds === undefined) throw notOwned(actor, 'read', notFound('payment'))
         return { success: true as const, data: [...refunds] }
       },
     )
@@ -70,7 +70,7 @@ export function refundRoutes({ db, readAfter }: QueryDependencies): FastifyPlugi
       {
         ...common,
         schema: {
-          ...readSchema('payments', 'getRefund', 'Get a refund of a payment', 'not_found'),
+          ...readSchema('payments', 'getRefund', 'Get a refund of a payment', 'forbidden', 'not_found'),
           description,
           params: Type.Object({ id: PaymentId, refund_id: Type.String({ description: 'The id of the refund' }) }),
           querystring: ItemQuery,
@@ -83,7 +83,7 @@ export function refundRoutes({ db, readAfter }: QueryDependencies): FastifyPlugi
         const [id, refund_id] = [recordedId(params.id), recordedId(params.refund_id)]
         const isPossible = id !== null && refund_id !== null
         const found = isPossible ? await getRefund(db, { id, refund_id, owner: readerOf(actor) }) : undefined
-        if (found === undefined) throw notFound('refund')
+        if (found === undefined) throw notOwned(actor, 'read', notFound('refund'))
         reply.header('etag', `"${found.revision}"`)
         return { success: true as const, data: found.item }
       },
@@ -91,7 +91,7 @@ export function refundRoutes({ db, readAfter }: QueryDependencies): FastifyPlugi
   }
 }
 
-/** The owner whose payments the caller reads; `undefined` for an administrator, who reads all. */
+/** The owner whose payments the caller reads; `undefined` for who may read everybody's. */
 function readerOf(caller: Actor): string | undefined {
-  return isAdministrator(caller) ? undefined : ownerOf(knownActor(caller))
+  return hasRight(caller, 'read') ? undefined : ownerOf(knownActor(caller))
 }

@@ -1,5 +1,7 @@
 // The query API on its own database, with the sandbox identity backend.
 import { createIdentity } from '@paylog/identity/identity'
+import { parseRights } from '@paylog/identity/rightsVariable'
+import { demoRights } from '@paylog/identity/sandboxIdentity'
 import { createApplier } from '@paylog/projections/apply/applier'
 import { projections } from '@paylog/projections/registry'
 import { createLogFixture, user } from '@paylog/projections/testing/logFixture'
@@ -40,6 +42,7 @@ export async function queryApiHarness(t: Test, pool?: Awaited<ReturnType<typeof 
     authUrl,
     service: 'payments',
     adminUserTypes: ['admin'],
+    rights: parseRights(demoRights),
     timeoutMs: 2_000,
   })
   const db = pool ?? (await readModelDatabase(t)).pool

@@ -1,11 +1,12 @@
 // GET /webhooks/logs and GET /webhooks/logs/{id} (interface, section 4.11): the log of outgoing webhooks.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { Actor, Session } from '@paylog/domain/actor'
+import { type Actor, hasRight, type Session } from '@paylog/domain/actor'
 import { DomainError, type ErrorCode } from '@paylog/domain/errors'
 import { exampleLogEntry } from '@paylog/domain/examples'
 import { recordedId } from '@paylog/domain/fields'
 import { WebhookLogEntry, WebhookLogStatus } from '@paylog/domain/webhookLog'
+import { notOwned } from '@paylog/runtime/http/callers'
 import { dataResponse, errorResponses, etagHeader, unused } from '@paylog/runtime/http/openApiSchemas'
 import type { FastifyReply } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
@@ -70,7 +71,8 @@ export function webhookLogRoutes({ db }: QueryDependencies): FastifyPluginAsyncT
     operationId,
     tags: ['webhooks'],
     summary,
-    description: 'Entries about the caller’s own payments and tests; administrators see all. Requires a session.',
+    description:
+      'Entries about the caller’s own payments and tests; all for who has the right read. Requires a session.',
     headers: Headers,
   })
 
@@ -108,7 +110,8 @@ export function webhookLogRoutes({ db }: QueryDependencies): FastifyPluginAsyncT
         const user_id = userSeenBy(actor)
         const id = recordedId(params.id)
         const found = id === null ? undefined : await getWebhookLog(db, { id, user_id })
-        if (found === undefined) throw new DomainError('not_found', 'No webhook log entry with this id')
+        if (found === undefined)
+          throw notOwned(actor, 'read', new DomainError('not_found', 'No webhook log entry with this id'))
         reply.header('etag', `"${found.revision}"`)
         return replyWithJson(reply, `{"success":true,"data":${entryJson(found.item)}}`)
       },
@@ -129,10 +132,10 @@ function sessionOf(caller: Actor): Session {
   return caller
 }
 
-/** The user whose entries a caller sees; `undefined` for an administrator, who sees all. */
+/** The user whose entries a caller sees; `undefined` for who may read everybody's: then all. */
 function userSeenBy(caller: Actor): string | undefined {
-  const { is_administrator, user_id } = sessionOf(caller)
-  return is_administrator ? undefined : user_id
+  const { user_id } = sessionOf(caller)
+  return hasRight(caller, 'read') ? undefined : user_id
 }
 
 /**

@@ -36,6 +36,7 @@ export const apiPaths: Readonly<Record<string, readonly string[]>> = {
   '/admin/products': ['GET', 'POST'],
   '/admin/products/{id}': ['GET', 'PUT'],
   '/admin/sync/products': ['POST'],
+  '/admin/me': ['GET'],
   '/admin/system': ['GET'],
   '/admin/events/checkpoint': ['GET'],
   '/admin/privacy/erasures': ['GET', 'POST'],

@@ -1,8 +1,9 @@
 import type { Actor } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
+import { allRights, noRights } from '@paylog/domain/rights'
 import Fastify from 'fastify'
 import t from 'tap'
-import { type ActorOf, createCallers, knownActor } from './callers.ts'
+import { type ActorOf, createCallers, knownActor, notOwned, requireRight } from './callers.ts'
 import { type ActionTarget, audited, guardRoutes } from './guardRoutes.ts'
 
 const session: Actor = {
@@ -10,13 +11,16 @@ const session: Actor = {
   user_id: 'u1',
   user_type: 'user',
   user_email: 'u@example.com',
-  is_administrator: false,
+  ...noRights,
 }
 const actors: Record<string, Actor> = {
   anonymous: { kind: 'anonymous' },
   guest: { kind: 'guest', guest_email: 'g@example.com', token_hash: 'h' },
   session,
-  administrator: { ...session, user_type: 'admin', is_administrator: true },
+  administrator: { ...session, user_type: 'admin', ...allRights },
+  auditor: { ...session, rights: ['read', 'export'] },
+  refunder: { ...session, rights: ['refund'] },
+  operator: { kind: 'operator' },
 }
 
 const remembered: Actor = { kind: 'guest', guest_email: 'r@example.com', token_hash: 'r' }
@@ -35,16 +39,19 @@ function app() {
   app.setErrorHandler((error, _, reply) =>
     reply
       .code(error instanceof DomainError ? error.status : 500)
-      .send({ code: error instanceof DomainError && error.code }),
+      .send(error instanceof DomainError ? { code: error.code, details: error.details } : {}),
   )
   guardRoutes(app, callers)
   const kinds = ['anyone', 'sessionOrGuest', 'sessionOrRememberedGuest', 'session'] as const
   for (const callers of kinds) app.get(`/${callers}`, { config: { callers } }, async (request) => request.actor)
-  app.get('/administrator', { config: { right: 'read' } }, async (request) => request.actor)
+  for (const right of ['read', 'export', 'refund'] as const)
+    app.get(`/${right}`, { config: { right } }, async (request) => request.actor)
+  app.get('/any', { config: { right: ['export', 'charge'] } }, async (request) => request.actor)
   return app
 }
 
 t.test('each kind of route accepts its callers, responds 401 to anonymous ones and 403 to others', async (t) => {
+  const withoutRight = { anonymous: 401, guest: 403, session: 403, remembered: 401, invalid: 401 }
   const expected = {
     anyone: { anonymous: 200, guest: 200, session: 200, administrator: 200, remembered: 401, invalid: 401 },
     sessionOrGuest: { anonymous: 401, guest: 200, session: 200, administrator: 200, remembered: 401, invalid: 401 },
@@ -57,7 +64,10 @@ t.test('each kind of route accepts its callers, responds 401 to anonymous ones a
       invalid: 401,
     },
     session: { anonymous: 401, guest: 403, session: 200, administrator: 200, remembered: 401, invalid: 401 },
-    administrator: { anonymous: 401, guest: 403, session: 403, administrator: 200, remembered: 401, invalid: 401 },
+    read: { ...withoutRight, administrator: 200, operator: 200, auditor: 200, refunder: 403 },
+    export: { ...withoutRight, administrator: 200, operator: 200, auditor: 200, refunder: 403 },
+    refund: { ...withoutRight, administrator: 200, operator: 200, auditor: 403, refunder: 200 },
+    any: { ...withoutRight, administrator: 200, operator: 200, auditor: 200, refunder: 403 },
   }
   const server = app()
   for (const [hook, statuses] of Object.entries(expected))
@@ -66,6 +76,29 @@ t.test('each kind of route accepts its callers, responds 401 to anonymous ones a
       t.equal(response.statusCode, status, `${caller} at ${hook}`)
       if (status === 200) t.same(response.json(), caller === 'remembered' ? remembered : actors[caller])
     }
+})
+
+t.test('the 403 of a missing right names it, and requireRight has the same for a second right', async (t) => {
+  const server = app()
+  const detailsAt = async (url: string) => (await server.inject({ url, headers: { 'x-caller': 'refunder' } })).json()
+  t.same(await detailsAt('/read'), { code: 'forbidden', details: { right: 'read' } })
+  t.same(await detailsAt('/any'), { code: 'forbidden', details: { right: 'export or charge' } })
+  const auditor: Actor = { ...session, rights: ['read', 'export'] }
+  t.doesNotThrow(() => requireRight(auditor, 'export'))
+  t.doesNotThrow(() => requireRight({ kind: 'operator' }, 'charge'))
+  for (const actor of [auditor, session, { kind: 'anonymous' }] as const)
+    t.throws(() => requireRight(actor, 'charge'), { status: 403, code: 'forbidden', details: { right: 'charge' } })
+})
+
+t.test('a resource of others is missing to customers; who has other rights learns which one is missing', async (t) => {
+  const missing = new DomainError('not_found', 'No payment with this id')
+  for (const actor of [session, { kind: 'guest', guest_email: 'g@example.com', token_hash: 'h' }] as const)
+    t.equal(notOwned(actor, 'read', missing), missing)
+  t.equal(notOwned({ ...session, ...allRights }, 'read', missing), missing)
+  t.match(notOwned({ ...session, rights: ['export'] }, 'read', missing), {
+    code: 'forbidden',
+    details: { right: 'read' },
+  })
 })
 
 t.test('without actorOrRemembered, an expired guest token is treated like any other', async (t) => {

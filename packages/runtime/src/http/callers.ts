@@ -1,7 +1,8 @@
 // Access control for routes: hooks that identify the caller and reject the wrong kind.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Actor, Guest, Session } from '@paylog/domain/actor'
+import { type Actor, type Guest, grantedRights, hasRight, type Session } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
+import type { Right } from '@paylog/domain/rights'
 import type { onRequestAsyncHookHandler } from 'fastify'
 
 declare module 'fastify' {
@@ -23,26 +24,46 @@ export type ActorOf = (request: {
  * Who may call a route: `anyone` who presents no invalid credential; `sessionOrRememberedGuest` also with an expired guest token
  * that is remembered (interface, section 5, rule 6); `public` routes and those for `providers` need no credential.
  */
-export type CallerKind = Exclude<keyof Callers, 'administrator'> | 'public' | 'providers'
+export type CallerKind = Exclude<keyof Callers, 'withRight'> | 'public' | 'providers'
 
 type Hook = onRequestAsyncHookHandler
-export type Callers = Readonly<
-  Record<'anyone' | 'sessionOrGuest' | 'sessionOrRememberedGuest' | 'session' | 'administrator', Hook>
->
+export type Callers = Readonly<Record<'anyone' | 'sessionOrGuest' | 'sessionOrRememberedGuest' | 'session', Hook>> & {
+  /** For callers who have one of these rights. */
+  withRight(anyOf: readonly Right[]): Hook
+}
 
 /** The credentials of a route, for the OpenAPI document; undefined for none. */
-export function securityOf(
-  kind: CallerKind | 'administrator',
-): readonly Readonly<Record<string, readonly string[]>>[] | undefined {
+export function securityOf(kind: CallerKind): readonly Readonly<Record<string, readonly string[]>>[] | undefined {
   if (kind === 'public' || kind === 'providers') return undefined
-  if (kind === 'session' || kind === 'administrator') return [{ session: [] }]
+  if (kind === 'session') return [{ session: [] }]
   const known = [{ session: [] }, { guest: [] }]
   return kind === 'anyone' ? [{}, ...known] : known
 }
 
-/** Whether a caller has all rights. */
-export const isAdministrator = (actor: Actor): boolean =>
-  actor.kind === 'operator' || (actor.kind === 'session' && actor.is_administrator)
+/**
+ * For a right that depends on the request, beside that of its route: a list as a file needs `export` too.
+ * @throws DomainError `forbidden`, with `details.right`
+ */
+export function requireRight(actor: Actor, right: Right): void {
+  if (!hasRight(actor, right)) throw missingRight([right])
+}
+
+/**
+ * The error for a resource that the caller does not own, whether it exists or not: who has other rights learns which one is missing,
+ * to customers it does not exist.
+ */
+export function notOwned(actor: Actor, right: Right, notFound: DomainError): DomainError {
+  const isCustomer = grantedRights(actor).rights.length === 0
+  return isCustomer || hasRight(actor, right) ? notFound : missingRight([right])
+}
+
+/** How a right reads of which any is enough. */
+export const nameOfRights = (anyOf: readonly Right[]): string => anyOf.join(' or ')
+
+function missingRight(anyOf: readonly Right[]): DomainError {
+  const right = nameOfRights(anyOf)
+  return new DomainError('forbidden', `The right ${right} is required`, { right })
+}
 
 /**
  * `onRequest` hooks that set `request.actor` before the body is read. Anonymous callers get 401 `unauthenticated`, known
@@ -50,16 +71,19 @@ export const isAdministrator = (actor: Actor): boolean =>
  * @param actorOrRemembered identifies the caller where an expired guest token is accepted
  */
 export function createCallers(actorOf: ActorOf, actorOrRemembered: ActorOf = actorOf): Callers {
-  const allowing =
-    (isAllowed: (actor: Actor) => boolean, required: string, find = actorOf): Hook =>
+  const checking =
+    (check: (actor: Actor) => DomainError | undefined, find = actorOf): Hook =>
     async (request) => {
       const onInvalid = () => {
         request.invalidCredentials += 1
       }
       const actor = await find({ headers: request.headers, query: request.query, onInvalid })
       request.actor = actor
-      if (!isAllowed(actor)) throw accessError(actor, required)
+      const error = check(actor)
+      if (error !== undefined) throw actor.kind === 'anonymous' ? unauthenticatedError() : error
     }
+  const allowing = (isAllowed: (actor: Actor) => boolean, required: string, find = actorOf) =>
+    checking((actor) => (isAllowed(actor) ? undefined : new DomainError('forbidden', `${required} is required`)), find)
   const isKnown = ({ kind }: Actor) => kind !== 'anonymous'
   const known = 'A session or guest token'
   return {
@@ -67,12 +91,9 @@ export function createCallers(actorOf: ActorOf, actorOrRemembered: ActorOf = act
     sessionOrGuest: allowing(isKnown, known),
     sessionOrRememberedGuest: allowing(isKnown, known, actorOrRemembered),
     session: allowing(({ kind }) => kind === 'session', 'A session'),
-    administrator: allowing(isAdministrator, 'An administrator session'),
+    withRight: (anyOf) =>
+      checking((actor) => (anyOf.some((right) => hasRight(actor, right)) ? undefined : missingRight(anyOf))),
   }
-}
-
-function accessError(actor: Actor, required: string): DomainError {
-  return actor.kind === 'anonymous' ? unauthenticatedError() : new DomainError('forbidden', `${required} is required`)
 }
 
 function unauthenticatedError(): DomainError {

@@ -13,7 +13,7 @@ import type {
   RouteOptions,
 } from 'fastify'
 import { Type } from 'typebox'
-import { type CallerKind, type Callers, securityOf } from './callers.ts'
+import { type CallerKind, type Callers, nameOfRights, securityOf } from './callers.ts'
 import type { RouteNotes } from './openApiSchemas.ts'
 import { ReasonHeaders } from './reason.ts'
 import { isChanging } from './unknownFields.ts'
@@ -28,8 +28,8 @@ declare module 'fastify' {
   }
 }
 
-/** Who may call a route: certain callers, or administrators with a right. A route has one of the two. */
-export type RouteAccess = { readonly callers?: CallerKind; readonly right?: Right }
+/** Who may call a route: certain callers, or those with a right, or with one of several. A route has one of the two. */
+export type RouteAccess = { readonly callers?: CallerKind; readonly right?: Right | readonly Right[] }
 
 /** A request with an Idempotency-Key that its route executes once: a repetition of it is the same action, and adds no entry. */
 export type KeyedRequest = { readonly request_id: string; readonly request_fingerprint: string | null }
@@ -79,20 +79,23 @@ export function guardRoutes(scope: FastifyInstance, callers: Callers, record?: R
   scope.addHook('onRoute', (route) => {
     const { callers: kind, right, audited } = route.config ?? {}
     const fail = (message: string) => new Error(`${[route.method].flat().join()} ${route.url} ${message}`)
-    const required = right === undefined ? kind : 'administrator'
-    if (required === undefined || (right !== undefined && kind !== undefined))
-      throw fail('must have either callers or a right in its config')
+    if ((kind === undefined) === (right === undefined)) throw fail('must have either callers or a right in its config')
     if (right !== undefined && audited === undefined && isChanging(route.method))
       throw fail('must say in its config what is audited')
-    if (required !== 'public' && required !== 'providers')
-      route.onRequest = [callers[required], ...listOf(route.onRequest)]
+    const anyOf = right === undefined ? [] : [right].flat()
+    const required = kind ?? 'session'
+    const hook = right === undefined ? hookOf(callers, required) : callers.withRight(anyOf)
+    if (hook !== undefined) route.onRequest = [hook, ...listOf(route.onRequest)]
     const security = securityOf(required)
-    route.schema = { ...route.schema, ...(security && { security }), ...(right && { 'x-right': right }) }
+    route.schema = { ...route.schema, ...(security && { security }), ...(right && { 'x-right': nameOfRights(anyOf) }) }
     if (!audited) return
     if (record === undefined) throw fail('is audited, and there is no audit trail')
     addAudit(route, audited, record)
   })
 }
+
+const hookOf = (callers: Callers, kind: CallerKind) =>
+  kind === 'public' || kind === 'providers' ? undefined : callers[kind]
 
 function addAudit(route: RouteOptions, { action, targetOf }: AuditedRoute, record: RecordAction): void {
   async function audit(request: FastifyRequest): Promise<void> {

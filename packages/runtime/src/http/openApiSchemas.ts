@@ -1,6 +1,5 @@
 // Parts of the OpenAPI description that all routes share: envelopes, credentials and operator endpoints.
 import type { ErrorCode } from '@paylog/domain/errors'
-import type { Right } from '@paylog/domain/rights'
 import { type TSchema, Type } from 'typebox'
 
 /** The envelope of a response. @param options `headers` of the response, by name; `examples` of the data */
@@ -45,8 +44,8 @@ export type RouteNotes = {
   }
   readonly 'x-body'?: { readonly description: string; readonly content: object }
   readonly 'x-optional-body'?: true
-  /** The right of an administrator that the route needs; it stays in the document. */
-  readonly 'x-right'?: Right
+  /** The right that the route needs, such as `read`, or `export or charge` where one is enough; it stays in the document. */
+  readonly 'x-right'?: string
 }
 
 /**

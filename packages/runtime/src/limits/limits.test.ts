@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { DomainError } from '@paylog/domain/errors'
+import { noRights } from '@paylog/domain/rights'
 import { waitFor } from '@paylog/testing/waitFor'
 import t, { type Test } from 'tap'
 import { createCallers } from '../http/callers.ts'
@@ -17,7 +18,7 @@ const ada = {
   user_id: 'ada',
   user_email: 'ada@example.com',
   user_type: 'customer',
-  is_administrator: false,
+  ...noRights,
 } as const
 
 /** Routes like those of the apps: a hook validates credentials, and those that start with `bad` are invalid. */

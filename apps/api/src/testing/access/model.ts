@@ -140,6 +140,7 @@ export const rows: Readonly<Record<string, Row>> = {
     body: { guest_email: 'nobody@example.com' },
     mayNotBeEmpty: true,
   },
+  'GET /admin/me': { access: 'administrator', status: 200 },
   'GET /admin/system': { access: 'administrator', status: 200 },
   'GET /admin/projections': { access: 'administrator', status: 200 },
   // Of a projection and of jobs that do not exist.

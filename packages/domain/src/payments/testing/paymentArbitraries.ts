@@ -120,6 +120,7 @@ export const paymentSteps: fc.Arbitrary<PaymentStep> = fc.oneof(
       reason: fc.constant('other' as const),
       note: fc.constant(null),
       request_fingerprint: fc.constant(null),
+      refund_limit_cents: fc.constant(null),
     }),
   ),
   call(
