@@ -44,16 +44,18 @@ const facts = {
   subscription: Nullable(SubscriptionFacts),
   /** As in `ProviderEventUnmatched`; a simulated notification is always the first. */
   shared_fact: Type.Optional(Nullable(SharedFact)),
-  /** The only endpoint that gets it, whatever its patterns; without it, all that are subscribed do. */
-  endpoint: Type.Optional(Type.String()),
   /** SHA-256 of the request's body, which may name a person; null without an Idempotency-Key. */
   request_fingerprint: PersonalText,
   plan: DispatchPlan,
 }
 
 export const webhookTestEvents = {
-  /** POST /webhooks/test: the webhook's user is the requesting user. */
-  WebhookTestRequested: Type.Object(facts),
+  /** POST /webhooks/test, and …/{endpoint}/test of administrators: the webhook's user is the requesting user. */
+  WebhookTestRequested: Type.Object({
+    ...facts,
+    /** The only endpoint that gets it, whatever its patterns; without it, all that are subscribed do. */
+    endpoint: Type.Optional(Type.String()),
+  }),
   /** POST /webhooks/external/simulate: the webhook's user is the provider's customer. */
   WebhookSimulationRequested: Type.Object(facts),
 }

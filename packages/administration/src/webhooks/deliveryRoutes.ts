@@ -21,6 +21,7 @@ import { redactedUrl } from '@paylog/webhooks/endpoints/endpointUrl'
 import { contentHeaders, messageHeaders } from '@paylog/webhooks/messages/signing'
 import { type Static, Type } from 'typebox'
 import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
+import { timeOf } from '../times.ts'
 
 const deliveryFields = {
   id: Type.String({ format: 'uuid', description: 'The webhook-id header of the request' }),
@@ -131,12 +132,17 @@ const exampleDetails: WebhookDeliveryDetails = {
 const exactly = (what: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: '^[^\\x00]*$', description: `Only ${what}` }))
 
+const time = (description: string) =>
+  Type.Optional(Type.With(Instant, { description: `${description}, with a UTC offset (encode + as %2B)` }))
+
 const ListQuery = Type.Object({
   endpoint: exactly('deliveries to this endpoint'),
   status: Type.Optional(Type.Enum([...listedStatuses], { description: 'Only deliveries with this status' })),
   event: exactly('deliveries with this event name, as sent'),
   payment_id: exactly('deliveries of the events of this payment, and of notifications about it'),
   test: Type.Optional(Type.Enum(['true', 'false'], { description: 'Only tests and simulations, or none of them' })),
+  created_at_from: time('Only deliveries created after this time'),
+  created_at_to: time('Only deliveries created before this time'),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items per page' }),
   cursor: cursorParameter,
 })
@@ -233,14 +239,19 @@ const redeliverSchema = {
 
 /** @throws DomainError `invalid_request` for a wrong cursor; `event_store_unavailable` */
 async function deliveriesPage({ pool, store }: OperatorDependencies, query: Static<typeof ListQuery>) {
-  const { endpoint, status, event, payment_id, test, limit, cursor } = query
-  const list = ['webhookDeliveries', endpoint, status, event, payment_id, test]
+  const { endpoint, status, event, payment_id, test, created_at_from, created_at_to, limit, cursor } = query
+  const bounds = created_at_from || created_at_to ? [created_at_from, created_at_to] : []
+  const list = ['webhookDeliveries', endpoint, status, event, payment_id, test, ...bounds]
+  const boundOf = (name: 'created_at_from' | 'created_at_to') =>
+    query[name] === undefined ? undefined : timeOf('querystring', name, query[name])
   const position = cursor === undefined ? undefined : decodeCursor(list, 'time', cursor)
   const payment = payment_id === undefined ? undefined : recordedId(payment_id)
   if (payment === null) return { data: [], next: null }
   const found = await listDeliveries(pool, {
     ...{ endpoint, status, event },
     isTest: test === undefined ? undefined : test === 'true',
+    createdAfter: boundOf('created_at_from'),
+    createdBefore: boundOf('created_at_to'),
     streams: payment === undefined ? undefined : await paymentStreams(store, payment),
     after: position && { createdAt: new Date(position.value), id: position.id },
     // One more, to know whether there is another page.

@@ -1,5 +1,5 @@
 // Records a webhook test together with its planned deliveries. The worker sends them.
-import { hasRight, type Session } from '@paylog/domain/actor'
+import type { Session } from '@paylog/domain/actor'
 import {
   requestWebhookTest,
   type WebhookTestEvent,
@@ -13,36 +13,31 @@ import { canonicalMessages } from '@paylog/webhooks/messages/canonical'
 import { plannedDeliveries } from '@paylog/webhooks/messages/outbound'
 import type { Workflow } from '../context.ts'
 import type { RepeatableRequest } from '../request/idempotentRequests.ts'
-import { rejectRecordedPayments } from './recordedPayments.ts'
 import type { RequestedFacts } from './webhookTestFacts.ts'
 
 export type RecordTest = RepeatableRequest & {
   readonly type: WebhookTestEvent['type']
   readonly session: Session
   readonly facts: RequestedFacts
-  /** The payload as the client sent it. */
-  readonly sent: Readonly<Record<string, unknown>>
   /** The currently configured endpoints. */
   readonly endpoints: readonly WebhookEndpoint[]
   /** The only one that gets it; without it, all that are subscribed do. */
   readonly only?: string
+  /** Throws what keeps the test from being recorded. Not called for a repeated request, which sends nothing. */
+  readonly check?: () => Promise<void>
 }
 
 /**
  * Records a test, or finds the one that the same Idempotency-Key recorded. A repeated request returns the first plan.
  * @returns the response's data, and what `setWriteHeaders` needs
- * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`; `recorded_payment_id` for a session without the
- *   right `operate`
+ * @throws DomainError `idempotency_key_reused`, `event_store_unavailable`, and what `check` throws
  */
-export async function recordTest(workflow: Workflow, request: RecordTest) {
-  const { request_id: id, request_fingerprint, type, session, facts, sent, endpoints, only, metadata } = request
+export async function recordTest({ store }: Pick<Workflow, 'store'>, request: RecordTest) {
+  const { request_id: id, request_fingerprint, type, session, facts, endpoints, only, check, metadata } = request
   const { user_id, user_type, user_email } = session
   const test = { stream: webhookTestStream(id), fold: webhookTestFold }
-  const assumed =
-    request_fingerprint === null ? newStream(test.fold) : await workflow.store.load(test.stream, test.fold)
-  // Who operates the endpoints may try them with a payment that exists: redelivery sends its real webhooks to them anyway. A repeated
-  // request sends nothing, so it needs no check.
-  if (assumed.state === null && !hasRight(session, 'operate')) await rejectRecordedPayments(workflow, sent)
+  const assumed = request_fingerprint === null ? newStream(test.fold) : await store.load(test.stream, test.fold)
+  if (assumed.state === null) await check?.()
   const data = {
     ...facts,
     webhook_test_id: id,
@@ -57,6 +52,6 @@ export async function recordTest(workflow: Workflow, request: RecordTest) {
   }
   const event = { type, data: { ...data, plan } }
   const decide = (recorded: WebhookTestFacts | null) => requestWebhookTest(event, recorded)
-  const { state, position, events } = await workflow.store.handle({ ...test, decide, metadata, assumed })
+  const { state, position, events } = await store.handle({ ...test, decide, metadata, assumed })
   return { data: { id, ...(state?.plan ?? plan) }, position, replayed: events.length === 0 }
 }

@@ -129,6 +129,9 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /admin/webhook-endpoints/{endpoint}/enable': { access: 'administrator', status: 404 },
   'POST /admin/webhook-endpoints/{endpoint}/redeliver': { access: 'administrator', status: 404 },
   'POST /admin/webhook-endpoints/{endpoint}/backfill': { access: 'administrator', status: 404 },
+  'POST /admin/webhook-endpoints/{endpoint}/test': { access: 'administrator', status: 404 },
+  // Without a period.
+  'GET /admin/webhook-endpoints/{endpoint}/statistics': { access: 'administrator', status: 400 },
   'GET /admin/webhook-deliveries': { access: 'administrator', status: 200 },
   'GET /admin/webhook-deliveries/{id}': { access: 'administrator', status: 404 },
   'POST /admin/webhook-deliveries/{id}/redeliver': { access: 'administrator', status: 404 },
