@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { waitFor } from '@paylog/testing/waitFor'
 import pg from 'pg'
 import t from 'tap'
-import { admin, consoleTests, textOf } from './consoleHarness.ts'
+import { addFilter, admin, consoleTests, textOf } from './consoleHarness.ts'
 import { openPayment, readPayment, settlePayment } from './payments.ts'
 
 let isGone = false
@@ -71,9 +71,8 @@ test('a test webhook arrives, a delivery is sent again, a paused endpoint is ena
   const first = await waitFor(isTest, { what: 'the test webhook' })
   await page.getByRole('button', { name: 'Close' }).last().click()
 
-  await page.getByLabel('Event', { exact: true }).fill(JSON.parse(first.body).event)
-  await page.getByLabel('Event', { exact: true }).press('Enter')
-  await page.getByLabel('Test', { exact: true }).selectOption('true')
+  await addFilter(page, 'Event', JSON.parse(first.body).event)
+  await addFilter(page, 'Test', 'Yes')
   await page
     .getByRole('link', { name: JSON.parse(first.body).event })
     .first()
@@ -109,7 +108,7 @@ test('a backfill counts first, then creates what the endpoint never got', async 
 })
 
 test('a read model is verified and rebuilt', async (t, { open, system }) => {
-  const page = await open('/read-models')
+  const page = await open('/system')
   for (const [action, outcome] of [
     ['Verify', /equal|same|match/i],
     ['Rebuild', /payments_v2/],

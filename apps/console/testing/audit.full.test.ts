@@ -71,7 +71,7 @@ test('an export of the page is that of ops, and a changed byte in it is found', 
 test('an administrator sees what an erasure would remove, erases the person, and finds it in the list', async (t, {
   open,
 }) => {
-  const page = await open('/audit')
+  const page = await open('/privacy')
   await page.getByLabel('E-mail or id').fill('customer7@example.com')
   await page.getByRole('button', { name: 'Show what would go' }).click()
   await page.getByText('What would be erased').waitFor()
@@ -84,6 +84,6 @@ test('an administrator sees what an erasure would remove, erases the person, and
   await dialog.getByRole('link', { name: 'Follow the job' }).click()
   await page.getByText('The person is erased', { exact: true }).waitFor({ timeout: 90_000 })
   t.notMatch(await textOf(page.getByRole('main')), 'customer7')
-  await page.getByRole('link', { name: 'Audit' }).click()
+  await page.getByRole('link', { name: 'Privacy' }).click()
   await page.getByRole('cell', { name: 'a person', exact: true }).waitFor()
 })

@@ -23,6 +23,8 @@ export type ConsoleHarness = {
 
 export type WindowOptions = Parameters<Browser['newContext']>[0] & {
   readonly signedIn?: boolean
+  /** The administrator's by default. */
+  readonly session?: string
   /** Failed requests that the test causes itself: the browser reports each as an error. */
   readonly expects?: RegExp
 }
@@ -79,11 +81,11 @@ async function consoleHarness(
     system,
     endpoint,
     browser,
-    async open(path, { signedIn = true, expects, ...options } = {}) {
+    async open(path, { signedIn = true, session = 'demo-admin-session', expects, ...options } = {}) {
       const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Madrid', ...options })
       const page = await context.newPage()
       failOnErrors(t, page, expects)
-      const fragment = signedIn ? '#session=demo-admin-session' : ''
+      const fragment = signedIn ? `#session=${session}` : ''
       await page.goto(`${system.baseUrl}/console${path}${fragment}`)
       return page
     },
@@ -108,6 +110,18 @@ function failOnErrors(t: Test, page: Page, expects: RegExp | undefined): void {
 /** Its text with single spaces: amounts have others between currency and number. */
 export async function textOf(locator: Locator): Promise<string> {
   return ((await locator.textContent()) ?? '').replaceAll(/\s+/g, ' ')
+}
+
+/** Sets a filter of the list that is shown: a text, or the label of a choice. */
+export async function addFilter(page: Page, label: string, value: string): Promise<void> {
+  await page.getByRole('button', { name: 'Add filter' }).click()
+  const editor = page.getByRole('dialog')
+  await editor.getByRole('button', { name: label, exact: true }).click()
+  const choice = editor.getByRole('button', { name: value, exact: true })
+  await editor.getByRole('textbox').or(choice).first().waitFor()
+  if (await choice.isVisible()) return await choice.click()
+  await editor.getByRole('textbox').fill(value)
+  await editor.getByRole('button', { name: 'Apply' }).click()
 }
 
 /** What axe finds, of its serious and critical rules. The page's policy stays in force, so axe comes in by the debugger. */

@@ -23,12 +23,20 @@ const pages: readonly ShownPage[] = [
     shows: /user-\d+.*JPY.*failed/s,
   },
   { path: '/payments?search=customer500%40example.com', heading: 'Payments', shows: /1 payment.*Order 500/s },
-  { path: '/owners', heading: 'Customers', shows: /Whose/ },
-  { path: '/owners?user_id=user-1', heading: 'User user-1', shows: /No saved payment methods.*No addresses/s },
+  { path: '/refunds', heading: 'Refunds', shows: /Not available yet/ },
+  { path: '/disputes', heading: 'Disputes', shows: /Fraudulent.*sandbox.*open.*JPY/s },
+  { path: '/customers', heading: 'Customers', shows: /Whose/ },
+  { path: '/customers/user-1', heading: 'User user-1', shows: /No saved payment methods.*No addresses/s },
+  // As version 1.0 linked to it.
+  { path: '/owners?guest_email=customer0%40example.com', heading: 'customer0@example.com', shows: /No addresses/ },
+  { path: '/products', heading: 'Products', shows: /No products yet/ },
   { path: '/webhooks', heading: 'Webhooks', shows: /enabled.*payment\.created/s },
-  { path: '/products', heading: 'Products', shows: /No products/ },
-  { path: '/read-models', heading: 'Read models', shows: /payments.*running.*payments_v1/s },
+  { path: '/webhooks/endpoints/1', heading: 'Endpoint 1', shows: /enabled/ },
+  { path: '/reports', heading: 'Reports', shows: /Not available yet/ },
+  { path: '/providers', heading: 'Providers', shows: /Not available yet/ },
+  { path: '/system', heading: 'System', shows: /projector.*payments.*running.*payments_v1/s },
   { path: '/audit', heading: 'Audit', shows: /Who did what.*Verify an export/s },
+  { path: '/privacy', heading: 'Privacy', shows: /Erase a person/ },
 ]
 
 /** Dark colours do not depend on the width. */

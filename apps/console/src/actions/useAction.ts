@@ -40,13 +40,13 @@ export function useAction<Input, Result>(options: {
   readonly onResponse?: () => void
 }): Action<Input, Result> {
   const { effect, send, onResponse } = options
-  const userId = useIdentity().id ?? undefined
+  const { id: userId } = useIdentity()
   // A key is only valid for its user: the same key of another one would be another act.
   const name = `${userId} ${options.name}`
   const state = useSyncExternalStore(store.subscribe, () => store.state(name))
   useEffect(() => () => store.leave(name), [name])
   const run = (input: unknown) => {
-    if (userId === undefined) return
+    if (userId === '') return
     const sendAgain: Send<unknown, Result> = (asked, attempt) => send(asked as Input, attempt)
     void store.run(name, { input, effect, send: sendAgain, onResponse })
   }
@@ -58,7 +58,7 @@ export function useAction<Input, Result>(options: {
     },
     repeat: () => run(state.attempt?.input),
     reset: () => store.reset(name),
-    isRunning: state.isRunning || userId === undefined,
+    isRunning: state.isRunning || userId === '',
     isUnknown: state.isUnknown,
     isDoubtful: state.isDoubtful,
     effect,

@@ -1,6 +1,5 @@
 // The API client of the console. Every page uses it; nothing else sends requests to the API.
 import { createPaylogClient } from '@paylog/client/client'
-import { PaylogError } from '@paylog/client/errors'
 import { visibleText } from '../format/visibleText.ts'
 import { currentSession, markExpired } from '../session/session.ts'
 
@@ -48,13 +47,4 @@ export async function bodyOf<Body>(call: Promise<{ readonly body: Body }>): Prom
 /** The `data` of a response. */
 export async function dataOf<Data>(call: Promise<{ readonly body: { readonly data: Data } }>): Promise<Data> {
   return (await call).body.data
-}
-
-/** The `data` of a route that this version of the API may not have yet; null without it. @throws PaylogError */
-export async function getIfThere<Data>(path: string, signal: AbortSignal): Promise<Data | null> {
-  const response = await fetchInSession(new Request(new URL(path, location.origin), { signal }))
-  const body = await response.json()
-  if (response.status === 404) return null
-  if (!response.ok) throw new PaylogError(response, body)
-  return body.data
 }

@@ -8,11 +8,12 @@ import { usePreferences } from './Preferences.tsx'
 
 export function Account() {
   const { email, id, user_type } = useIdentity()
-  const name = email ?? id ?? 'Signed in'
+  const name = email ?? id
   return (
     <Popover position="top-start" width={260} trapFocus returnFocus withinPortal shadow="none">
       <Popover.Target>
-        <UnstyledButton className="account" aria-label={`Account: ${name}`}>
+        <UnstyledButton className="account">
+          <span className="srOnly">Account</span>
           <span className="accountLetter" aria-hidden="true">
             {name.charAt(0).toUpperCase()}
           </span>
@@ -23,7 +24,7 @@ export function Account() {
           <Icon name="settings" />
         </UnstyledButton>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Account">
+      <Popover.Dropdown>
         <AccountSettings name={name} />
       </Popover.Dropdown>
     </Popover>

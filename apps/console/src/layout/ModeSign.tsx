@@ -1,24 +1,26 @@
 // Says in the frame whether real money moves.
 import { useQuery } from '@tanstack/react-query'
 import { providersQuery } from '../api/frameQueries.ts'
+import { useMay } from '../session/rights.ts'
+import { type Mode, modeOf } from './mode.ts'
 
-const texts = { live: 'Live', test: 'Test', mixed: 'Live and test' }
-const explanations = {
-  live: 'Real money moves',
-  test: 'No real money moves: all providers are in test mode',
-  mixed: 'Real money moves at some providers, others are in test mode',
+const texts: Readonly<Record<Mode, readonly [word: string, explanation: string]>> = {
+  live: ['Live', 'Real money moves'],
+  mixed: ['Live and test', 'Real money moves at some providers; others are in test mode'],
+  test: ['Test', 'No real money moves: every provider is in test mode'],
+  sandbox: ['Sandbox', 'No real money moves: the sandbox is the only provider'],
 }
 
-/** Nothing before it is known. */
+/** Nothing before it is known, and without a provider. */
 export function ModeSign() {
-  const { data } = useQuery(providersQuery)
-  const modes = new Set(data?.map(({ mode }) => mode).filter((mode) => mode !== null))
-  const [first] = modes
-  if (first === undefined) return null
-  const mode = modes.size > 1 ? 'mixed' : first
+  const may = useMay()
+  const { data } = useQuery({ ...providersQuery, enabled: may('listProviders') })
+  const mode = modeOf(data ?? [])
+  if (mode === null) return null
+  const [word, explanation] = texts[mode]
   return (
-    <span className="modeSign" data-mode={mode} title={explanations[mode]}>
-      {texts[mode]}
+    <span className="modeSign" data-mode={mode} title={explanation}>
+      {word}
     </span>
   )
 }

@@ -1,9 +1,8 @@
 // Who is signed in, and what they may do.
-
-import { rights as allRights, type Right } from '@paylog/domain/rights'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { api, bodyOf, getIfThere } from '../api/api.ts'
+import { api, bodyOf, dataOf } from '../api/api.ts'
 import { statusOf } from '../api/apiErrors.ts'
+import type { Me } from '../api/apiTypes.ts'
 import { useSession } from './session.ts'
 
 /** Whether the API takes the session from a cookie. */
@@ -17,21 +16,8 @@ export const configQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
-export type Identity = {
-  readonly id: string | null
-  readonly email: string | null
-  readonly user_type: string
-  /** None for somebody who is no administrator. */
-  readonly rights: readonly Right[]
-  /** The most that one refund may give back, in the minor units of a currency with two decimals; null without a limit. */
-  readonly refund_limit_cents: number | null
-}
-
-type Me = {
-  readonly user: Pick<Identity, 'id' | 'email' | 'user_type'>
-  readonly rights: readonly Right[]
-  readonly refund_limit_cents: number | null
-}
+/** `refund_limit_cents`: of one refund, see `limitInMinorUnits`. Without rights, somebody is signed in but has no business here. */
+export type Identity = Me['user'] & Pick<Me, 'rights' | 'refund_limit_cents'>
 
 /** @param sessionId null for the cookie's session */
 export const identityQuery = (sessionId: string | null) =>
@@ -39,28 +25,23 @@ export const identityQuery = (sessionId: string | null) =>
     queryKey: ['identity', sessionId],
     queryFn: async ({ signal }): Promise<Identity> => {
       try {
-        const me = await getIfThere<Me>('/admin/me', signal)
-        return me === null ? await withoutRights(signal) : { ...me.user, ...me }
+        const { user, ...rights } = await dataOf(api.getMe({ signal }))
+        return { ...user, ...rights }
       } catch (error) {
-        if (statusOf(error) !== 403) throw error
-        return { ...(await user(signal)), rights: [], refund_limit_cents: null }
+        if (statusOf(error) === 403) return await withoutRights(signal)
+        throw error
       }
     },
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** An API without rights: whoever may look may do everything. */
 async function withoutRights(signal: AbortSignal): Promise<Identity> {
-  const [who] = await Promise.all([user(signal), bodyOf(api.listAnyPayments({ query: { limit: 1 }, signal }))])
-  return { ...who, rights: allRights, refund_limit_cents: null }
-}
-
-async function user(signal: AbortSignal): Promise<Me['user']> {
   const { user_context } = await bodyOf(api.listPayments({ query: { limit: 1 }, signal }))
-  return { id: user_context.user_id, email: user_context.user_email, user_type: user_context.user_type }
+  const { user_id, user_email: email, user_type } = user_context
+  return { id: user_id ?? '', email, user_type, rights: [], refund_limit_cents: null }
 }
 
-const nobody: Identity = { id: null, email: null, user_type: '', rights: [], refund_limit_cents: null }
+const nobody: Identity = { id: '', email: null, user_type: '', rights: [], refund_limit_cents: null }
 
 /** Who is signed in. Inside the console it is always known. */
 export function useIdentity(): Identity {

@@ -1,7 +1,19 @@
 import t from 'tap'
-import { mayCall, rightsFor } from './rights.ts'
+import { mayCall } from './rights.ts'
+
+t.test('an operation needs the right that the OpenAPI document names', async (t) => {
+  t.ok(mayCall(['read'], 'listAnyPayments'))
+  t.notOk(mayCall(['read'], 'createRefund'))
+  t.ok(mayCall(['read', 'refund'], 'createRefund'))
+  t.notOk(mayCall([], 'listAnyPayments'))
+})
+
+t.test('what owners may do needs a right for the payments of others', async (t) => {
+  t.notOk(mayCall(['read'], 'cancelPayment'))
+  t.ok(mayCall(['refund'], 'cancelPayment'))
+  t.ok(mayCall(['read'], 'refreshPayment'))
+})
 
 t.test('an operation without a right is open to everybody who is signed in', async (t) => {
-  t.same(rightsFor('getReadiness'), [])
-  t.ok(mayCall([], 'getReadiness'))
+  t.ok(mayCall([], 'testWebhooks'))
 })

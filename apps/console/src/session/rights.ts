@@ -4,8 +4,15 @@ import { operationRoutes } from '@paylog/client/operations'
 import type { Right } from '@paylog/domain/rights'
 import { useIdentity } from './identity.ts'
 
+/** The document names no right where owners act, too. The console acts for others, which needs one. */
+const rightsForOthers: Partial<Record<OperationId, readonly Right[]>> = {
+  cancelPayment: ['refund'],
+  refreshPayment: ['read'],
+}
+
 /** The rights of which one is needed for an operation; none where everybody signed in may call it. */
-export const rightsFor = (operation: OperationId): readonly Right[] => operationRoutes[operation].rights
+export const rightsFor = (operation: OperationId): readonly Right[] =>
+  rightsForOthers[operation] ?? operationRoutes[operation].rights
 
 /** Whether somebody with these rights may call the operation. */
 export function mayCall(rights: readonly Right[], operation: OperationId): boolean {
@@ -24,7 +31,7 @@ export function useMay(): (operation: OperationId) => boolean {
   return (operation) => mayCall(rights, operation)
 }
 
-/** What each right is for, after "you need the right to". */
+/** What each right is for, after "the right to". */
 export const rightTexts: Readonly<Record<Right, string>> = {
   read: 'look at payments, customers, reports and the state of the system',
   refund: 'refund, capture and cancel payments',

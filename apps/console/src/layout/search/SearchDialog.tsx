@@ -31,18 +31,12 @@ export function useSearchDialog(): SearchDialogState {
 
 export function SearchDialog({ isOpen, close }: SearchDialogState) {
   return (
-    <Modal
-      opened={isOpen}
-      onClose={close}
-      withCloseButton={false}
-      padding={0}
-      size={560}
-      yOffset="12vh"
-      aria-label="Search"
-      returnFocus
-    >
-      {isOpen && <SearchBox close={close} />}
-    </Modal>
+    <Modal.Root opened={isOpen} onClose={close} padding={0} size={560} yOffset="12vh" transitionProps={{ duration: 0 }}>
+      <Modal.Overlay />
+      <Modal.Content aria-label="Search">
+        <Modal.Body>{isOpen && <SearchBox close={close} />}</Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   )
 }
 

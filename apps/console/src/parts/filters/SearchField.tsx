@@ -22,7 +22,7 @@ export function SearchField(props: {
       aria-label={label}
       placeholder={placeholder}
       leftSection={<Icon name="search" />}
-      rightSection={draft !== '' && <CloseButton size="sm" aria-label="Clear the search" onClick={() => apply('')} />}
+      rightSection={draft !== '' && <CloseButton size="sm" aria-label="Clear" onClick={() => apply('')} />}
       value={draft}
       maxLength={255}
       onChange={({ currentTarget }) => setDraft(currentTarget.value)}

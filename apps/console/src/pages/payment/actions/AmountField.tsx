@@ -12,8 +12,15 @@ export type Amount = {
   readonly fieldWith: (hint?: string) => ReactNode
 }
 
-/** @param options `most` is the highest possible amount, and what the field begins with */
-export function useAmount({ currency, most }: { readonly currency: string; readonly most: number }): Amount {
+/**
+ * @param options `most` is the highest possible amount, and what the field begins with. `mostBecause` says why it is no more
+ */
+export function useAmount(options: {
+  readonly currency: string
+  readonly most: number
+  readonly mostBecause?: string | undefined
+}): Amount {
+  const { currency, most, mostBecause } = options
   const [text, setText] = useState(decimalOf(most, currency))
   const cents = parseMoney(text, currency)
   const isPossible = cents !== null && cents > 0 && cents <= most
@@ -24,7 +31,7 @@ export function useAmount({ currency, most }: { readonly currency: string; reado
     fieldWith: (hint) => (
       <TextInput
         label={`Amount in ${currency}`}
-        description={`At most ${limit}${hint === undefined ? '' : `. ${hint}`}`}
+        description={[`At most ${limit}`, mostBecause, hint].filter((text) => text !== undefined).join('. ')}
         inputMode="decimal"
         required
         data-autofocus

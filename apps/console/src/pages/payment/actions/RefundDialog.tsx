@@ -1,5 +1,7 @@
 // Gives money back.
 import { NativeSelect, Textarea } from '@mantine/core'
+import { currencyExponent } from '@paylog/domain/currency'
+import { limitInMinorUnits } from '@paylog/domain/rights'
 import { useState } from 'react'
 import { ActionDialog } from '../../../actions/ActionDialog.tsx'
 import { api, dataOf } from '../../../api/api.ts'
@@ -8,6 +10,7 @@ import { formatMoney } from '../../../format/money.ts'
 import { choicesOf } from '../../../parts/fields.tsx'
 import { reasonHeader, useReason } from '../../../parts/reason.tsx'
 import { oneOf } from '../../../search.ts'
+import { useIdentity } from '../../../session/identity.ts'
 import { pendingRefunds } from '../moneyBack.ts'
 import { ActionSubject } from './ActionSubject.tsx'
 import { useAmount } from './AmountField.tsx'
@@ -28,7 +31,10 @@ const maxNoteLength = 500
 export function RefundDialog({ payment, entries, close }: ActionProps) {
   const { id, currency, amount_received_cents: received, amount_refunded_cents: refunded } = payment
   const pending = pendingRefunds(entries)
-  const amount = useAmount({ currency, most: Math.max(received - refunded - pending, 0) })
+  const left = Math.max(received - refunded - pending, 0)
+  const limit = useRefundLimit(currency)
+  const mostBecause = limit < left ? 'That is the limit of your user type for one refund' : undefined
+  const amount = useAmount({ currency, most: Math.min(left, limit), mostBecause })
   const [reason, setReason] = useState<RefundReason>('requested_by_customer')
   const [note, setNote] = useState('')
   const { reason: auditReason, reasonField } = useReason()
@@ -92,6 +98,12 @@ const refundOf =
     const header = { 'idempotency-key': key, ...reasonHeader(auditReason) }
     return dataOf(api.createRefund({ path: { id }, header, body: { ...body, ...(note !== '' && { note }) } }))
   }
+
+/** The most that one refund may give back, in minor units. */
+function useRefundLimit(currency: string): number {
+  const { refund_limit_cents: limit } = useIdentity()
+  return limit === null ? Number.POSITIVE_INFINITY : limitInMinorUnits(limit, currencyExponent(currency))
+}
 
 function resultText({ amount_cents, currency, status }: Refund): string {
   const amount = amount_cents === null ? 'an unknown amount' : formatMoney(amount_cents, currency)
