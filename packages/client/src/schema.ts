@@ -2095,6 +2095,19 @@ export interface components {
             completed_at: string | null;
             payment_method?: components["schemas"]["PaymentMethodSummary"] | null;
         };
+        LogState: {
+            /** @description Events in the tree of the log */
+            events: number;
+            /** @description Those that the last signed checkpoint covers; null without one */
+            signed_events: number | null;
+            /**
+             * Format: date-time
+             * @description When that checkpoint was made
+             */
+            signed_at: string | null;
+            /** @description Why nothing is signed any more: the log does not verify */
+            stopped_because: string | null;
+        };
         Me: {
             user: {
                 id: string;
@@ -3107,6 +3120,7 @@ export interface components {
             version: string;
             /** @description The process that responds, then those of HEALTH_URLS */
             processes: components["schemas"]["Process"][];
+            log: components["schemas"]["LogState"] | null;
         };
         UserContext: {
             authenticated: boolean;
@@ -5144,7 +5158,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The processes, as of at most a second ago */
+            /** @description The processes, as of at most a second ago, and how far the log proves itself */
             200: {
                 headers: {
                     [name: string]: unknown;
