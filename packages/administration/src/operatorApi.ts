@@ -35,6 +35,8 @@ import { createSystem } from './system/system.ts'
 import { deliveryRoutes } from './webhooks/deliveryRoutes.ts'
 import { backfillRoutes, enableRoutes, redeliverRoutes } from './webhooks/endpointActions.ts'
 import { endpointRoutes } from './webhooks/endpointRoutes.ts'
+import { endpointStatisticsRoute } from './webhooks/endpointStatistics.ts'
+import { endpointTestRoute } from './webhooks/testRoute.ts'
 
 type Routes = (dependencies: OperatorDependencies) => FastifyPluginAsync
 
@@ -48,9 +50,11 @@ const resources: readonly Routes[] = [
   eventRoutes,
   proofRoutes,
   endpointRoutes,
+  endpointStatisticsRoute,
   enableRoutes,
   redeliverRoutes,
   backfillRoutes,
+  endpointTestRoute,
   deliveryRoutes,
   privacyRoutes,
 ]

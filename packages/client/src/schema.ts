@@ -972,6 +972,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/webhook-endpoints/{endpoint}/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get statistics of a webhook endpoint
+         * @description For administrators.
+         */
+        get: operations["getEndpointStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/webhook-endpoints/{endpoint}/enable": {
         parameters: {
             query?: never;
@@ -1026,6 +1046,26 @@ export interface paths {
          * @description For administrators. The endpoint must be configured here as for the worker. Reads the log from a position to its present end, applies the present configuration, and creates missing deliveries, with the ids that the worker would have used: nothing is sent twice. Tests are skipped, and so are events older than the deliveries that are kept. The result is `{events, too_old, missing, present, position, dry_run}`. A canceled or interrupted backfill may be repeated.
          */
         post: operations["backfillWebhooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhook-endpoints/{endpoint}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test to one webhook endpoint
+         * @description For administrators. Sends a made-up event of the sandbox provider, as POST /webhooks/test does, but to this endpoint only and whatever its patterns. `deliveries` is empty when the mode of the endpoint leaves this event out: canonical names are for canonical endpoints. The endpoint must be configured here as for the worker. While it is paused, the test waits.
+         */
+        post: operations["testWebhookEndpoint"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2020,6 +2060,18 @@ export interface components {
             /** @description How many deliveries have waited, and are sent now */
             held: number;
         };
+        EndpointStatistics: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description Deliveries that arrived; counted up to 100000 */
+            succeeded: number;
+            /** @description Deliveries that are not retried any more; counted up to 100000 */
+            failed: number;
+            /** @description Deliveries that are not finished; counted up to 100000 */
+            pending: number;
+        };
         Erasure: {
             /** Format: uuid */
             id: string;
@@ -2122,6 +2174,13 @@ export interface components {
             /** @description Position in the log where it will end */
             head: string | null;
         };
+        LastFailure: {
+            /** Format: date-time */
+            at: string;
+            http_status: number | null;
+            /** @description Short error code */
+            error: string;
+        };
         LegacyMessage: {
             /** @description A generic name, such as payment_intent.succeeded */
             event: string;
@@ -2176,6 +2235,19 @@ export interface components {
             /** Format: date-time */
             completed_at: string | null;
             payment_method?: components["schemas"]["PaymentMethodSummary"] | null;
+        };
+        LogState: {
+            /** @description Events in the tree of the log */
+            events: number;
+            /** @description Those that the last signed checkpoint covers; null without one */
+            signed_events: number | null;
+            /**
+             * Format: date-time
+             * @description When that checkpoint was made
+             */
+            signed_at: string | null;
+            /** @description Why nothing is signed any more: the log does not verify */
+            stopped_because: string | null;
         };
         Me: {
             user: {
@@ -2349,6 +2421,14 @@ export interface components {
              * @description For a guest, the token's e-mail
              */
             guest_email?: string | null;
+        };
+        NewEndpointTest: {
+            /** @description A canonical or generic event name; by default payment.succeeded, or payment_intent.succeeded in the modes raw and legacy */
+            event?: string;
+            /** @description The object of the event, with any fields: id, amount (an integer in minor units), currency, status, customer. All of it is in `data` of the raw message. Omitted fields get defaults: amount 1000, currency USD, ids that begin with test_. A field of another type counts as null. */
+            test_data?: {
+                [key: string]: unknown;
+            };
         };
         NewErasure: {
             /** @description A user of yours */
@@ -3248,6 +3328,7 @@ export interface components {
             version: string;
             /** @description The process that responds, then those of HEALTH_URLS */
             processes: components["schemas"]["Process"][];
+            log: components["schemas"]["LogState"] | null;
         };
         UserContext: {
             authenticated: boolean;
@@ -3399,8 +3480,10 @@ export interface components {
             reported_currency?: string;
         };
         WebhookEndpoint: {
-            /** @description Its name: the number of its variables, or legacy-1 */
+            /** @description Its id: the number of its variables, or legacy-1 */
             endpoint: string;
+            /** @description What people call it: WEBHOOK_n_NAME */
+            name: string | null;
             /** @description Without query and possible keys; null when it is not configured here */
             url: string | null;
             /** @description The patterns of the events that it receives */
@@ -3408,6 +3491,10 @@ export interface components {
             mode: ("raw" | "canonical" | "both" | "legacy") | null;
             /** @description json, or the chat service */
             format: string | null;
+            /** @description Seconds before each retry, about */
+            retry_schedule: number[] | null;
+            /** @description How long it may take to respond */
+            timeout_ms: number | null;
             /** @description Whether the worker that started last has it. Otherwise deliveries wait */
             is_configured: boolean;
             /**
@@ -3421,6 +3508,12 @@ export interface components {
             failed: number;
             /** Format: date-time */
             oldest_pending_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the newest delivery that arrived was accepted
+             */
+            last_success_at: string | null;
+            last_failure: components["schemas"]["LastFailure"] | null;
             recent: components["schemas"]["RecentDeliveries"] | null;
         };
         WebhookLogEntry: {
@@ -4999,7 +5092,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The processes, as of at most a second ago */
+            /** @description The processes, as of at most a second ago, and how far the log proves itself */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5318,6 +5411,40 @@ export interface operations {
             };
         };
     };
+    getEndpointStatistics: {
+        parameters: {
+            query: {
+                /** @description The beginning, itself included, with a UTC offset (encode + as %2B) */
+                from: string;
+                /** @description The end, itself excluded; at most 100 intervals later */
+                to: string;
+                /** @description In UTC */
+                interval?: "hour" | "day";
+            };
+            header?: never;
+            path: {
+                /** @description The name of the endpoint */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All intervals. The first and the last one begin and end with the requested time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["EndpointStatistics"][];
+                    };
+                };
+            };
+        };
+    };
     enableWebhookEndpoint: {
         parameters: {
             query?: never;
@@ -5438,6 +5565,42 @@ export interface operations {
             };
         };
     };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 printable characters. A request that is repeated with the same key is executed once. */
+                "idempotency-key"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description The name of the endpoint */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewEndpointTest"];
+            };
+        };
+        responses: {
+            /** @description The test is recorded and sent at once. canonical_events are the canonical names of the event; deliveries list the configured endpoints (nodes) that will receive it, with event name and mode. The list is empty when no endpoint is configured or subscribed. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["WebhookTest"];
+                    };
+                };
+            };
+        };
+    };
     listWebhookDeliveries: {
         parameters: {
             query?: {
@@ -5453,6 +5616,10 @@ export interface operations {
                 payment_id?: string;
                 /** @description Only tests and simulations, or none of them */
                 test?: "true" | "false";
+                /** @description Only deliveries created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only deliveries created before this time, with a UTC offset (encode + as %2B) */
+                created_at_to?: string;
                 /** @description Items per page */
                 limit?: number;
                 /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */

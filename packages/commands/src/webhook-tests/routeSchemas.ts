@@ -15,7 +15,7 @@ export const maxBodyBytes = 32 * 1024
 
 const EventName = (description: string) => Type.String({ minLength: 1, maxLength: 255, description })
 
-const TestBody = Type.Object(
+export const TestBody = Type.Object(
   {
     event: EventName('A canonical or generic event name'),
     test_data: Type.Optional(
@@ -84,7 +84,7 @@ const WebhookTestResource = Type.Object(
 )
 
 /** @param examples of the plan */
-const accepted = (...examples: readonly DispatchPlan[]) => ({
+export const accepted = (...examples: readonly DispatchPlan[]) => ({
   202: dataResponse(WebhookTestResource, {
     description:
       'The test is recorded and sent at once. canonical_events are the canonical names of the event; deliveries list the configured endpoints (nodes) that will receive it, with event name and mode. The list is empty when no endpoint is configured or subscribed.',

@@ -139,6 +139,9 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /admin/webhook-endpoints/{endpoint}/enable': { access: operate, status: 404 },
   'POST /admin/webhook-endpoints/{endpoint}/redeliver': { access: operate, status: 404 },
   'POST /admin/webhook-endpoints/{endpoint}/backfill': { access: operate, status: 404 },
+  'POST /admin/webhook-endpoints/{endpoint}/test': { access: operate, status: 404 },
+  // Without a period.
+  'GET /admin/webhook-endpoints/{endpoint}/statistics': { access: read, status: 400 },
   'GET /admin/webhook-deliveries': { access: read, status: 200 },
   'GET /admin/webhook-deliveries/{id}': { access: read, status: 404 },
   'POST /admin/webhook-deliveries/{id}/redeliver': { access: operate, status: 404 },
