@@ -2,10 +2,11 @@ import { execFile } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { parseEnv, promisify } from 'node:util'
 import { openNote, parseSigningKey, parseVerifierKey, signNote } from '@paylog/audit-log/note'
 import { maxAppendBytes } from '@paylog/event-store/append/append'
 import { parseConnectionString } from '@paylog/event-store/connection/connectionString'
+import { demoRights } from '@paylog/identity/sandboxIdentity'
 import { freePort } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
@@ -87,6 +88,19 @@ else {
       t.notOk('identity' in services)
       for (const { environment = {} } of Object.values(services)) t.notOk(environment.SANDBOX_PROVIDER)
       t.match((await readCompose(trial)).services.worker?.environment, { SANDBOX_PROVIDER: 'true' })
+    }
+  })
+
+  t.test('the demo users of the trials have the rights of local mode', async (t) => {
+    for (const [file, app] of [
+      ['trial', 'operator-api'],
+      ['small-trial', 'api'],
+    ] as const) {
+      const set = parseEnv(readFileSync(new URL(`env.${file}`, import.meta.url), 'utf8'))
+      t.equal(set.RIGHTS, demoRights, file)
+      const files = set.COMPOSE_FILE?.split(':').flatMap((name) => /\.([\w-]+)\.yml$/.exec(name)?.[1] ?? []) ?? []
+      const { services } = await readCompose(files, { RIGHTS: set.RIGHTS ?? '' })
+      t.equal(services[app]?.environment?.RIGHTS, demoRights, file)
     }
   })
 

@@ -25,7 +25,11 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
     message: 'The card was declined',
     details: { payment_id: id },
   },
-  forbidden: { why: 'The caller may not do this.', message: 'An administrator session is required' },
+  forbidden: {
+    why: 'The caller may not do this. `details.right` is the right that is missing; with `details.limit_cents` the refund is larger than the caller may make.',
+    message: 'The right refund is required',
+    details: { right: 'refund' },
+  },
   not_found: {
     why: 'The caller can see no resource with this id.',
     message: 'No payment with this id',
@@ -119,7 +123,7 @@ const errorExplanations: Readonly<Record<ErrorCode, ErrorExplanation>> = {
     details: { field: 'billing_address_id' },
   },
   recorded_payment_id: {
-    why: 'A webhook test or simulation contains the id of a recorded payment, ours or the one of a provider. Only administrators may do that.',
+    why: 'A webhook test or simulation contains the id of a recorded payment, ours or the one of a provider. That needs the right `operate`.',
     message: 'A test must not contain the id of a payment; omit it, or use one that begins with test_',
   },
   provider_rejected: {

@@ -1,4 +1,6 @@
 import { join } from 'node:path'
+import { parseRights } from '@paylog/identity/rightsVariable'
+import { demoRights, demoSessions } from '@paylog/identity/sandboxIdentity'
 import { ConfigError } from '@paylog/runtime/config/environment'
 import t from 'tap'
 import { prepare } from './preparation.ts'
@@ -21,6 +23,20 @@ t.test('prepare passes the webhook endpoint variables on', async (t) => {
   t.match(environment, webhookVariables)
   t.match(environment, { WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8,::1/128' })
   t.notOk('UNRELATED' in environment || 'WEBHOOK_2_URL' in environment)
+})
+
+t.test('the demo users have rights, unless RIGHTS or AUTH_URL is set', async (t) => {
+  const rightsWith = async (given: Record<string, string>) => {
+    const variables = { ...given, DATA_DIR: t.testdir({}), PORT: '0' }
+    const { environment, unlock } = await prepare(loadSettings(variables), variables)
+    unlock()
+    return environment.RIGHTS
+  }
+  t.equal(await rightsWith({}), demoRights)
+  t.equal(await rightsWith({ RIGHTS: 'support=refund' }), undefined, 'the API gets what is set')
+  t.equal(await rightsWith({ AUTH_URL: 'https://auth.example.com' }), undefined)
+  const userTypes = demoSessions.map(({ user }) => user.userType)
+  for (const userType of parseRights(demoRights).keys()) t.ok(userTypes.includes(userType), userType)
 })
 
 t.test('loadSettings reads every variable of every app from a file too, and names all bad ones', async (t) => {

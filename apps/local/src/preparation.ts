@@ -2,6 +2,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { demoRights } from '@paylog/identity/sandboxIdentity'
 import { isAlive } from '@paylog/runtime/process/isAlive'
 import { findFreePort, listenProblem } from '@paylog/runtime/process/ports'
 import { reachableUrl } from '@paylog/runtime/process/reachableUrl'
@@ -77,6 +78,7 @@ function sharedEnvironment(
     ...(REDIS_URL === undefined ? {} : { REDIS_URL }),
     AUTH_URL: settings.AUTH_URL ?? `http://127.0.0.1:${ports.identity}`,
     AUTH_SERVICE: settings.AUTH_SERVICE,
+    ...(settings.AUTH_URL === undefined && settings.RIGHTS.size === 0 && { RIGHTS: demoRights }),
     PROJECT_ID: settings.PROJECT_ID,
     PROJECT_IDS: settings.PROJECT_IDS.join(','),
     SANDBOX_PROVIDER: String(settings.SANDBOX_PROVIDER),

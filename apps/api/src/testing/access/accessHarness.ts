@@ -11,7 +11,7 @@ import { createMigratedDatabase } from '@paylog/testing/migratedDatabase'
 import { freePort, startProcess, type TestProcess } from '@paylog/testing/processes'
 import type { Test } from 'tap'
 import { type FakeIdentityBackend, startFakeIdentityBackend } from './fakeIdentityBackend.ts'
-import type { Caller } from './people.ts'
+import { type Caller, rightsOfPeople } from './people.ts'
 
 const apps = ['embedded-event-store', 'api', 'projector', 'worker'] as const
 export type App = (typeof apps)[number]
@@ -65,6 +65,7 @@ export async function startAccessHarness(t: Test, env: Readonly<Record<string, s
     PORT: String(port),
     EVENTSTORE_URL: eventStoreUrl,
     AUTH_URL: identity.authUrl,
+    RIGHTS: rightsOfPeople,
     SANDBOX_PROVIDER: 'true',
     SANDBOX_WEBHOOK_SECRET: sandboxSecret,
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',

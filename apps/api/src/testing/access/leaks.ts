@@ -42,12 +42,16 @@ function ownersOfOne(text: string): readonly string[] {
 /** Data in a response that its caller must not see. The OpenAPI document names sandbox cards as examples. */
 export function leaksIn({ caller, request, text, headers, status }: ApiResponse): readonly string[] {
   const whole = `${text}\n${Object.entries(headers).join('\n')}`
-  const isSuccess = caller.owner !== null && status < 400 && !seesIdAlone(caller, request.split(' ', 1)[0] ?? '')
-  const seesPayment = caller.standing === 'administrator' && request.startsWith('GET /admin/payments/')
-  const owners = isSuccess ? (seesPayment ? ownersOfOne(whole) : known[caller.owner]) : []
-  const seesAll = caller.standing === 'administrator' && request.startsWith('GET /webhooks/logs')
-  const listsAll =
-    caller.standing === 'administrator' && /^GET \/admin\/(payments|events)(\?|$)/.test(request) && isSuccess
+  const isSuccess = status < 400 && !seesIdAlone(caller, request.split(' ', 1)[0] ?? '')
+  const mayRead = caller.rights.includes('read')
+  const seesPayment = mayRead && request.startsWith('GET /admin/payments/')
+  const seesProducts = mayRead && request.startsWith('GET /admin/products')
+  const own = seesProducts ? known.admin : caller.owner === null ? ['staff'] : known[caller.owner]
+  const owners = isSuccess ? (seesPayment ? ownersOfOne(whole) : own) : []
+  const seesAll = mayRead && request.startsWith('GET /webhooks/logs')
+  const listsPayments = mayRead && /^GET \/admin\/payments(\?|$)/.test(request)
+  const exportsLog = caller.rights.includes('export') && /^GET \/admin\/events(\?|$)/.test(request)
+  const listsAll = isSuccess && (listsPayments || exportsLog)
   const mayBeSeen = listsAll ? '' : seesAll ? whole.replaceAll(inSomeWebhook, '') : whole
   const foreign = [...mayBeSeen.matchAll(data)].filter(([, owner = '']) => !owners.includes(owner.toLowerCase()))
   const given = request === 'GET /openapi.json' ? [] : (whole.match(credentials) ?? [])

@@ -1,8 +1,8 @@
 // The access rules, written from section 5 of the interface and independent of the code under test.
-import type { Caller, OwnerName } from './people.ts'
+import { type Caller, type OwnerName, type Right, rights } from './people.ts'
 
 /**
- * Products have no owners, so those of the fixture count as the only administrator's. A log entry belongs to the owner
+ * Products have no owners, so those of the fixture count as the one's who has all rights. A log entry belongs to the owner
  * of its payment, or to the caller of its test.
  */
 export type Kind = 'payment' | 'method' | 'address' | 'product' | 'log'
@@ -18,7 +18,8 @@ export type Access =
   /** Also guests with an expired token that payment history contains (rule 6). */
   | 'known or remembered'
   | 'session'
-  | 'administrator'
+  /** Who has one of these rights. */
+  | readonly Right[]
 
 export type Row = {
   readonly access: Access
@@ -26,8 +27,8 @@ export type Row = {
   readonly item?: Kind
   /** The listed resource. */
   readonly list?: Kind
-  /** Administrators can access the resources of every owner, and those without one. */
-  readonly administratorsHaveAll?: true
+  /** Who has this right can access the resources of every owner, and those without one. */
+  readonly everybodys?: Right
   /** The status for a guest who may read a session's payment, because its guest_data names them; 404 without it. */
   readonly readers?: 200 | 403
   /** With access it changes something. */
@@ -51,11 +52,13 @@ const product = { name: 'Example', product_type: 'digital', currency: 'EUR', tot
 const sync = { product_ids: ['018f0000-0000-7000-8000-000000000000'], provider_id: 'sandbox' }
 const testBody = { event: 'payment.succeeded', test_data: { amount: 1200, currency: 'EUR' } }
 const simulated = { event: 'payment_intent.succeeded', provider: 'stripe', payload: { id: 'pi_1', amount: 1200 } }
-const entry = { access: 'session', item: 'log', administratorsHaveAll: true } as const
+const [read, refund, operate] = [['read'], ['refund'], ['operate']] as const
+const entry = { access: 'session', item: 'log', everybodys: 'read' } as const
 const receiver = { access: 'provider' } as const
-const anyPayment = { access: 'administrator', item: 'payment', administratorsHaveAll: true } as const
+const anyPayment = { access: read, item: 'payment', everybodys: 'read' } as const
+const anyProduct = { access: read, item: 'product', everybodys: 'read' } as const
 const ownPayment = { access: 'known', item: 'payment', readers: 200 } as const
-const changedPayment = { item: 'payment', administratorsHaveAll: true, changes: true } as const
+const changedPayment = { item: 'payment', everybodys: 'refund', changes: true } as const
 const changed = { changes: true, takesIfMatch: true } as const
 
 /** Every route of the service. A test compares this table with the OpenAPI document. */
@@ -70,16 +73,16 @@ export const rows: Readonly<Record<string, Row>> = {
     takesIfMatch: true,
     body: { reason: 'changed' },
   },
-  'POST /payments/{id}/refresh': { ...changedPayment, access: 'known', readers: 403 },
+  'POST /payments/{id}/refresh': { ...changedPayment, everybodys: 'read', access: 'known', readers: 403 },
   'POST /payments/{id}/capture': {
     ...changedPayment,
-    access: 'administrator',
+    access: refund,
     takesIfMatch: true,
     body: { amount_cents: 1 },
   },
-  'GET /payments/{id}/refunds': { ...ownPayment, administratorsHaveAll: true },
-  'GET /payments/{id}/refunds/{refund_id}': { ...ownPayment, administratorsHaveAll: true, isPartMissing: true },
-  'POST /payments/{id}/refunds': { ...changedPayment, access: 'administrator', body: { amount_cents: 1 } },
+  'GET /payments/{id}/refunds': { ...ownPayment, everybodys: 'read' },
+  'GET /payments/{id}/refunds/{refund_id}': { ...ownPayment, everybodys: 'read', isPartMissing: true },
+  'POST /payments/{id}/refunds': { ...changedPayment, access: refund, body: { amount_cents: 1 } },
   'GET /payment-methods': { access: 'known', list: 'method' },
   'GET /payment-methods/{id}': { access: 'known', item: 'method' },
   'POST /payment-methods': { access: 'known', body: method, mayNotBeEmpty: true },
@@ -103,55 +106,56 @@ export const rows: Readonly<Record<string, Row>> = {
     mayNotBeEmpty: true,
   },
   'DELETE /addresses/{id}': { access: 'known or remembered', item: 'address', ...changed },
-  'GET /admin/products': { access: 'administrator', list: 'product' },
-  'GET /admin/products/{id}': { access: 'administrator', item: 'product' },
-  'POST /admin/products': { access: 'administrator', body: product, mayNotBeEmpty: true },
+  'GET /admin/products': { access: read, list: 'product' },
+  'GET /admin/products/{id}': anyProduct,
+  'POST /admin/products': { access: operate, body: product, mayNotBeEmpty: true },
   'PUT /admin/products/{id}': {
-    access: 'administrator',
+    access: operate,
+    everybodys: 'operate',
     item: 'product',
     ...changed,
     body: { name: 'Changed' },
     mayNotBeEmpty: true,
   },
-  'POST /admin/sync/products': { access: 'administrator', body: sync, mayNotBeEmpty: true },
-  'GET /admin/payments': { access: 'administrator', status: 200 },
-  'GET /admin/stats': { access: 'administrator', status: 400 },
-  'GET /admin/disputes': { access: 'administrator', status: 200 },
-  'GET /admin/audit-trail': { access: 'administrator', status: 200 },
+  'POST /admin/sync/products': { access: operate, body: sync, mayNotBeEmpty: true },
+  'GET /admin/payments': { access: read, status: 200 },
+  'GET /admin/stats': { access: read, status: 400 },
+  'GET /admin/disputes': { access: read, status: 200 },
+  'GET /admin/audit-trail': { access: read, status: 200 },
   'GET /admin/payments/{id}': anyPayment,
   'GET /admin/payments/{id}/history': anyPayment,
   'GET /admin/payments/{id}/events': anyPayment,
   // Without an owner.
-  'GET /admin/payment-methods': { access: 'administrator', status: 400 },
-  'GET /admin/addresses': { access: 'administrator', status: 400 },
-  'GET /admin/webhook-endpoints': { access: 'administrator', status: 200 },
+  'GET /admin/payment-methods': { access: read, status: 400 },
+  'GET /admin/addresses': { access: read, status: 400 },
+  'GET /admin/webhook-endpoints': { access: read, status: 200 },
   // Of endpoints and deliveries that do not exist.
-  'POST /admin/webhook-endpoints/{endpoint}/enable': { access: 'administrator', status: 404 },
-  'POST /admin/webhook-endpoints/{endpoint}/redeliver': { access: 'administrator', status: 404 },
-  'POST /admin/webhook-endpoints/{endpoint}/backfill': { access: 'administrator', status: 404 },
-  'GET /admin/webhook-deliveries': { access: 'administrator', status: 200 },
-  'GET /admin/webhook-deliveries/{id}': { access: 'administrator', status: 404 },
-  'POST /admin/webhook-deliveries/{id}/redeliver': { access: 'administrator', status: 404 },
-  'GET /admin/events': { access: 'administrator', status: 200 },
-  'GET /admin/events/checkpoint': { access: 'administrator', status: 400 },
-  'GET /admin/privacy/erasures': { access: 'administrator', status: 200 },
+  'POST /admin/webhook-endpoints/{endpoint}/enable': { access: operate, status: 404 },
+  'POST /admin/webhook-endpoints/{endpoint}/redeliver': { access: operate, status: 404 },
+  'POST /admin/webhook-endpoints/{endpoint}/backfill': { access: operate, status: 404 },
+  'GET /admin/webhook-deliveries': { access: read, status: 200 },
+  'GET /admin/webhook-deliveries/{id}': { access: read, status: 404 },
+  'POST /admin/webhook-deliveries/{id}/redeliver': { access: operate, status: 404 },
+  'GET /admin/events': { access: ['export'], status: 200 },
+  'GET /admin/events/checkpoint': { access: ['export'], status: 400 },
+  'GET /admin/privacy/erasures': { access: ['privacy'], status: 200 },
   'POST /admin/privacy/erasures': {
-    access: 'administrator',
+    access: ['privacy'],
     body: { guest_email: 'nobody@example.com' },
     mayNotBeEmpty: true,
   },
-  'GET /admin/me': { access: 'administrator', status: 200 },
-  'GET /admin/system': { access: 'administrator', status: 200 },
-  'GET /admin/projections': { access: 'administrator', status: 200 },
+  'GET /admin/me': { access: rights, status: 200 },
+  'GET /admin/system': { access: read, status: 200 },
+  'GET /admin/projections': { access: read, status: 200 },
   // Of a projection and of jobs that do not exist.
-  'POST /admin/projections/{name}/rebuild': { access: 'administrator', status: 404 },
-  'POST /admin/projections/{name}/verify': { access: 'administrator', status: 404 },
-  'GET /admin/jobs': { access: 'administrator', status: 200 },
-  'GET /admin/jobs/{id}': { access: 'administrator', status: 404 },
-  'POST /admin/jobs/{id}/cancel': { access: 'administrator', status: 404 },
+  'POST /admin/projections/{name}/rebuild': { access: operate, status: 404 },
+  'POST /admin/projections/{name}/verify': { access: operate, status: 404 },
+  'GET /admin/jobs': { access: read, status: 200 },
+  'GET /admin/jobs/{id}': { access: read, status: 404 },
+  'POST /admin/jobs/{id}/cancel': { access: operate, status: 404 },
   'POST /webhooks/test': { access: 'session', body: testBody, mayNotBeEmpty: true },
   'POST /webhooks/external/simulate': { access: 'session', body: simulated, mayNotBeEmpty: true },
-  'GET /webhooks/logs': { access: 'session', list: 'log', administratorsHaveAll: true },
+  'GET /webhooks/logs': { access: 'session', list: 'log', everybodys: 'read' },
   'GET /webhooks/logs/{id}': entry,
   'POST /webhooks/stripe': receiver,
   'POST /webhooks/paypal': receiver,
@@ -171,21 +175,26 @@ export const undocumented: Readonly<Record<string, Row>> = {
   'HEAD /payments/{id}': ownPayment,
   'HEAD /payment-methods/{id}': { access: 'known', item: 'method' },
   'HEAD /addresses/{id}': { access: 'known', item: 'address' },
-  'HEAD /admin/products/{id}': { access: 'administrator', item: 'product' },
+  'HEAD /admin/products/{id}': anyProduct,
   'HEAD /admin/payments/{id}': anyPayment,
   'HEAD /admin/payments/{id}/history': anyPayment,
   'HEAD /admin/payments/{id}/events': anyPayment,
   'HEAD /webhooks/logs/{id}': entry,
 }
 
+const isRights = (access: Access): access is readonly Right[] => typeof access !== 'string'
+
+/** As the document names it: in words, and only for routes without owners. */
+export const rightOf = ({ access }: Row): string | undefined => (isRights(access) ? access.join(' or ') : undefined)
+
 /** The authentication error, which comes before the request is validated. Undefined with access. */
-export function authErrorStatus({ access }: Row, { standing }: Caller): 401 | 403 | undefined {
+export function authErrorStatus({ access }: Row, { standing, rights }: Caller): 401 | 403 | undefined {
   if (access === 'public' || access === 'provider') return undefined
   if (standing === 'unknown') return 401
   if (standing === 'anonymous') return access === 'anyone' ? undefined : 401
   if (standing === 'remembered') return access === 'known or remembered' ? undefined : 401
   if (standing === 'guest' && access === 'session') return 403
-  if (standing !== 'administrator' && access === 'administrator') return 403
+  if (isRights(access) && !access.some((right) => rights.includes(right))) return 403
   return undefined
 }
 
@@ -213,9 +222,11 @@ export const pathTo = (template: string, { id }: Pick<Resource, 'id'>) =>
 export function expectedStatus(row: Row, caller: Caller, resource: Resource): 200 | 401 | 403 | 404 {
   const error = authErrorStatus(row, caller)
   if (error !== undefined) return error
-  if (row.isPartMissing) return 404
-  if (ownsOrAdministers(row, caller, resource)) return 200
-  return isReader(caller, resource) ? (row.readers ?? 404) : 404
+  if (ownsOrMayAccess(row, caller, resource)) return row.isPartMissing ? 404 : 200
+  // Who has other rights learns which one is missing, but not whether the resource exists.
+  const isMissingRight = row.everybodys !== undefined && !caller.rights.includes(row.everybodys)
+  if (isMissingRight && caller.rights.length > 0) return 403
+  return isReader(caller, resource) && !row.isPartMissing ? (row.readers ?? 404) : 404
 }
 
 /** Whether a guest reads the payment of a session. */
@@ -223,12 +234,8 @@ export function isReader({ owner, standing }: Caller, { reader }: Resource): boo
   return standing === 'guest' && reader !== undefined && reader === owner
 }
 
-/** Whether a caller with access owns the resource. */
-export function ownsOrAdministers(
-  { administratorsHaveAll }: Row,
-  { owner, standing }: Caller,
-  resource: Resource,
-): boolean {
+/** Whether a caller with access owns the resource, or has the right to everybody's. */
+export function ownsOrMayAccess({ everybodys }: Row, { owner, rights }: Caller, resource: Resource): boolean {
   if (resource.owner === null) return false
-  return resource.owner === owner || (administratorsHaveAll === true && standing === 'administrator')
+  return resource.owner === owner || (everybodys !== undefined && rights.includes(everybodys))
 }

@@ -4,7 +4,7 @@
 export type OwnerName = 'ada' | 'grace' | 'admin' | 'g1' | 'g2' | 'anonymous'
 
 /** A text that only its owner may see. Also valid as the local part of an e-mail. */
-export const canary = (owner: OwnerName | 'shared' | 'unowned', label: string) =>
+export const canary = (owner: OwnerName | 'shared' | 'staff' | 'unowned', label: string) =>
   `canary.${owner.toLowerCase()}.${label}`
 
 export const emailOf = {
@@ -15,7 +15,15 @@ export const emailOf = {
   g2: `${canary('g2', 'self')}@example.com`,
 } as const
 
-const userId = (last: number) => `00000000-0000-4000-8000-00000000000${last}`
+/** As the interface names them. */
+export const rights = ['read', 'refund', 'operate', 'export', 'privacy', 'charge'] as const
+export type Right = (typeof rights)[number]
+
+/** A person for each right alone, and one whose refunds have a limit: RIGHTS. */
+export const rightsOfPeople =
+  'read=read; refund=refund; operate=operate; export=export; privacy=privacy; charge=charge; limited=refund:500;'
+
+const userId = (last: number) => `00000000-0000-4000-8000-${String(last).padStart(12, '0')}`
 
 /**
  * `expired`: the backend reports it. `expired by its time`: the backend returns it as valid with an `expires_at` in the
@@ -32,6 +40,11 @@ export const sessions = [
     user: { id: userId(1), email: emailOf.ada, userType: 'user' },
     validity: 'expired by its time',
   },
+  ...[...rights, 'limited'].map((userType, index) => ({
+    id: `cred.session.right.${userType}`,
+    user: { id: userId(index + 4), email: `${canary('staff', userType)}@example.com`, userType },
+    validity: 'valid' as const,
+  })),
 ] as const satisfies readonly { id: string; user: object; validity: Validity }[]
 
 /** Tests let some of the valid ones expire. */
@@ -47,11 +60,12 @@ export const guestTokens = [
 ] as const satisfies readonly { token: string; email: string; validity: Validity }[]
 
 /** How the service must treat a caller. `remembered` counts as a guest on some routes and as unknown on the others. */
-export type Standing = 'anonymous' | 'unknown' | 'session' | 'administrator' | 'guest' | 'remembered'
+export type Standing = 'anonymous' | 'unknown' | 'session' | 'guest' | 'remembered'
 
 export type Caller = {
   readonly name: string
   readonly standing: Standing
+  readonly rights: readonly Right[]
   /** The owner whose resources the caller may access. Null for invalid credentials. */
   readonly owner: OwnerName | null
   readonly headers: Readonly<Record<string, string>>
@@ -59,9 +73,10 @@ export type Caller = {
   readonly query: string
 }
 
-const session = (owner: OwnerName, standing: Standing = 'session'): Caller => ({
+const session = (owner: OwnerName, rights: readonly Right[] = []): Caller => ({
   name: owner,
-  standing,
+  standing: 'session',
+  rights,
   owner,
   headers: { 'x-session-id': `cred.session.${owner}` },
   query: '',
@@ -69,6 +84,7 @@ const session = (owner: OwnerName, standing: Standing = 'session'): Caller => ({
 const guest = (name: string, owner: OwnerName, token: string, standing: Standing = 'guest'): Caller => ({
   name,
   standing,
+  rights: [],
   owner,
   headers: { 'x-guest-token': `cred.token.${token}` },
   query: '',
@@ -76,6 +92,7 @@ const guest = (name: string, owner: OwnerName, token: string, standing: Standing
 const unknown = (name: string, headers: Readonly<Record<string, string>>): Caller => ({
   name,
   standing: 'unknown',
+  rights: [],
   owner: null,
   headers,
   query: '',
@@ -83,14 +100,17 @@ const unknown = (name: string, headers: Readonly<Record<string, string>>): Calle
 
 export const ada = session('ada')
 export const grace = session('grace')
-export const admin = session('admin', 'administrator')
+export const admin = session('admin', rights)
 export const g1 = guest('g1', 'g1', 'g1')
 export const g1Second = guest('g1 with a second token', 'g1', 'g1.second')
 export const g1Upper = guest('g1 in capitals', 'g1', 'g1.upper')
 export const g2 = guest('g2', 'g2', 'g2')
 export const remembered = guest('an expired guest token that was seen', 'g1', 'remembered', 'remembered')
 export const rememberedPast = guest('a guest token past its time that was seen', 'g1', 'remembered.past', 'remembered')
-export const anonymous: Caller = { name: 'anonymous', standing: 'anonymous', owner: null, headers: {}, query: '' }
+export const anonymous: Caller = {
+  ...{ name: 'anonymous', standing: 'anonymous', rights: [], owner: null },
+  ...{ headers: {}, query: '' },
+}
 
 export const callers: readonly Caller[] = [
   anonymous,
@@ -112,3 +132,13 @@ export const callers: readonly Caller[] = [
   remembered,
   rememberedPast,
 ]
+
+/** People who own nothing, and have one right. */
+export const staff: readonly Caller[] = [...rights, 'limited' as const].map((name) => ({
+  name: `who has ${name}`,
+  standing: 'session',
+  rights: [name === 'limited' ? 'refund' : name],
+  owner: null,
+  headers: { 'x-session-id': `cred.session.right.${name}` },
+  query: '',
+}))
