@@ -1,9 +1,11 @@
 // Builds the OpenAPI document of all APIs from their routes, without connecting to anything.
 
+import { createAttention } from '@paylog/administration/attention/attention'
 import { createJobs } from '@paylog/administration/jobs/jobs'
 import { operatorApi } from '@paylog/administration/operatorApi'
 import { createSystem } from '@paylog/administration/system/system'
 import { commandApi } from '@paylog/commands/commandApi'
+import { createActivityRecorder } from '@paylog/commands/provider-activity/activity'
 import { noDataKeys } from '@paylog/event-store/codec/dataKeys'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { queryApi } from '@paylog/queries/queryApi'
@@ -31,28 +33,32 @@ export async function describeApi(log: Logger): Promise<object> {
     const workflow = { store, providers: new Map(), now: () => new Date() }
     const callers = createCallers(actorOf)
     const payments = { expiresAfterMs: 0, returnUrlOrigins: [] }
-    await http.register(commandApi({ workflow, callers, endpoints: [], testsBy: 'session', payments }))
+    const activity = createActivityRecorder({ db, now: workflow.now, log })
+    await http.register(commandApi({ workflow, callers, endpoints: [], testsBy: 'session', payments, activity }))
     await http.register(queryApi({ db, actorOf }))
     const jobs = createJobs({ pool: db, log })
     const system = createSystem({ app: 'docs', health: createHealth(), others: [] })
     const backfills = { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 }
     const keys = { find: async () => [], present: async () => [] }
     const openProviders = async () => new Map()
+    const { now } = workflow
+    const none = { endpoints: [], providers: [] }
+    const attention = createAttention({ ...none, db, now, log })
     const operator = {
-      ...{
-        ...nowhere,
-        pool: db,
-        store,
-        keys,
-        openProviders,
-        endpoints: [],
-        backfills,
-        jobs,
-        system,
-        log,
-      },
+      ...nowhere,
+      ...none,
+      pool: db,
+      store,
+      keys,
+      openProviders,
+      backfills,
+      jobs,
+      system,
+      attention,
+      log,
+      now,
     }
-    await http.register(operatorApi({ ...operator, now: workflow.now }, callers))
+    await http.register(operatorApi(operator, callers))
     await http.ready()
     return http.swagger()
   } finally {

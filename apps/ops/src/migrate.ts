@@ -2,6 +2,7 @@
 
 import { migrateOperations } from '@paylog/administration/migrate'
 import { migrateAudit } from '@paylog/audit-log/migrate'
+import { grantActivityAccess, migrateProviderActivity } from '@paylog/commands/provider-activity/migrate'
 import { grantKeyAccess } from '@paylog/privacy/keysRole'
 import { migratePrivacy } from '@paylog/privacy/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
@@ -20,7 +21,10 @@ const Config = Type.Object({
   ...databaseVariable,
   /** The Postgres login of the query API, or a role that it belongs to. It may read the views only. */
   READER_ROLE: Type.Optional(text()),
-  /** The Postgres login of the command API, or a role that it belongs to. It may read and add keys of personal data only. */
+  /**
+   * The Postgres login of the command API, or a role that it belongs to. It may read and add keys of personal data, and record what
+   * providers refuse, and nothing else.
+   */
   KEYS_ROLE: Type.Optional(text()),
 })
 const schemas = ['read_models', 'webhooks']
@@ -31,8 +35,8 @@ export const migrateTables = defineCommand({
   about: [
     'Migrations only go forward. The command may run while the previous version serves requests, repeatedly, and',
     'concurrently. READER_ROLE names a Postgres role that gets read access to all views and nothing else, which is all',
-    'that the query API needs. KEYS_ROLE names one that may read and add keys of personal data, which is all that the',
-    'command API needs.',
+    'that the query API needs. KEYS_ROLE names one that may read and add keys of personal data, and record what providers',
+    'refuse, which is all that the command API needs.',
   ],
   async run({ environment, open }) {
     const config = loadConfig(Config, environment)
@@ -53,8 +57,10 @@ async function migrateAll(pool: Pool, { READER_ROLE: reader, KEYS_ROLE: keysRole
     operations: await migrateOperations(pool),
     privacy: await migratePrivacy(pool),
     audit: await migrateAudit(pool),
+    providers: await migrateProviderActivity(pool),
     readable: reader === undefined ? [] : await grantReadAccess(pool, { role: reader, schemas }),
     keys: keysRole === undefined ? [] : await grantKeyAccess(pool, keysRole),
+    activity: keysRole === undefined ? [] : await grantActivityAccess(pool, keysRole),
   }
 }
 
@@ -68,11 +74,12 @@ async function requireRoleOf(variable: string, pool: Pool, role: string | undefi
 }
 
 function report(done: Awaited<ReturnType<typeof migrateAll>>, { READER_ROLE, KEYS_ROLE }: Grants): readonly string[] {
-  const { readable, keys, ...migrations } = done
+  const { readable, keys, activity, ...migrations } = done
   const applied = Object.values(migrations).flat()
   return [
     applied.length === 0 ? 'Everything is up to date.' : `Applied ${applied.join(', ')}.`,
     ...(readable.length === 0 ? [] : [`${READER_ROLE} can read ${readable.join(', ')}.`]),
     ...(keys.length === 0 ? [] : [`${KEYS_ROLE} can read and add rows of ${keys.join(', ')}.`]),
+    ...(activity.length === 0 ? [] : [`${KEYS_ROLE} can change rows of ${activity.join(', ')}.`]),
   ]
 }

@@ -16,7 +16,7 @@ export type AuditState = {
 /** A standby is ready. A tree with fewer leaves than a signed checkpoint is being built again, and nothing can be signed. */
 export function auditReadiness(
   { role, isConnected: connected }: RecorderState,
-  { size, last, unsignedLeaves }: AuditFigures,
+  { size, last, unsignedLeaves }: Pick<AuditFigures, 'size' | 'last' | 'unsignedLeaves'>,
 ): CheckDetails & Record<string, unknown> {
   if (role === 'standing by') return { role }
   const details = { role, connected, size, signed_size: last?.size ?? null, unsigned: unsignedLeaves }

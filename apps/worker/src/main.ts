@@ -1,7 +1,9 @@
 // Starts the worker: maps the log to deliveries, sends them, and runs the reconciler.
 // biome-ignore-all lint/style/noProcessEnv: the endpoints have no fixed list of variables, so all are passed on.
 import { randomUUID } from 'node:crypto'
-import { enabledProviders } from '@paylog/commands/provider-calls/enabledProviders'
+import { createAttention, measureAttention } from '@paylog/administration/attention/attention'
+import { createActivityRecorder } from '@paylog/commands/provider-activity/activity'
+import { enabledProviders, knownProviders } from '@paylog/commands/provider-calls/enabledProviders'
 import { createWorkflowMetrics } from '@paylog/commands/provider-calls/telemetry'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { startDataKeys } from '@paylog/privacy/startDataKeys'
@@ -49,7 +51,9 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, observe: observe.append, log })
   lifecycle.add('event store', () => store.close())
 
-  const providers = await enabledProviders(config, observe.providerCall)
+  const activity = createActivityRecorder({ db: pool, now, log })
+  lifecycle.add('provider activity', () => activity.close())
+  const providers = await enabledProviders(config, observe.providerCall, activity.called)
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const reconcileAfterMs = config.PAYMENT_RECONCILE_AFTER
   const clock = createTrustedClock({ pool, store, providers, now, log })
@@ -87,6 +91,8 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
 
   const { HOST: host, HEALTH_PORT: port } = config
   if (port === undefined) return {}
+  const known = { db: pool, endpoints, providers: knownProviders(config), now, log }
+  measureAttention(metrics, createAttention(known), log)
   const readers = { log: webhooks.readerCheck, follow_ups: readerCheck }
   const page = { host, port, pool, endpoints, wakeUps, clock, readers, endedAt: deliverer.endedAt }
   return { healthUrl: await startHealthPage({ ...page, metrics, now, lifecycle, log }) }

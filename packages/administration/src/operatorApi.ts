@@ -1,7 +1,8 @@
 // The operator API as a plugin: for administrators, with access to the log and to Postgres as the owner of the tables.
 
 import { recordRequests } from '@paylog/commands/auditTrail'
-import { enabledProviders } from '@paylog/commands/provider-calls/enabledProviders'
+import { createActivityRecorder } from '@paylog/commands/provider-activity/activity'
+import { enabledProviders, knownProviders } from '@paylog/commands/provider-calls/enabledProviders'
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { configuredIdentity } from '@paylog/identity/identity'
 import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
@@ -13,6 +14,8 @@ import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { listSettings } from '@paylog/webhooks/deliveries/operations/deliveryList'
 import type { FastifyPluginAsync } from 'fastify'
+import { createAttention } from './attention/attention.ts'
+import { attentionRoutes } from './attention/routes.ts'
 import type { OperatorConfig } from './config.ts'
 import { consolePlugin } from './console/consolePlugin.ts'
 import { eventRoutes } from './events/routes.ts'
@@ -21,6 +24,7 @@ import { jobRoutes } from './jobs/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { privacyRoutes } from './privacy/routes.ts'
 import { projectionRoutes } from './projections/routes.ts'
+import { providerRoutes } from './providers/routes.ts'
 import type { OperatorDependencies } from './routeSchemas.ts'
 import { systemRoutes } from './system/routes.ts'
 import { createSystem } from './system/system.ts'
@@ -32,6 +36,8 @@ type Routes = (dependencies: OperatorDependencies) => FastifyPluginAsync
 
 const resources: readonly Routes[] = [
   meRoutes,
+  attentionRoutes,
+  providerRoutes,
   systemRoutes,
   projectionRoutes,
   jobRoutes,
@@ -112,9 +118,27 @@ export function wireOperatorApi(
   const projects = { projectId: config.PROJECT_ID, projectIds: config.PROJECT_IDS }
   const backfills = { projects, keepMs: config.WEBHOOK_LOG_RETENTION }
   const now = () => new Date()
-  const openProviders = () => enabledProviders(config)
+  const activity = createActivityRecorder({ db: pool, now, log })
+  lifecycle.add('provider activity', () => activity.close())
+  const openProviders = () => enabledProviders(config, activity.called)
+  const providers = knownProviders(config)
+  const attention = createAttention({ db: pool, endpoints, providers, now, log })
   const dependencies = {
-    ...{ databaseUrl, pool, store, keys, openProviders, endpoints, backfills, jobs, system, log, now },
+    ...{
+      databaseUrl,
+      pool,
+      store,
+      keys,
+      openProviders,
+      providers,
+      endpoints,
+      backfills,
+      jobs,
+      system,
+      attention,
+      log,
+      now,
+    },
   }
   return async (http) => {
     await http.register(operatorApi(dependencies, callers))

@@ -1,6 +1,7 @@
 // Dependencies and schemas that the routes of all resources share.
 
 import type { Workflow } from '@paylog/commands/context'
+import type { KnownProvider } from '@paylog/commands/provider-calls/enabledProviders'
 import type { ErrorCode } from '@paylog/domain/errors'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
@@ -9,6 +10,7 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
 import type { Projects } from '@paylog/webhooks/messages/canonical'
 import type { Pool } from 'pg'
+import type { Attention } from './attention/attention.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import type { System } from './system/system.ts'
 
@@ -32,6 +34,9 @@ export type OperatorDependencies = {
   }
   readonly jobs: Jobs
   readonly system: System
+  readonly attention: Attention
+  /** All providers of this build, and which are enabled. */
+  readonly providers: readonly KnownProvider[]
   /** Of the process; requests have their own. */
   readonly log: Logger
   readonly now: () => Date

@@ -198,6 +198,8 @@ export type AuditFigures = {
   readonly size: number
   readonly unsignedLeaves: number
   readonly stoppedBecause: string | null
+  /** When the tree last grew. */
+  readonly updatedAt: Date
   /** Of the last checkpoint; undefined when there is none. */
   readonly last: { readonly size: number; readonly ageSeconds: number } | undefined
   /** The age of the oldest checkpoint that is not published. */
@@ -210,12 +212,13 @@ export async function auditFigures(db: Queryable): Promise<AuditFigures> {
     size: string
     unsigned_leaves: string
     stopped_because: string | null
+    updated_at: Date
     last_size: string | null
     last_seconds: number | null
     unpublished_seconds: number | null
   }>({
     name: 'audit figures',
-    text: `select tree.size::text, unsigned_leaves::text, stopped_because, last.size::text as last_size,
+    text: `select tree.size::text, unsigned_leaves::text, stopped_because, updated_at, last.size::text as last_size,
         extract(epoch from now() - last.made_at)::float8 as last_seconds,
         (select extract(epoch from now() - made_at)::float8 from audit.checkpoints where published_at is null
           order by size limit 1) as unpublished_seconds
@@ -229,6 +232,7 @@ export async function auditFigures(db: Queryable): Promise<AuditFigures> {
     size: Number(row.size),
     unsignedLeaves: Number(row.unsigned_leaves),
     stoppedBecause: row.stopped_because,
+    updatedAt: row.updated_at,
     last: size === null || ageSeconds === null ? undefined : { size: Number(size), ageSeconds },
     unpublishedSeconds: row.unpublished_seconds ?? undefined,
   }

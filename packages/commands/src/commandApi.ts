@@ -27,6 +27,7 @@ import { refundRoutes } from './payments/refundRoutes.ts'
 import { type PaymentRouteOptions, paymentRoutes } from './payments/routes.ts'
 import { productRoutes } from './products/routes.ts'
 import { productSyncRoutes } from './products/syncRoutes.ts'
+import { type ActivityRecorder, createActivityRecorder } from './provider-activity/activity.ts'
 import { enabledProviders } from './provider-calls/enabledProviders.ts'
 import { createWorkflowMetrics } from './provider-calls/telemetry.ts'
 import type { CommandDependencies } from './request/requestContext.ts'
@@ -38,10 +39,11 @@ export const commandApi =
     endpoints,
     testsBy,
     payments,
+    activity,
     ...dependencies
   }: CommandDependencies &
     WebhookTestOptions &
-    PaymentRouteOptions & { readonly callers: Callers }): FastifyPluginAsync =>
+    PaymentRouteOptions & { readonly callers: Callers; readonly activity: ActivityRecorder }): FastifyPluginAsync =>
   async (app) => {
     guardRoutes(app, callers, recordRequests(dependencies.workflow))
     // After the body was read: its events have no context. A slow provider's time does not count.
@@ -56,7 +58,7 @@ export const commandApi =
     await app.register(addressRoutes(dependencies))
     await app.register(productRoutes(dependencies))
     await app.register(productSyncRoutes(dependencies))
-    await app.register(receiverRoutes(dependencies.workflow))
+    await app.register(receiverRoutes(dependencies.workflow, activity))
     await app.register(hostedPageRoutes(dependencies.workflow))
     await app.register(webhookTestRoutes(dependencies, { endpoints, testsBy }))
   }
@@ -79,7 +81,10 @@ export async function wireCommandApi(
   },
 ): Promise<FastifyPluginAsync> {
   const observe = createWorkflowMetrics(metrics)
-  const providers = await enabledProviders(config, observe.providerCall)
+  const now = () => new Date()
+  const activity = createActivityRecorder({ db: keys.db, now, log })
+  lifecycle.add('provider activity', () => activity.close())
+  const providers = await enabledProviders(config, observe.providerCall, activity.called)
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, observe: observe.append, log })
   lifecycle.add('event store', () => store.close())
@@ -96,7 +101,6 @@ export async function wireCommandApi(
   // providers and callers still work.
   const identity = configuredIdentity(config)
   lifecycle.add('identity', () => identity.close())
-  const now = () => new Date()
   const remembering = { store, maxAgeMs: config.GUEST_TOKEN_HISTORY_MAX_AGE, now }
   const emailOf = rememberedGuest(remembering)
   if (config.GUEST_TOKEN_HISTORY_FALLBACK && remembering.maxAgeMs > 0) {
@@ -112,5 +116,5 @@ export async function wireCommandApi(
     expiresAfterMs: config.PAYMENT_EXPIRES_AFTER,
     returnUrlOrigins: config.RETURN_URL_ORIGINS.map((origin) => new URL(origin).origin),
   }
-  return commandApi({ workflow: { store, providers, now }, callers, endpoints, testsBy, payments })
+  return commandApi({ workflow: { store, providers, now }, callers, endpoints, testsBy, payments, activity })
 }

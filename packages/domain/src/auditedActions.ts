@@ -8,6 +8,7 @@ export const auditedActions = [
   ...(['enable_webhook_endpoint', 'start_webhooks'] as const),
   ...(['rebuild_projection', 'verify_projection', 'prune_projections', 'cancel_job'] as const),
   ...(['sync_products', 'import_products'] as const),
+  'check_provider',
   ...(['erase_person', 'export_person', 'rotate_keys'] as const),
   ...(['restart_audit_tree'] as const),
 ] as const

@@ -5,6 +5,7 @@ import type { DataKeys } from '@paylog/event-store/codec/dataKeys'
 import { isDatabaseUnavailable } from '@paylog/runtime/postgres/databaseErrors'
 import { listen } from '@paylog/runtime/postgres/listen'
 import { createPool } from '@paylog/runtime/postgres/pool'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { createCachedKeys, orUnavailable, unavailable, waitMs } from './cachedKeys.ts'
 import { destroyedKeysChannel, destroyKeys } from './destroyKeys.ts'
@@ -22,6 +23,8 @@ export type PersonalDataKeys = DataKeys & {
    */
   start(): Promise<void>
   close(): Promise<void>
+  /** The connections of the keys, for rare and short statements of a process that has no others. */
+  readonly db: Queryable
   /** For a health check. @throws when Postgres is unavailable, or the master key is wrong */
   check(): Promise<void>
   /**
@@ -133,6 +136,7 @@ export function createDataKeys({
       await open()
       await pool.query('select from privacy.lookup_secret')
     },
+    db: pool,
     hash,
     named: (names) => keysOf(names.map((name) => ({ name, email: undefined }))),
     async seen(name, email) {

@@ -1,5 +1,6 @@
 // Keeps this process's calls to one provider below its rate limit. Payers' calls go first.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { noteThrottled } from './callWatch.ts'
 import { ProviderError } from './provider.ts'
 import { extendTimeLimit, remainingMs } from './timeLimit.ts'
 
@@ -34,13 +35,6 @@ export function withPriority<Result>(priority: CallPriority, work: () => Result,
 
 /** Whether a call that the provider throttles fails at once, because its work comes from a queue. */
 export const failsWhenThrottled = (): boolean => currentQueued() !== undefined
-
-const watched = new AsyncLocalStorage<{ wasThrottled: boolean }>()
-
-/** Runs `work` and sets `seen.wasThrottled` when the provider throttles one of its calls, even if the work fails. */
-export function watchThrottling<Result>(seen: { wasThrottled: boolean }, work: () => Result): Result {
-  return watched.run(seen, work)
-}
 
 export type Pace = {
   /**
@@ -139,8 +133,8 @@ export function createPace({
       if (isPatient) extendTimeLimit(performance.now() - waitingSince)
     },
     pause(ms) {
-      const [seen, queued] = [watched.getStore(), currentQueued()]
-      if (seen) seen.wasThrottled = true
+      const queued = currentQueued()
+      noteThrottled()
       const until = performance.now() + Math.min(ms, maxPauseMs)
       const { priority } = laneOf(lanes, currentPriority())
       const pausedLanes = lanes.slice(Math.max(1, priorities.indexOf(priority)))

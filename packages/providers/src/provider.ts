@@ -72,6 +72,11 @@ export type Provider = {
 
   /** The provider's clock; `null` for one that runs in this process. @throws ProviderError */
   readonly readTime: (() => Promise<Date>) | null
+  /**
+   * Asks the provider something that changes nothing, with our credentials; `null` for one that runs in this process.
+   * @throws ProviderError, with a `refusal` when the provider does not accept them
+   */
+  readonly checkCredentials: (() => Promise<void>) | null
 
   /** `null` when the provider stores no products. */
   readonly catalog: ProductCatalog | null
@@ -277,16 +282,19 @@ export class ProviderError extends Error {
   readonly code: string
   /** Set when the kind is `unavailable` because of a rate limit. */
   readonly rateLimit: RateLimit | null
+  /** Set when the provider refused our credentials: what it said, for operators, without anything that may be a secret. */
+  readonly refusal: string | null
 
   constructor(
     kind: ProviderErrorKind,
     code: string,
     message: string,
-    options: ErrorOptions & { readonly rateLimit?: RateLimit | null } = {},
+    options: ErrorOptions & { readonly rateLimit?: RateLimit | null; readonly refusal?: string | null } = {},
   ) {
     super(message, options)
     this.kind = kind
     this.code = code
     this.rateLimit = options.rateLimit ?? null
+    this.refusal = options.refusal ?? null
   }
 }

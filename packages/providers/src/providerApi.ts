@@ -2,6 +2,7 @@
 // and what an error response means, is the provider's own.
 import type { Static, TSchema } from 'typebox'
 import type { Validator } from 'typebox/compile'
+import { notingCredentials } from './callWatch.ts'
 import type { HttpClient, HttpResponse } from './http.ts'
 import type { Pace } from './pacing.ts'
 import { ProviderError, type ProviderErrorKind } from './provider.ts'
@@ -50,7 +51,7 @@ export function createProviderApi<Request>(
     request: (schema, request) =>
       withinTimeLimit(limits.timeoutMs, () =>
         withRetries({ pace: limits.pace, isRepeatable: isRepeatable(request) }, async () => {
-          const response = await send(request)
+          const response = await notingCredentials(() => send(request))
           return { ...response, body: checkResponse(schema, response.body) }
         }),
       ),

@@ -61,13 +61,17 @@ export const testIdOf = (id: string) => `test_${id}`
 type Variables = Readonly<Record<string, TSchema>>
 type Settings<Schemas extends Variables> = Readonly<StaticDecode<TObject<Schemas>>>
 
+/** `live` moves real money; `test` is the provider's test environment, `sandbox` ours. */
+export const providerModes = ['live', 'test', 'sandbox'] as const
+export type ProviderMode = (typeof providerModes)[number]
+
 export type ProviderPlugin<Schemas extends Variables> = {
   /** Environment variables by name. A signing secret may be a comma-separated list during a rotation. */
   readonly variables: Schemas
   /** Configuration errors, one sentence each. */
   readonly problems: (settings: Settings<Schemas>) => readonly string[]
-  /** Whether the credentials are set and move real money, unlike those of a test environment. */
-  readonly isLive: (settings: Settings<Schemas>) => boolean
+  /** Whose money the credentials move, as their form or the API's address shows; null when they are not set. */
+  readonly mode: (settings: Settings<Schemas>) => ProviderMode | null
   /**
    * Creates the provider if its variables enable it. Imports the adapter only now, because its packages load slowly.
    * @param timeoutMs for all attempts of one call together

@@ -1,8 +1,9 @@
-// Test databases with all tables: those of the log, its tree, the read models, the webhooks, the operations and the keys of personal
-// data.
+// Test databases with all tables: those of the log, its tree, the read models, the webhooks, the operations, the keys of personal data
+// and the providers' activity.
 
 import { migrateOperations } from '@paylog/administration/migrate'
 import { migrateAudit } from '@paylog/audit-log/migrate'
+import { migrateProviderActivity } from '@paylog/commands/provider-activity/migrate'
 import { migratePrivacy } from '@paylog/privacy/migrate'
 import { readModelMigrations } from '@paylog/projections/registry'
 import { migrate } from '@paylog/runtime/postgres/migrate'
@@ -33,6 +34,7 @@ async function migrateEverything(databaseUrl: string): Promise<void> {
     await migrateOperations(pool)
     await migratePrivacy(pool)
     await migrateAudit(pool)
+    await migrateProviderActivity(pool)
     // As a worker does at its first start, which tests may delay.
     await pool.query("insert into webhooks.checkpoints (name, updated_at) values ('webhooks', now())")
   } finally {

@@ -1,6 +1,7 @@
 // Which processes there are, and whether they are ready.
 import { Checks } from '@paylog/runtime/http/openApiSchemas'
 import type { Health } from '@paylog/runtime/process/health'
+import { reused } from '@paylog/runtime/process/shared'
 import type { Logger } from '@paylog/runtime/telemetry/log'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
@@ -63,8 +64,6 @@ export function createSystem({
   readonly health: Health
   readonly others: readonly string[]
 }): System {
-  let latest: { readonly at: number; readonly state: Promise<SystemState> } | undefined
-
   async function readAll(log: Pick<Logger, 'warn'>): Promise<SystemState> {
     const processes = [
       timed(app, health.readiness(log)),
@@ -76,13 +75,7 @@ export function createSystem({
     return { version: manifest.version, processes: await Promise.all(processes) }
   }
 
-  return {
-    read(log) {
-      if (latest === undefined || performance.now() - latest.at > maxAgeMs)
-        latest = { at: performance.now(), state: readAll(log) }
-      return latest.state
-    },
-  }
+  return { read: reused(maxAgeMs, readAll) }
 }
 
 async function timed(name: string, page: Promise<HealthPage>): Promise<ProcessState> {

@@ -13,6 +13,7 @@ import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
 import { startProcess } from '@paylog/testing/processes'
 import { waitFor } from '@paylog/testing/waitFor'
 import type { Test } from 'tap'
+import { createAttention } from '../attention/attention.ts'
 import type { Job } from '../jobs/job.ts'
 import { createJobs } from '../jobs/jobs.ts'
 import { operatorApi } from '../operatorApi.ts'
@@ -47,11 +48,20 @@ export async function operatorHarness(
   const jobs = createJobs({ pool, log })
   const health = createHealth()
   const system = createSystem({ app: 'test', health, others: [] })
+  const now = () => new Date()
+  const { endpoints = [], providers = [] } = more
+  const attention = createAttention({
+    db: pool,
+    endpoints,
+    providers,
+    now,
+    log,
+    timing: { maxAgeMs: 0, timeoutMs: 2_000 },
+  })
   const dependencies: OperatorDependencies = {
-    ...{ databaseUrl, pool, store, keys: eventStore.keys, endpoints: [], jobs, system, log },
+    ...{ databaseUrl, pool, store, keys: eventStore.keys, endpoints, providers, jobs, system, attention, log, now },
     backfills: { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 },
     openProviders: async () => new Map(),
-    now: () => new Date(),
     ...more,
   }
   const http = createHttp({ log })

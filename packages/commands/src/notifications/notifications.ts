@@ -5,7 +5,12 @@ import { isForeignIntent } from '@paylog/domain/payments/statusReports'
 import { type NotificationState, notificationFold, type ProviderNotificationEvent } from '@paylog/domain/providerEvents'
 import { causedBy, type HandledCommand, type LoadedState } from '@paylog/event-store/eventStore'
 import { providerEventStream, type StreamName } from '@paylog/event-store/streamName'
-import { type Provider, ProviderError, type SignedNotification } from '@paylog/providers/provider'
+import {
+  type Provider,
+  ProviderError,
+  type ProviderNotification,
+  type SignedNotification,
+} from '@paylog/providers/provider'
 import type { Workflow } from '../context.ts'
 import { applyToMethod } from '../payment-methods/applyToMethod.ts'
 import { applyCustomerDeletion } from '../payment-methods/deletedCustomer.ts'
@@ -24,8 +29,7 @@ export type IncomingNotification = Omit<SignedNotification, 'now'> & {
   readonly requestId: string
 }
 
-export type ReceivedNotification = {
-  readonly provider_event_id: string
+export type ReceivedNotification = Pick<ProviderNotification, 'provider_event_id' | 'provider_type'> & {
   /** The error that kept a stored notification from being applied. The reconciler applies it later. */
   readonly postponed: unknown
 }
@@ -58,7 +62,7 @@ export async function receiveNotification(
 ): Promise<ReceivedNotification> {
   await verify(provider, { body, headers, now: workflow.now() })
   const notification = provider.readNotification(body)
-  const { provider_event_id } = notification
+  const { provider_event_id, provider_type } = notification
   const metadata = { correlationId: requestId, causationId: requestId, actor: `provider:${provider.id}`, requestId }
   const received = { provider, notification, body, metadata }
   let owner = unknownOwner(provider, notification)
@@ -67,13 +71,13 @@ export async function receiveNotification(
     const byBody = await ownerByBody(workflow, provider, notification)
     if (byBody.kind !== 'payment') owner = byBody
     else if (await recordInPayment(workflow, { ...received, body: body.toString() }, byBody.payment))
-      return { provider_event_id, postponed }
+      return { provider_event_id, provider_type, postponed }
   } catch (error) {
     if (error instanceof DomainError && repeatable.has(error.code)) throw error
     postponed = error
   }
   const assumed = await workflow.store.load(streamOf(received), notificationFold)
-  if (assumed.state.state === 'settled') return { provider_event_id, postponed }
+  if (assumed.state.state === 'settled') return { provider_event_id, provider_type, postponed }
   let completed: Received | undefined
   try {
     // Before it is stored: of a person who was erased only the facts are recorded.
@@ -91,7 +95,7 @@ export async function receiveNotification(
   } catch (error) {
     postponed = error
   }
-  return { provider_event_id, postponed }
+  return { provider_event_id, provider_type, postponed }
 }
 
 /**

@@ -3,7 +3,7 @@ import { signSandboxEvent } from '@paylog/providers/sandbox/notifications'
 import t from 'tap'
 import { commandApiHarness, webhookSecret } from '../testing/commandApiHarness.ts'
 
-const { app, store } = await commandApiHarness(t)
+const { app, store, activityOf } = await commandApiHarness(t)
 
 let counter = 0
 const seconds = () => Math.floor(Date.now() / 1000)
@@ -153,3 +153,17 @@ t.test(
     t.equal((await store.head())?.commit, before, 'nothing was recorded')
   },
 )
+
+t.test('what a receiver accepts, and what it refuses for its signature, is recorded of the provider', async (t) => {
+  const { intent } = await openPayment()
+  const body = eventBody('payment_intent.processing', intent)
+  await send(body)
+  await activityOf('sandbox', (activity) => activity.signatures_refused === 0)
+  await send(body, signSandboxEvent('wrong', body, seconds()))
+  await app.inject({ method: 'POST', url: '/webhooks/sandbox' })
+  await send('{}')
+  const refused = await activityOf('sandbox', ({ signatures_refused }) => signatures_refused === 2)
+  t.match(refused, { notified_type: 'payment_intent.processing', notified_at: Date, signature_refused_at: Date })
+  await send(body)
+  await activityOf('sandbox', ({ signatures_refused }) => signatures_refused === 0)
+})

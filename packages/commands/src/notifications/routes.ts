@@ -10,6 +10,7 @@ import { errorResponses, rawJsonBody } from '@paylog/runtime/http/openApiSchemas
 import { Type } from 'typebox'
 import type { Workflow } from '../context.ts'
 import { enabledProvider } from '../context.ts'
+import type { ActivityRecorder } from '../provider-activity/activity.ts'
 import { receiveNotification } from './notifications.ts'
 
 const Received = Type.Object(
@@ -43,8 +44,9 @@ function receiverSchema({ operationId, provider, signedBy, example }: ReceiverDo
   }
 }
 
+/** @param activity gets what is accepted, and what is refused for its signature */
 export const receiverRoutes =
-  (workflow: Workflow): FastifyPluginAsyncTypebox =>
+  (workflow: Workflow, activity: Pick<ActivityRecorder, 'notified' | 'refusedSignature'>): FastifyPluginAsyncTypebox =>
   async (app) => {
     rawBody(app)
     for (const [providerId, { receiver }] of Object.entries(providerPlugins)) {
@@ -53,6 +55,10 @@ export const receiverRoutes =
         {
           config: { callers: 'providers' },
           schema: receiverSchema(receiver),
+          onError: async (_request, _reply, error) => {
+            if (error instanceof DomainError && error.code === 'invalid_signature')
+              activity.refusedSignature(providerId)
+          },
           // Hides which providers are enabled, and rejects unsigned requests before reading the body.
           onRequest: async (request, reply) => {
             const provider = workflow.providers.get(providerId)
@@ -64,12 +70,13 @@ export const receiverRoutes =
           const provider = enabledProvider(workflow, providerId)
           const { body, headers, id: requestId } = request
           if (!Buffer.isBuffer(body)) throw new DomainError('invalid_request', 'The body is empty')
-          const { provider_event_id, postponed } = await receiveNotification(workflow, {
+          const { provider_event_id, provider_type, postponed } = await receiveNotification(workflow, {
             provider,
             body,
             headers,
             requestId,
           })
+          activity.notified(providerId, provider_type)
           const ids = { correlationId: requestId, provider_id: providerId, provider_event_id }
           if (postponed)
             request.log.warn(

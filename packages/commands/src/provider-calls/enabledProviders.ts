@@ -1,6 +1,7 @@
 // Creates the payment providers whose credentials are set in the environment.
 
 import type { Provider } from '@paylog/providers/provider'
+import type { ProviderMode } from '@paylog/providers/providerPlugin'
 import { pluginVariables, providerPlugins } from '@paylog/providers/registry'
 import { ConfigError, loadConfig } from '@paylog/runtime/config/environment'
 import { integer } from '@paylog/runtime/config/kinds'
@@ -18,9 +19,21 @@ export type ProviderConfig = Readonly<StaticDecode<typeof ProviderVariables>>
 
 const plugins = Object.values(providerPlugins)
 
+/** A provider of this build: `name` begins a sentence, and `mode` is null for one that is not enabled. */
+export type KnownProvider = { readonly id: string; readonly name: string; readonly mode: ProviderMode | null }
+
+/** All providers, in the order in which clients see them. */
+export function knownProviders(config: ProviderConfig): readonly KnownProvider[] {
+  const entries = Object.entries(providerPlugins)
+  return entries.map(([id, { receiver, mode }]) => {
+    const { provider: name } = receiver
+    return { id, name: `${name.charAt(0).toUpperCase()}${name.slice(1)}`, mode: mode(config) }
+  })
+}
+
 /** The names of the providers that have live credentials. */
 export function liveProviders(config: ProviderConfig): readonly string[] {
-  return Object.entries(providerPlugins).flatMap(([name, { isLive }]) => (isLive(config) ? [name] : []))
+  return knownProviders(config).flatMap(({ id, mode }) => (mode === 'live' ? [id] : []))
 }
 
 /** @returns one message for each missing credential of a partly configured provider, and for the sandbox beside live credentials */
@@ -33,18 +46,21 @@ export function credentialProblems(config: ProviderConfig): readonly string[] {
 
 /**
  * The providers whose credentials are set, by id.
- * @param observe called after every provider call
+ * @param observers called after every provider call
  * @throws ConfigError with the `credentialProblems`
  */
 export async function enabledProviders(
   config: ProviderConfig,
-  observe?: ObserveProviderCall,
+  ...observers: readonly ObserveProviderCall[]
 ): Promise<ReadonlyMap<string, Provider>> {
   const problems = credentialProblems(config)
   if (problems.length > 0) throw new ConfigError(problems)
   const created = await Promise.all(plugins.map(({ create }) => create(config, config.PROVIDER_TIMEOUT_MS)))
   const providers = created.filter((provider) => provider !== undefined)
-  const observed = observe ? providers.map((provider) => observedProvider(provider, observe)) : providers
+  const observe: ObserveProviderCall = (end) => {
+    for (const each of observers) each(end)
+  }
+  const observed = observers.length > 0 ? providers.map((provider) => observedProvider(provider, observe)) : providers
   return new Map(observed.map((provider) => [provider.id, provider]))
 }
 

@@ -2,7 +2,7 @@
 import { SpanKind } from '@opentelemetry/api'
 import { DomainError } from '@paylog/domain/errors'
 import type { AppendOutcome } from '@paylog/event-store/append/append'
-import { watchThrottling } from '@paylog/providers/pacing'
+import { type SeenInCall, watchCall } from '@paylog/providers/callWatch'
 import type { ProductCatalog } from '@paylog/providers/productCatalog'
 import { type Provider, ProviderError } from '@paylog/providers/provider'
 import type { ProviderMethods } from '@paylog/providers/providerMethods'
@@ -19,6 +19,8 @@ export type ProviderCallEnd = {
    */
   readonly outcome: string
   readonly seconds: number
+  /** What the provider thinks of our credentials; undefined when the call does not show it. */
+  readonly credentials: SeenInCall['credentials']
 }
 
 export type ObserveProviderCall = (end: ProviderCallEnd) => void
@@ -85,10 +87,10 @@ export function observedProvider(provider: Provider, observe: ObserveProviderCal
     const attributes = { 'paylog.provider': id, 'paylog.operation': operation }
     return await inSpan({ name: `${id} ${operation}`, kind: SpanKind.CLIENT, attributes }, async (span) => {
       const start = performance.now()
-      const seen = { wasThrottled: false }
+      const seen: SeenInCall = { wasThrottled: false }
       let outcome = 'ok'
       try {
-        const result = await watchThrottling(seen, call)
+        const result = await watchCall(seen, call)
         if (seen.wasThrottled) outcome = 'ok_throttled'
         return result
       } catch (error) {
@@ -96,7 +98,8 @@ export function observedProvider(provider: Provider, observe: ObserveProviderCal
         markFailed(span, outcome)
         throw error
       } finally {
-        observe({ provider: id, operation, outcome, seconds: (performance.now() - start) / 1_000 })
+        const seconds = (performance.now() - start) / 1_000
+        observe({ provider: id, operation, outcome, seconds, credentials: seen.credentials })
       }
     })
   })

@@ -14,11 +14,14 @@ import { createHttp } from '@paylog/runtime/http/http'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
+import { waitFor } from '@paylog/testing/waitFor'
 import type { WebhookEndpoint } from '@paylog/webhooks/endpoints/endpoints'
+import type { LightMyRequestResponse } from 'fastify'
 import type { Test } from 'tap'
 import { commandApi } from '../commandApi.ts'
 import { rememberedGuest } from '../guest-tokens/guestTokens.ts'
 import type { PaymentOptions } from '../payments/checkout.ts'
+import { createActivityRecorder, readActivity, type StoredActivity } from '../provider-activity/activity.ts'
 
 export const adaId = '00000000-0000-4000-8000-000000000001'
 export const ada = { 'x-session-id': 'demo-session' }
@@ -106,10 +109,12 @@ export async function commandApiHarness(
   const workflow = { store, providers, now: () => time.now() }
   const emailOf = rememberedGuest({ store, maxAgeMs: guestTokenMaxAgeMs, now: workflow.now })
   const callers = createCallers(identity.actorOf, identity.actorOrRemembered(emailOf))
-  await app.register(commandApi({ workflow, callers, endpoints, testsBy, payments }))
+  const activity = createActivityRecorder({ db: log.keys.db, now: workflow.now, log: app.log, pauseMs: 50 })
+  await app.register(commandApi({ workflow, callers, endpoints, testsBy, payments, activity }))
   await app.ready()
   t.teardown(async () => {
     await app.close()
+    await activity.close()
     await identity.close()
     await store.close()
   })
@@ -126,17 +131,7 @@ export async function commandApiHarness(
         headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
         ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
       })
-      const { statusCode: status, body: text } = response
-      const json = response.json()
-      const apiResponse: ApiResponse<Data> = {
-        status,
-        headers: response.headers,
-        text,
-        json,
-        data: json.data,
-        error: json.error,
-      }
-      return apiResponse
+      return apiResponseOf<Data>(response)
     },
     store,
     /** Every append, with its outcome. */
@@ -149,6 +144,12 @@ export async function commandApiHarness(
       t.same(await recorded(), before, name)
       return result
     },
+    /** What is recorded of the provider, once `isThere` is true of it. */
+    activityOf: (provider: string, isThere: (activity: StoredActivity) => boolean) =>
+      waitFor(
+        async () => (await readActivity(log.keys.db)).find((each) => each.provider_id === provider && isThere(each)),
+        { what: `the activity of ${provider}` },
+      ),
     backend,
     time,
     providers,
@@ -156,6 +157,12 @@ export async function commandApiHarness(
     /** The logged lines, from level `warn`. */
     logged,
   }
+}
+
+function apiResponseOf<Data>(response: LightMyRequestResponse): ApiResponse<Data> {
+  const { statusCode: status, body: text, headers } = response
+  const json = response.json()
+  return { status, headers, text, json, data: json.data, error: json.error }
 }
 
 /** One character more than most texts allow. */

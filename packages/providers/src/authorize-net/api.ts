@@ -2,6 +2,7 @@
 // Numbers in responses are text, see `parseExactJson`.
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { refusalText } from '../callWatch.ts'
 import { maybe } from '../fields.ts'
 import { createHttpClient } from '../http.ts'
 import type { Pace } from '../pacing.ts'
@@ -133,6 +134,9 @@ export function textOf({ response }: ErrorResponse): string {
 /** Our credentials were rejected or lack a permission, or the gateway is busy or in maintenance. */
 const unavailable = 'E00005 E00006 E00007 E00008 E00009 E00010 E00011 E00053 E00059 E00104 E00124'.split(' ')
 
+/** Our credentials were rejected, or the account is not active. */
+const refusals: ReadonlySet<string> = new Set(['E00005', 'E00006', 'E00007', 'E00008'])
+
 /** Codes not listed here mean `rejected`. */
 const kinds: ReadonlyMap<string, ProviderErrorKind> = new Map([
   /** «An error occurred during processing. Please try again.» */
@@ -206,7 +210,8 @@ const errorIn: ErrorReader = (response) => {
   if (resultCode === 'Ok' || !first) return null
   const kind = kindOf(first.code, first.text)
   const rateLimit = first.code === tooBusy ? { retryAfterMs: null } : null
-  return new ErrorResponse(kind, first.code, messagesByKind[kind], { rateLimit, response })
+  const refusal = refusals.has(first.code) ? refusalText(first.text) : null
+  return new ErrorResponse(kind, first.code, messagesByKind[kind], { rateLimit, refusal, response })
 }
 
 /** A status other than 200 comes from a proxy in front of the API, not from the API. */

@@ -5,7 +5,7 @@ import { endOfPaymentId, newFindableId } from '../findableId.ts'
 import { createPace } from '../pacing.ts'
 import type { CreateIntent, Provider, ProviderIntent } from '../provider.ts'
 import { withTimeLimits } from '../timeLimit.ts'
-import { duplicateWindow, hostedPaymentPage, isNotFound } from './api.ts'
+import { duplicateWindow, emptyResponse, hostedPaymentPage, isNotFound } from './api.ts'
 import { cancelIntent, captureAuthorized, checkRefund, refund } from './charges.ts'
 import { completeNotification } from './completeNotification.ts'
 import { findPaymentId, retrieveIntent } from './intents.ts'
@@ -57,6 +57,7 @@ export function createAuthorizeNet(options: AuthorizeNetOptions): Provider {
     methods: withTimeLimits(timeoutMs, createMethods(merchant)),
     // Authorize.Net stores no products.
     readTime: () => merchant.api.readTime(),
+    checkCredentials: async () => void (await merchant.api.request(emptyResponse, { method: 'authenticateTest' })),
     catalog: null,
 
     checkNotificationHeaders({ headers }) {

@@ -79,7 +79,8 @@ export const authorizeNet = definePlugin({
     AUTHORIZE_NET_MAX_PER_SECOND: integer(0, 10_000, 20),
   },
   problems: (settings) => missingCredentials(settings, credentials),
-  isLive: ({ AUTHORIZE_NET_API_LOGIN_ID: id, AUTHORIZE_NET_API_BASE: base }) => id !== undefined && liveHosts.has(base),
+  mode: ({ AUTHORIZE_NET_API_LOGIN_ID: id, AUTHORIZE_NET_API_BASE: base }) =>
+    id === undefined ? null : liveHosts.has(base) ? 'live' : 'test',
   async create(settings, timeoutMs) {
     const { AUTHORIZE_NET_API_LOGIN_ID: apiLoginId, AUTHORIZE_NET_TRANSACTION_KEY: transactionKey } = settings
     const { AUTHORIZE_NET_SIGNATURE_KEY: signatureKeys, AUTHORIZE_NET_API_BASE: apiBase } = settings

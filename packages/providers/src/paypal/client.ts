@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { notingCredentials, refusalText } from '../callWatch.ts'
 import { createHttpClient, type HttpClient, type HttpRequest, type HttpResponse } from '../http.ts'
 import { ownRateLimitCode, type Pace, withPriority } from '../pacing.ts'
 import { ProviderError, type ProviderErrorKind, type RateLimit } from '../provider.ts'
@@ -15,7 +16,7 @@ import {
   readResponse,
 } from '../providerApi.ts'
 import { parseJson, rateLimitIn } from '../responses.ts'
-import { waitForShared, withTimeLimit } from '../timeLimit.ts'
+import { waitForShared, withinTimeLimit, withTimeLimit } from '../timeLimit.ts'
 
 const Word = Type.String({ pattern: '^[A-Za-z0-9_.-]{1,100}$' })
 const errorBody = Compile(
@@ -121,6 +122,7 @@ const TokenResponse = Type.Object({
   expires_in: Type.Number({ exclusiveMinimum: 0 }),
 })
 const tokenResponse = Compile(TokenResponse)
+const refusedToken = Compile(Type.Object({ error_description: Type.String() }))
 
 /** A token is not used this shortly before it expires, because a call takes time to arrive. */
 const marginMs = 60_000
@@ -183,9 +185,12 @@ async function fetchToken(options: Parameters<typeof createAccessTokens>[0]): Pr
     throw tokenError('token_not_answered', cause)
   }
   const { status, text, headers } = response
-  if (status === 429) throw tokenError('token_rate_limited', undefined, rateLimitIn(headers))
-  if (status === 400 || status === 401 || status === 403) throw tokenError('credentials_refused')
+  if (status === 429) throw tokenError('token_rate_limited', undefined, { rateLimit: rateLimitIn(headers) })
   const parsed = parseJson(text)
+  if (status === 400 || status === 401 || status === 403) {
+    const { error_description: said } = refusedToken.Check(parsed) ? parsed : { error_description: `status ${status}` }
+    throw tokenError('credentials_refused', undefined, { refusal: refusalText(said) })
+  }
   if (status !== 200 || !tokenResponse.Check(parsed)) throw tokenError(`token_status_${status}`)
   return parsed
 }
@@ -194,8 +199,12 @@ function throwTokenTimeout(): never {
   throw tokenError('token_not_answered')
 }
 
-function tokenError(code: string, cause?: unknown, rateLimit: RateLimit | null = null): ProviderError {
-  return new ProviderError('unavailable', code, 'PayPal did not grant access', { cause, rateLimit })
+function tokenError(
+  code: string,
+  cause?: unknown,
+  why: { readonly rateLimit?: RateLimit; readonly refusal?: string } = {},
+): ProviderError {
+  return new ProviderError('unavailable', code, 'PayPal did not grant access', { cause, ...why })
 }
 
 export type PaypalRequest = {
@@ -209,7 +218,10 @@ export type PaypalRequest = {
   readonly body?: string
 }
 
-export type PaypalApi = ProviderApi<PaypalRequest>
+export type PaypalApi = ProviderApi<PaypalRequest> & {
+  /** Asks for a new access token. @throws ProviderError */
+  authenticate(): Promise<void>
+}
 
 /** The response to a request that has no result. */
 export const noContent = Compile(Type.Unknown())
@@ -229,7 +241,7 @@ export function createPaypalApi(options: {
 }): PaypalApi {
   const http = createHttpClient({ ...options, origin: options.apiBase })
   const tokens = createAccessTokens({ ...options, http })
-  return createProviderApi(options, {
+  const api = createProviderApi<PaypalRequest>(options, {
     async send(request) {
       const token = await tokens.get()
       const response = await http.send(withHeaders(request, token))
@@ -241,6 +253,14 @@ export function createPaypalApi(options: {
     isRepeatable: () => options.retries ?? true,
     http,
   })
+  return {
+    ...api,
+    authenticate: () =>
+      withinTimeLimit(
+        options.timeoutMs,
+        async () => void (await notingCredentials(() => fetchToken({ ...options, http }))),
+      ),
+  }
 }
 
 function withHeaders({ key, ...request }: PaypalRequest, token: string): HttpRequest {

@@ -47,6 +47,7 @@ export function createPaypal(options: {
     createSetupIntent: null,
     methods: withTimeLimits(options.timeoutMs, createVault(api)),
     readTime: () => api.readTime(),
+    checkCredentials: () => api.authenticate(),
     catalog: createCatalog(api),
 
     checkNotificationHeaders({ headers }) {

@@ -67,7 +67,8 @@ export const paypal = definePlugin({
   },
   problems: (settings) =>
     missingCredentials(settings, ['PAYPAL_CLIENT_ID', 'PAYPAL_CLIENT_SECRET', 'PAYPAL_WEBHOOK_ID']),
-  isLive: ({ PAYPAL_CLIENT_ID: id, PAYPAL_API_BASE: base }) => id !== undefined && liveHosts.has(base),
+  mode: ({ PAYPAL_CLIENT_ID: id, PAYPAL_API_BASE: base }) =>
+    id === undefined ? null : liveHosts.has(base) ? 'live' : 'test',
   async create(settings, timeoutMs) {
     const { PAYPAL_CLIENT_ID: clientId, PAYPAL_CLIENT_SECRET: clientSecret } = settings
     const { PAYPAL_WEBHOOK_ID: webhookIds, PAYPAL_API_BASE: apiBase, PAYPAL_MAX_PER_SECOND: maxPerSecond } = settings

@@ -49,7 +49,7 @@ export const sandbox = definePlugin({
     isEnabled && webhookSecrets.length === 0
       ? ['SANDBOX_WEBHOOK_SECRET is required when SANDBOX_PROVIDER is true']
       : [],
-  isLive: () => false,
+  mode: ({ SANDBOX_PROVIDER: isEnabled }) => (isEnabled ? 'sandbox' : null),
   async create(settings, timeoutMs) {
     const { SANDBOX_PROVIDER: isEnabled, SANDBOX_WEBHOOK_SECRET: webhookSecrets } = settings
     if (!isEnabled || !webhookSecrets) return undefined

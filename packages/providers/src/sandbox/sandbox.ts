@@ -57,6 +57,7 @@ export function createSandbox(options: {
     },
     methods: sandboxMethods,
     readTime: null,
+    checkCredentials: null,
     catalog: sandboxCatalog,
 
     checkNotificationHeaders: (notification) => void readTimedSignature(signatureHeader, notification),

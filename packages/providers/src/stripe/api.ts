@@ -3,6 +3,7 @@
 import Stripe from 'stripe'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { refusalText } from '../callWatch.ts'
 import { maybe } from '../fields.ts'
 import { createHttpClient, type HttpClient } from '../http.ts'
 import type { Pace } from '../pacing.ts'
@@ -127,7 +128,9 @@ function errorResponse(error: Stripe.errors.StripeError, status: number): ErrorR
   const rateLimit = isThrottled(error) ? rateLimitIn(headers) : null
   const message = isAboutUs(error) ? 'The provider rejected our credentials' : messages[kind]
   const response = { status, headers, body: raw, responded_at: respondedAt(headers) }
-  return new ErrorResponse(kind, code, message, { cause, rateLimit, response, field: param })
+  // A permission that a restricted key lacks, 403, says nothing about other calls.
+  const refusal = error.type === 'StripeAuthenticationError' ? refusalText(error.message) : null
+  return new ErrorResponse(kind, code, message, { cause, rateLimit, refusal, response, field: param })
 }
 
 const isThrottled = ({ type, code }: Stripe.errors.StripeError) =>
@@ -155,6 +158,14 @@ function codeOf({ decline_code, code, rawType }: Stripe.errors.StripeError): str
 export function isMissing(error: unknown, param?: string): boolean {
   const isAboutParam = (found: ErrorResponse) => param === undefined || found.field === param
   return error instanceof ErrorResponse && error.code === 'resource_missing' && isAboutParam(error)
+}
+
+const balance = Compile(Type.Object({ object: Type.Literal('balance') }))
+
+/** Reads the balance, which a restricted key may be forbidden to: then it is known all the same. @throws ProviderError */
+export async function checkCredentials(api: StripeApi): Promise<void> {
+  const forbiddenIsKnown = nullIf(({ status }) => status === 403)
+  await api.request(balance, (stripe) => stripe.balance.retrieve()).catch(forbiddenIsKnown)
 }
 
 /** For reading an object that Stripe may not know. */

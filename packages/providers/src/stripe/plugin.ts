@@ -40,8 +40,10 @@ export const stripe = definePlugin({
     STRIPE_MAX_PER_SECOND: integer(0, 10_000, 20),
   },
   problems: (settings) => missingCredentials(settings, ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET']),
-  isLive: ({ STRIPE_SECRET_KEY: key, STRIPE_API_BASE: base }) =>
-    key !== undefined && (/^[rs]k_live_/.test(key) || (base === liveHost && !/^[rs]k_test_/.test(key))),
+  mode({ STRIPE_SECRET_KEY: key, STRIPE_API_BASE: base }) {
+    if (key === undefined) return null
+    return /^[rs]k_live_/.test(key) || (base === liveHost && !/^[rs]k_test_/.test(key)) ? 'live' : 'test'
+  },
   async create(settings, timeoutMs) {
     const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecrets, STRIPE_API_BASE: apiBase } = settings
     if (!secretKey || !webhookSecrets) return undefined

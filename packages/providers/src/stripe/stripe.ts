@@ -8,7 +8,7 @@ import type { Provider, ProviderNotification } from '../provider.ts'
 import { nullIfRejected, unreadableResponse } from '../responses.ts'
 import { readTimedSignature, verifyTimedSignature } from '../timedSignature.ts'
 import { withTimeLimits } from '../timeLimit.ts'
-import { createStripeApi, type StripeApi } from './api.ts'
+import { checkCredentials, createStripeApi, type StripeApi } from './api.ts'
 import { createCatalog } from './catalog.ts'
 import { cancelIntent, captureAuthorized, createIntent, findIntents, findPaymentId, retrieveIntent } from './intents.ts'
 import { createMethods, createSetupIntent } from './methods.ts'
@@ -61,6 +61,7 @@ export function createStripe(options: {
     createSetupIntent: (request) => createSetupIntent(api, request),
     methods: withTimeLimits(options.timeoutMs, createMethods(api)),
     readTime: () => api.readTime(),
+    checkCredentials: () => checkCredentials(api),
     catalog: createCatalog(api),
 
     checkNotificationHeaders: (notification) => void readTimedSignature(signatureHeader, notification),

@@ -129,6 +129,7 @@ export function methodsOf(
       return { token: transactions.tokens.create(hostedRequestOf(request)) }
     }),
     createTransaction: changing(submit),
+    authenticateTest: reading(() => ({})),
     getMerchantDetails: reading(() => merchantDetails(currencies)),
     getTransactionDetails: reading(({ transId }) => transactionDetails(transactions, transId)),
     getUnsettledTransactionList: reading((request) => unsettledTransactions(transactions, request)),

@@ -88,6 +88,7 @@ const requests: Readonly<Record<string, Sequence>> = {
       transactionSettings: settings,
     },
   },
+  authenticateTestRequest: authentication,
   getMerchantDetailsRequest: authentication,
   getTransactionDetailsRequest: { ...authentication, transId: 'digits' },
   getUnsettledTransactionListRequest: { ...authentication, status: true, ...listing },

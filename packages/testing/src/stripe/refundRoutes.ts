@@ -1,4 +1,4 @@
-// The fake Stripe's routes for charges, refunds and disputes. https://docs.stripe.com/api/refunds
+// The fake Stripe's routes for charges, refunds, disputes and the balance. https://docs.stripe.com/api/refunds
 import { invalid, noSuch } from './errors.ts'
 import { expansionsIn, numberIn, textIn, textsIn, type Values } from './params.ts'
 import type { StripeCharge, StripeRefund } from './paymentBodies.ts'
@@ -17,6 +17,7 @@ export const refundRoutes: readonly Route[] = [
   ),
   route('GET refunds', { charge: 'text', limit: 'integer', payment_intent: 'text', starting_after: 'text' }, list),
   route('GET refunds/:id', {}, ({ state, id }) => found(state.refunds, 'refund', id)),
+  route('GET balance', {}, () => ({ object: 'balance', available: [], livemode: false, pending: [] })),
   route('GET disputes/:id', {}, ({ state, id }) => found(state.disputes, 'dispute', id)),
 ]
 
