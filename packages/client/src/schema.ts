@@ -806,6 +806,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/attention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a human has to look at
+         * @description For administrators. The worst first; one item for each endpoint, read model and provider, and one for each code of payments. A part that cannot be read is an item `attention_unknown`; without Postgres the response is 503.
+         */
+        get: operations["listAttention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the payment providers
+         * @description For administrators.
+         */
+        get: operations["listProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/providers/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask a provider whether it accepts our credentials
+         * @description For administrators. Asks something that changes nothing, within PROVIDER_TIMEOUT_MS: Stripe for the balance, PayPal for an access token, Authorize.Net for an authentication test; the sandbox nothing.
+         */
+        post: operations["checkProvider"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/system": {
         parameters: {
             query?: never;
@@ -1651,6 +1711,24 @@ export interface components {
             occurred_at: string;
             message: string;
         };
+        AttentionItem: {
+            /**
+             * @description As the entries of a payment have it, or: `endpoint_failing`, `endpoint_paused`, `deliveries_late` (due for five minutes), `read_model_stopped` (or more than a minute behind), `evidence_due` (within 7 days), `provider_silent` (payments of a day, and no notification), `provider_refused` (its signatures, or our credentials), `log_not_verified`, and `attention_unknown` for what could not be looked at
+             * @enum {string}
+             */
+            code: "log_not_verified" | "attention_unknown" | "provider_refused" | "read_model_stopped" | "deliveries_late" | "provider_silent" | "evidence_due" | "money_after_cancellation" | "unrequested_charge" | "amount_mismatch" | "refund_exceeds_payment" | "endpoint_failing" | "endpoint_paused" | "reported_in_other_currency" | "foreign_intent";
+            /** @description One sentence for people; may change */
+            message: string;
+            /**
+             * Format: date-time
+             * @description When it happened last, or since when it lasts
+             */
+            occurred_at: string;
+            /** @description The page of the console that shows it, below /console */
+            link: string;
+            /** @description How many payments, disputes, deliveries, events or notifications it is about; counted up to 10000 */
+            count: number;
+        };
         AuditTarget: {
             /** @description Such as payment, webhook_endpoint or projection */
             kind: string;
@@ -1694,6 +1772,14 @@ export interface components {
         BillingInterval: "day" | "week" | "month" | "year";
         /** @enum {string} */
         CaptureMethod: "automatic" | "manual";
+        CheckedProvider: {
+            /** @description Whether the provider accepts the credentials; null when that is not known */
+            ok: boolean | null;
+            /** Format: date-time */
+            checked_at: string;
+            /** @description One sentence for people; may change */
+            message: string;
+        };
         CustomerCreatedMessage: {
             /** @constant */
             event: "customer.created";
@@ -2666,6 +2752,35 @@ export interface components {
             rows: number;
             /** @description With its indexes */
             bytes: number;
+        };
+        ProviderState: {
+            /** @description As provider_id of a payment */
+            id: string;
+            /** @description Whether its credentials are set here */
+            is_enabled: boolean;
+            mode: ("live" | "test" | "sandbox") | null;
+            /** Format: date-time */
+            last_notification_at: string | null;
+            /** @description In the provider's words */
+            last_notification_type: string | null;
+            /** @description Notifications of the last 24 hours that were refused because their signature is missing or wrong */
+            refused_signatures: number;
+            /** Format: date-time */
+            last_refused_signature_at: string | null;
+            /**
+             * Format: date-time
+             * @description When a call last showed it, about
+             */
+            credentials_accepted_at: string | null;
+            /**
+             * Format: date-time
+             * @description When a call was last refused for them
+             */
+            credentials_refused_at: string | null;
+            /** @description What the provider said then, without keys */
+            credentials_refusal: string | null;
+            /** @description Payments that began in the last 24 hours */
+            payments: number;
         };
         RawMessage: {
             /** @description `<provider>:<the provider's name of the type>` */
@@ -4858,6 +4973,84 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         data: components["schemas"]["Me"];
+                    };
+                };
+            };
+        };
+    };
+    listAttention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As of at most a few seconds ago; empty when nothing needs attention */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AttentionItem"][];
+                    };
+                };
+            };
+        };
+    };
+    listProviders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All providers of this version, also those that are not enabled. What is counted is a few seconds old */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["ProviderState"][];
+                    };
+                };
+            };
+        };
+    };
+    checkProvider: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description The provider, such as stripe */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the provider said, also when it refused the credentials */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["CheckedProvider"];
                     };
                 };
             };
