@@ -1,7 +1,5 @@
 // The API client of the console. Every page uses it; nothing else sends requests to the API.
 import { createPaylogClient } from '@paylog/client/client'
-import { PaylogError } from '@paylog/client/errors'
-import { operationRoutes } from '@paylog/client/operations'
 import { visibleText } from '../format/visibleText.ts'
 import { currentSession, markExpired } from '../session/session.ts'
 
@@ -49,14 +47,4 @@ export async function bodyOf<Body>(call: Promise<{ readonly body: Body }>): Prom
 /** The `data` of a response. */
 export async function dataOf<Data>(call: Promise<{ readonly body: { readonly data: Data } }>): Promise<Data> {
   return (await call).body.data
-}
-
-/** The `data` of a route that the API may not have yet; null without it. @throws PaylogError */
-export async function getIfThere<Data>(path: string, signal: AbortSignal): Promise<Data | null> {
-  if (!Object.values(operationRoutes).some((route: { readonly path: string }) => route.path === path)) return null
-  const response = await fetchInSession(new Request(new URL(path, location.origin), { signal }))
-  const body = await response.json()
-  if (response.status === 404) return null
-  if (!response.ok) throw new PaylogError(response, body)
-  return body.data
 }

@@ -1,24 +1,33 @@
 // Says in the frame whether real money moves.
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { providersQuery } from '../api/frameQueries.ts'
+import { useMayOpen } from './pageRights.tsx'
 
-const texts = { live: 'Live', test: 'Test', mixed: 'Live and test' }
-const explanations = {
-  live: 'Real money moves',
-  test: 'No real money moves: all providers are in test mode',
-  mixed: 'Real money moves at some providers, others are in test mode',
+const signs = {
+  live: { text: 'Live', explanation: 'Real money moves' },
+  test: { text: 'Test', explanation: 'No real money moves: all providers are in test mode' },
+  sandbox: { text: 'Sandbox', explanation: 'No real money moves: the only provider is the sandbox' },
+  mixed: { text: 'Live and test', explanation: 'Real money moves at some providers, others are in test mode' },
+} as const
+
+/** Nothing before it is known, and while no provider is enabled. */
+export function ModeSign() {
+  const mayOpen = useMayOpen()
+  const { data = [] } = useQuery({ ...providersQuery, enabled: mayOpen('/providers') })
+  const mode = modeOf(new Set(data.map((provider) => provider.mode)))
+  if (mode === null) return null
+  const { text, explanation } = signs[mode]
+  return (
+    <Link to="/providers" className="modeSign" data-mode={mode} title={explanation}>
+      {text}
+    </Link>
+  )
 }
 
-/** Nothing before it is known. */
-export function ModeSign() {
-  const { data } = useQuery(providersQuery)
-  const modes = new Set(data?.map(({ mode }) => mode).filter((mode) => mode !== null))
-  const [first] = modes
-  if (first === undefined) return null
-  const mode = modes.size > 1 ? 'mixed' : first
-  return (
-    <span className="modeSign" data-mode={mode} title={explanations[mode]}>
-      {texts[mode]}
-    </span>
-  )
+function modeOf(modes: ReadonlySet<'live' | 'test' | 'sandbox' | null>): keyof typeof signs | null {
+  const isLive = modes.has('live')
+  if (isLive) return modes.has('test') || modes.has('sandbox') ? 'mixed' : 'live'
+  if (modes.has('test')) return 'test'
+  return modes.has('sandbox') ? 'sandbox' : null
 }
