@@ -23,6 +23,8 @@ export type ConsoleHarness = {
 
 export type WindowOptions = Parameters<Browser['newContext']>[0] & {
   readonly signedIn?: boolean
+  /** The administrator's by default. */
+  readonly session?: string
   /** Failed requests that the test causes itself: the browser reports each as an error. */
   readonly expects?: RegExp
 }
@@ -79,11 +81,11 @@ async function consoleHarness(
     system,
     endpoint,
     browser,
-    async open(path, { signedIn = true, expects, ...options } = {}) {
+    async open(path, { signedIn = true, session = 'demo-admin-session', expects, ...options } = {}) {
       const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Madrid', ...options })
       const page = await context.newPage()
       failOnErrors(t, page, expects)
-      const fragment = signedIn ? '#session=demo-admin-session' : ''
+      const fragment = signedIn ? `#session=${session}` : ''
       await page.goto(`${system.baseUrl}/console${path}${fragment}`)
       return page
     },

@@ -24,7 +24,7 @@ export function Account() {
           <Icon name="settings" />
         </UnstyledButton>
       </Popover.Target>
-      <Popover.Dropdown aria-label="Account">
+      <Popover.Dropdown>
         <AccountSettings name={name} />
       </Popover.Dropdown>
     </Popover>

@@ -7,18 +7,20 @@ import { categories } from '@paylog/event-store/streamName'
 import { useState } from 'react'
 import { api, dataOf } from '../../api/api.ts'
 import { formatBytes } from '../../format/bytes.ts'
-import { download } from '../../parts/download.ts'
 import { ChoiceField, TextField, TimeField } from '../../parts/fields.tsx'
+import { download } from '../../parts/files/download.ts'
+import { canWriteFiles, openTarget } from '../../parts/files/fileTarget.ts'
+import { useLongWork } from '../../parts/files/useLongWork.ts'
 import { LogProgress } from '../../parts/LogProgress.tsx'
 import { Notice } from '../../parts/Notice.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { useReason } from '../../parts/reason.tsx'
 import { ErrorState } from '../../parts/states.tsx'
 import { ExportedFacts } from './ExportedFacts.tsx'
-import { canWriteFiles, openTarget } from './exportTarget.ts'
 import { pageFetcher } from './fetchPage.ts'
 import { createSha256 } from './sha256.ts'
-import { useLongWork } from './useLongWork.ts'
+
+const ndjson = { type: 'application/x-ndjson', extension: '.ndjson', description: 'Events' } as const
 
 type Exported = { readonly name: string; readonly manifest: Manifest }
 
@@ -69,7 +71,8 @@ type Run = { readonly signal: AbortSignal; readonly onProgress: (progress: Expor
 
 /** @returns undefined when no file was chosen */
 async function exportTo(filters: Filters, reason: string, { signal, onProgress }: Run): Promise<Exported | undefined> {
-  const target = await openTarget(`paylog-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.ndjson`)
+  const name = `paylog-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.ndjson`
+  const target = await openTarget(name, ndjson)
   if (target === undefined) return undefined
   try {
     const manifest = await exportLog(

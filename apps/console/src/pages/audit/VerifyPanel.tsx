@@ -5,6 +5,7 @@ import type { ExportProgress } from '@paylog/event-store/export/exportLog'
 import { fileOf, type Manifest, manifestOf, parseManifest } from '@paylog/event-store/export/manifest'
 import { type DragEvent, useState } from 'react'
 import { formatBytes } from '../../format/bytes.ts'
+import { useLongWork } from '../../parts/files/useLongWork.ts'
 import { LogProgress } from '../../parts/LogProgress.tsx'
 import { Notice } from '../../parts/Notice.tsx'
 import { Panel } from '../../parts/Panel.tsx'
@@ -12,7 +13,6 @@ import { ErrorState } from '../../parts/states.tsx'
 import { ComparisonView } from './ComparisonView.tsx'
 import { pageFetcher } from './fetchPage.ts'
 import { createSha256 } from './sha256.ts'
-import { useLongWork } from './useLongWork.ts'
 
 type Chosen = { readonly file?: File; readonly manifestFile?: File }
 type Verified = { readonly name: string; readonly manifest: Manifest; readonly comparison: Compared }

@@ -18,7 +18,7 @@ import { type Group, groupsOf, type Interval, intervalsOf, successRate, type Tot
 const dayMs = 86_400_000
 const hourMs = 3_600_000
 const refreshMs = 60_000
-const chartHeight = 220
+const chartHeight = 260
 const ranges = [
   { value: '1', label: 'Last 24 hours' },
   { value: '7', label: 'Last 7 days' },
@@ -111,7 +111,13 @@ function Charts({ rows, range }: { readonly rows: readonly Statistics[]; readonl
   const isUtc = zone === 'utc' || range.stepMs === dayMs
   return (
     <div className="stack">
-      <LazyChart times={times} series={series} height={chartHeight} isUtc={isUtc} />
+      <LazyChart
+        times={times}
+        series={series}
+        height={chartHeight}
+        isUtc={isUtc}
+        axes={range.stepMs === dayMs ? dailyAxes : hourlyAxes}
+      />
       <DataTable
         caption="Payments by provider and currency"
         columns={groupColumns}
@@ -131,8 +137,11 @@ function Charts({ rows, range }: { readonly rows: readonly Statistics[]; readonl
   )
 }
 
+const dailyAxes = { times: 'Day (UTC)', values: 'Payments', percentages: 'Success rate, %' }
+const hourlyAxes = { ...dailyAxes, times: 'Hour' }
+
 const seriesOf = (intervals: readonly Interval[]) => [
-  { label: 'Payments', color: '--busy-ink', values: intervals.map(({ totals }) => totals.payments) },
+  { label: 'Payments', color: '--accent', values: intervals.map(({ totals }) => totals.payments) },
   { label: 'Succeeded', color: '--good-ink', values: intervals.map(({ totals }) => totals.succeeded) },
   {
     label: 'Success rate',

@@ -14,6 +14,8 @@ export type ChartSeries = {
   readonly values: readonly (number | null)[]
   /** Parts of a whole, on an axis of their own from 0 to 100. */
   readonly isPercentage?: boolean
+  /** A value in the legend; a plain number without it. */
+  readonly format?: (value: number) => string
 }
 export type ChartProps = {
   /** Seconds since 1970. */
@@ -21,12 +23,19 @@ export type ChartProps = {
   readonly series: readonly ChartSeries[]
   readonly height: number
   readonly isUtc: boolean
+  /** What the axes count; `percentages` for series that are parts of a whole. */
+  readonly axes: { readonly times: string; readonly values: string; readonly percentages?: string }
 }
 
 const daySeconds = 86_400
-const labelFont = '12px system-ui, sans-serif'
+const labelFont = '12px Geist, system-ui, sans-serif'
+/** With more of them, points would hide the line. */
+const maxPoints = 16
 
-export function Chart({ times, series, height, isUtc }: ChartProps) {
+const plain = (value: number) => value.toLocaleString()
+const percent = (value: number) => `${value} %`
+
+export function Chart({ times, series, height, isUtc, axes }: ChartProps) {
   const { ref: measure, width } = useElementSize()
   const [element, setElement] = useState<HTMLDivElement | null>(null)
   const ref = useMergedRef(measure, setElement)
@@ -34,30 +43,33 @@ export function Chart({ times, series, height, isUtc }: ChartProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the colours of the style sheet follow the scheme.
   useEffect(() => {
     if (element === null || width === 0) return
-    const options = optionsOf({ series, height, width, isUtc, style: getComputedStyle(element) })
+    const options = optionsOf({ series, height, width, isUtc, axes, style: getComputedStyle(element) })
     const plot = new UPlot(options, [[...times], ...series.map(({ values }) => [...values])], element)
     return () => plot.destroy()
-  }, [element, times, series, height, width, isUtc, scheme])
+  }, [element, times, series, height, width, isUtc, axes, scheme])
   return <div ref={ref} className="chart" aria-hidden="true" style={{ minHeight: height }} />
 }
 
 function optionsOf(
   about: Omit<ChartProps, 'times'> & { readonly width: number; readonly style: CSSStyleDeclaration },
 ): UPlot.Options {
-  const { series, height, width, isUtc, style } = about
+  const { series, height, width, isUtc, axes, style } = about
   const color = (name: string) => style.getPropertyValue(name).trim()
   const axis: UPlot.Axis = {
     stroke: color('--ink-soft'),
     font: labelFont,
     grid: { stroke: color('--line'), width: 1 },
     ticks: { show: false },
+    labelFont,
+    labelSize: 20,
+    labelGap: 2,
   }
   const zone = isUtc ? 'utc' : 'local'
   const textOf = (seconds: number) => formatTime(new Date(seconds * 1_000).toISOString(), zone)
   // Within two days the hour tells more than the day.
   const labels = (_plot: UPlot, ticks: number[], _axis: number, _space: number, stepSeconds: number) =>
     ticks.map((seconds) => (stepSeconds < daySeconds ? textOf(seconds).slice(11, 16) : textOf(seconds).slice(5, 10)))
-  const percentages = { ...axis, scale: '%', side: 1 as const, grid: { show: false } }
+  const percentages = { ...axis, scale: '%', side: 1 as const, grid: { show: false }, label: axes.percentages ?? '%' }
   const hasPercentages = series.some(({ isPercentage }) => isPercentage)
   return {
     width,
@@ -65,25 +77,23 @@ function optionsOf(
     tzDate: (seconds) => (isUtc ? UPlot.tzDate(new Date(seconds * 1_000), 'UTC') : new Date(seconds * 1_000)),
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(4, max * 1.1)] }, '%': { range: [0, 100] } },
     axes: [
-      { ...axis, values: labels },
-      { ...axis, size: 44 },
+      { ...axis, size: 28, values: labels, label: axes.times },
+      { ...axis, size: 44, label: axes.values },
       ...(hasPercentages ? [{ ...percentages, size: 44 }] : []),
     ],
     legend: { show: true, live: true },
     cursor: { drag: { x: false, y: false } },
     series: [
       { label: 'Time', value: (_plot, seconds) => (seconds === null ? '–' : textOf(seconds).slice(0, 16)) },
-      ...series.map(({ label, color: name, isPercentage }) => ({
+      ...series.map(({ label, color: name, isPercentage, values, format = isPercentage ? percent : plain }) => ({
         label,
         stroke: color(name),
         width: 2,
         scale: isPercentage ? '%' : 'y',
         spanGaps: true,
-        points: { size: 5 },
-        ...(isPercentage && {
-          dash: [4, 3],
-          value: (_plot: UPlot, value: number | null) => (value === null ? '–' : `${value} %`),
-        }),
+        points: { size: 5, show: values.length <= maxPoints },
+        value: (_plot: UPlot, value: number | null) => (value === null ? '–' : format(value)),
+        ...(isPercentage && { dash: [4, 3] }),
       })),
     ],
   }

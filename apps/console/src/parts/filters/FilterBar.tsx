@@ -87,7 +87,7 @@ function Chip<Name extends string>({ filter, values, change, end }: ChipProps<Na
           <Icon name="close" size={12} />
         </UnstyledButton>
       </span>
-      <Popover.Dropdown aria-label={`Filter ${filter.label}`}>
+      <Popover.Dropdown>
         <FilterEditor
           filter={filter}
           values={values}
@@ -119,7 +119,7 @@ function AddFilter<Name extends string>({ filters, values, change, ref }: AddPro
           <Icon name="add" size={14} /> Add filter
         </UnstyledButton>
       </Popover.Target>
-      <Popover.Dropdown aria-label={chosen ? `Filter ${chosen.label}` : 'Add filter'}>
+      <Popover.Dropdown>
         {chosen ? (
           <FilterEditor
             filter={chosen}

@@ -38,5 +38,5 @@ export function useLongWork<Progress, Result>() {
     }
     if (running.current === abort) running.current = undefined
   }
-  return { state, start, cancel: () => running.current?.abort() }
+  return { state, start, cancel: () => running.current?.abort(), reset: () => setState({ status: 'idle' }) }
 }

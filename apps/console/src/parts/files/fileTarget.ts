@@ -1,9 +1,8 @@
-// Where an export is written: a file, or the memory of browsers that cannot write files.
-import { downloadBlob } from '../../parts/download.ts'
+// Where a long download is written: a file, or the memory of browsers that cannot write files.
+import { downloadBlob } from './download.ts'
 
-export type ExportTarget = {
+export type FileTarget = {
   readonly name: string
-  readonly isInMemory: boolean
   write(bytes: Uint8Array): Promise<void>
   /** Offers what is in memory to the reader; a file is complete from now on. */
   finish(): Promise<void>
@@ -11,7 +10,7 @@ export type ExportTarget = {
   discard(): Promise<void>
 }
 
-type FileTarget = {
+type WritableFile = {
   write(bytes: Uint8Array): Promise<void>
   close(): Promise<void>
   abort(): Promise<void>
@@ -19,25 +18,31 @@ type FileTarget = {
 type FilePicker = (options: {
   suggestedName: string
   types: { description: string; accept: Record<string, string[]> }[]
-}) => Promise<{ readonly name: string; createWritable(): Promise<FileTarget> }>
+}) => Promise<{ readonly name: string; createWritable(): Promise<WritableFile> }>
 
-const type = 'application/x-ndjson'
+/** The type, and what the browser calls it in its dialog. */
+export type FileType = { readonly type: string; readonly extension: `.${string}`; readonly description: string }
 
 // Not in the types of the DOM, because only some browsers have it, and on secure origins only.
 const filePicker = (): FilePicker | undefined => (globalThis as { showSaveFilePicker?: FilePicker }).showSaveFilePicker
 
 export const canWriteFiles = (): boolean => filePicker() !== undefined
 
-/** @returns undefined when the reader chose no file */
-export async function openTarget(suggestedName: string): Promise<ExportTarget | undefined> {
+/**
+ * Lets the reader choose a file, where the browser can write into one. Call it in the handler of a click.
+ * @returns undefined when the reader chose no file
+ */
+export async function openTarget(
+  suggestedName: string,
+  { type, extension, description }: FileType,
+): Promise<FileTarget | undefined> {
   const pick = filePicker()
-  if (pick === undefined) return memoryTarget(suggestedName)
+  if (pick === undefined) return memoryTarget(suggestedName, type)
   try {
-    const handle = await pick({ suggestedName, types: [{ description: 'Events', accept: { [type]: ['.ndjson'] } }] })
+    const handle = await pick({ suggestedName, types: [{ description, accept: { [type]: [extension] } }] })
     const file = await handle.createWritable()
     return {
       name: handle.name,
-      isInMemory: false,
       write: (bytes) => file.write(bytes),
       finish: () => file.close(),
       discard: () => file.abort(),
@@ -48,11 +53,11 @@ export async function openTarget(suggestedName: string): Promise<ExportTarget | 
   }
 }
 
-function memoryTarget(name: string): ExportTarget {
+/** Offered to the reader when it is finished. */
+export function memoryTarget(name: string, type: string): FileTarget {
   let parts: BlobPart[] = []
   return {
     name,
-    isInMemory: true,
     async write(bytes) {
       parts.push(new Blob([new Uint8Array(bytes)]))
     },
