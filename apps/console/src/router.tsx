@@ -101,6 +101,7 @@ const books = [
   createRoute({
     getParentRoute: () => root,
     path: '/providers',
+    staticData: { needs: 'listProviders' },
     component: lazyRouteComponent(() => import('./pages/providers/ProvidersPage.tsx'), 'ProvidersPage'),
   }),
 ] as const

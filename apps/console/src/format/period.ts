@@ -23,8 +23,11 @@ function timeOf(day: string, time: string, zone: Zone): number {
   return Date.parse(`${day}T${time}:00${zone === 'utc' ? 'Z' : ''}`)
 }
 
+/** When a day begins, in ms. */
+export const startOfDay = (day: string, zone: Zone): number => timeOf(day, midnight, zone)
+
 /** Midnight some days later, also where a day has 23 or 25 hours. */
-function dayAfter(day: string, days: number): string {
+export function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 }
 

@@ -2,6 +2,7 @@
 import { Button, Portal } from '@mantine/core'
 import type { OperationId } from '@paylog/client/client'
 import { formatBytes } from '../format/bytes.ts'
+import { timeZoneOf } from '../format/time.ts'
 import { usePreferences } from '../layout/Preferences.tsx'
 import { useIdentity } from '../session/identity.ts'
 import { downloadCsv, type SavedCsv } from './files/downloadCsv.ts'
