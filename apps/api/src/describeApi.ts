@@ -35,7 +35,7 @@ export async function describeApi(log: Logger): Promise<object> {
     const payments = { expiresAfterMs: 0, returnUrlOrigins: [] }
     const activity = createActivityRecorder({ db, now: workflow.now, log })
     await http.register(commandApi({ workflow, callers, endpoints: [], testsBy: 'session', payments, activity }))
-    await http.register(queryApi({ db, actorOf }))
+    await http.register(queryApi({ db, actorOf, hasAdministratorLists: false }))
     const jobs = createJobs({ pool: db, log })
     const system = createSystem({ app: 'docs', health: createHealth(), others: [] })
     const backfills = { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 }
@@ -48,6 +48,7 @@ export async function describeApi(log: Logger): Promise<object> {
       ...nowhere,
       ...none,
       pool: db,
+      filePool: db,
       store,
       keys,
       openProviders,

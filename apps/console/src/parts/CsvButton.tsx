@@ -29,7 +29,7 @@ export function CsvButton({ operation, query, total, isExact = true }: Props) {
   const { zone } = usePreferences()
   const { state, start, cancel, reset } = useLongWork<number, SavedCsv | undefined>()
   if (!rights.includes('export')) return null
-  const timeZone = zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
+  const timeZone = timeZoneOf(zone)
   const isLarge = total !== undefined && total > mostInMemory
   const download = () => void start((run) => downloadCsv({ operation, query, timeZone, isLarge }, run))
   return (

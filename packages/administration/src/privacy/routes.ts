@@ -7,6 +7,7 @@ import { exampleId } from '@paylog/domain/examples'
 import { Id, RequiredText } from '@paylog/domain/fields'
 import type { Subject } from '@paylog/privacy/dataKeys'
 import { audited } from '@paylog/runtime/http/guardRoutes'
+import { wholeList } from '@paylog/runtime/http/listFiles'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { invalidInput } from '@paylog/runtime/http/validation'
 import { type Static, Type } from 'typebox'
@@ -80,11 +81,16 @@ const createSchema = {
 
 export function privacyRoutes(dependencies: ErasureDependencies): FastifyPluginAsyncTypebox {
   const { store, keys, jobs, pool } = dependencies
+  const file = wholeList({ name: 'erasures', item: Erasure, example: exampleErasure }, () => listErasures(store))
   return async (http) => {
-    http.get('/admin/privacy/erasures', { config: { right: 'privacy' }, schema: listSchema }, async ({ query }) => ({
-      success: true as const,
-      data: await listErasures(store, query),
-    }))
+    http.get(
+      '/admin/privacy/erasures',
+      { config: { right: 'privacy', file }, schema: listSchema },
+      async ({ query }) => ({
+        success: true as const,
+        data: await listErasures(store, query),
+      }),
+    )
 
     /** The id of the request is that of its erasure. */
     const erase = audited(createSchema, 'erase_person', async ({ id, body }) => {

@@ -10,6 +10,7 @@ import { heldLocks, type ReplayOptions, replayConnections } from '@paylog/projec
 import { verifiedJson, verifyLock, verifyOne } from '@paylog/projections/rebuild/verify'
 import { projections } from '@paylog/projections/registry'
 import { audited } from '@paylog/runtime/http/guardRoutes'
+import { wholeList } from '@paylog/runtime/http/listFiles'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Pool } from 'pg'
@@ -87,11 +88,13 @@ async function requireIdle(pool: Pool, kind: keyof typeof locks, projection: Pro
 
 export function projectionRoutes(dependencies: ReplayDependencies): FastifyPluginAsyncTypebox {
   const { pool, store, jobs } = dependencies
+  const list = async () => (await listProjections(pool, store)).map(projectionState)
+  const file = wholeList({ name: 'projections', item: ProjectionState, example: exampleProjection }, list)
   return async (http) => {
     http.get(
       '/admin/projections',
       {
-        config: { right: 'read' },
+        config: { right: 'read', file },
         schema: {
           ...administratorSchema('system', 'listProjections', 'List the projections'),
           response: {
@@ -102,7 +105,7 @@ export function projectionRoutes(dependencies: ReplayDependencies): FastifyPlugi
           },
         },
       },
-      async () => ({ success: true as const, data: (await listProjections(pool, store)).map(projectionState) }),
+      async () => ({ success: true as const, data: await list() }),
     )
     for (const kind of ['rebuild', 'verify'] as const) {
       const { operationId, summary, description } = descriptions[kind]

@@ -1,6 +1,7 @@
 // Filters: the query parameters that restrict lists. What several lists have, with the schemas of its values.
 import { foldEmail } from '@paylog/domain/actor'
 import type { DomainError } from '@paylog/domain/errors'
+import { Id, Instant } from '@paylog/domain/fields'
 import { foldCase, foldedGuestEmail } from '@paylog/projections/searchText'
 import { invalidInput } from '@paylog/runtime/http/validation'
 import type { Parameter } from '@paylog/runtime/postgres/runQuery'
@@ -107,6 +108,28 @@ export function timeBound(field: string, text: string, toWhole: (milliseconds: n
   const beyond = /\.\d{3}(\d+)/.exec(text)?.[1] ?? '0'
   return new Date(whole + toWhole(Number(`0.${beyond}`)))
 }
+
+type Money = Item<'payments' | 'refunds' | 'disputes'>
+
+const Currency = Type.String({ pattern: '^[A-Za-z]{3}$' })
+
+/** Filters of every list of money. @param what is listed, such as payments */
+export const moneyFilters = (what: string) => ({
+  provider_id: filter(ExactText, `Only ${what} of this provider`, (item: Money, id) => item('provider_id', '=', id)),
+  currency: filter(Currency, `Only ${what} in this currency`, (item: Money, code) =>
+    item('currency', '=', sql<string>`upper(${code})`),
+  ),
+  created_at_from: filter(
+    Instant,
+    `Only ${what} created after this time, with a UTC offset (encode + as %2B)`,
+    isCreatedAfter,
+  ),
+  created_at_to: filter(Instant, `Only ${what} created before this time, with a UTC offset`, isCreatedBefore),
+})
+
+/** @param what belongs to payments, such as refunds */
+export const ofPayment = (what: string) =>
+  filter(Id, `Only ${what} of this payment`, (item: Item<'refunds' | 'disputes'>, id) => item('payment_id', '=', id))
 
 export function invalidQuery(field: string, message: string): DomainError {
   return invalidInput('querystring', [{ field, message }])

@@ -1,5 +1,6 @@
 // What every list does: orders, pages, owners, and what gets into the text of its queries.
 import { userOwner } from '@paylog/domain/actor'
+import { DisputeResource } from '@paylog/domain/payments/disputes'
 import { payments } from '@paylog/projections/payments/projection'
 import { addPaymentTo, createLogFixture, user } from '@paylog/projections/testing/logFixture'
 import { readModelDatabase, reapply } from '@paylog/projections/testing/projectionHarness'
@@ -7,7 +8,6 @@ import { recordingPool } from '@paylog/testing/recordingPool'
 import type { Pool } from 'pg'
 import t, { type Test } from 'tap'
 import { anyPaymentList } from '../admin-payments/queries.ts'
-import { disputeList } from '../disputes/queries.ts'
 import { paymentList, singlePayment } from '../payments/queries.ts'
 import type { Item } from '../readModels.ts'
 import { everybodysLists, ownLists } from '../testing/lists.ts'
@@ -145,7 +145,7 @@ t.test('a list of a column that its view lacks, or with a value of another type,
   filter<typeof ExactText, 'products'>(ExactText, 'status', 'status')
   // @ts-expect-error: it is a boolean
   filter<typeof ExactText, 'products'>(ExactText, 'is_active', 'is_active')
-  const described = { item: disputeList.item, computed: () => ({}), filters: {}, orders: byCreation }
+  const described = { item: DisputeResource, computed: () => ({}), filters: {}, orders: byCreation }
   defineList('disputes', described)
   // @ts-expect-error: products have no payment_id
   defineList('products', described)

@@ -8,7 +8,7 @@ import { recordingPool } from '@paylog/testing/recordingPool'
 import type { Pool, PoolClient } from 'pg'
 import t from 'tap'
 import { addressList } from '../addresses/queries.ts'
-import { anyPaymentList, listAnyPayments } from '../admin-payments/queries.ts'
+import { anyPaymentList, listFor } from '../admin-payments/queries.ts'
 import { getStatistics } from '../admin-payments/statistics.ts'
 import { auditTrailList } from '../audit-trail/queries.ts'
 import { disputeList } from '../disputes/queries.ts'
@@ -17,7 +17,7 @@ import { paymentList, paymentListWithMethods, singlePayment } from '../payments/
 import { productList } from '../products/queries.ts'
 import { listRefunds } from '../refunds/queries.ts'
 import type { List } from './defineList.ts'
-import { type ListQuery, listIdentity, readAfter, readItem, readPage } from './lists.ts'
+import { type ListQuery, listIdentity, readAfter, readCounted, readItem, readPage } from './lists.ts'
 
 const owner = userOwner('u1')
 const all = { owner, offset: 0, limit: 50 }
@@ -36,7 +36,8 @@ const page =
   (list: List, query: Partial<ListQuery> = {}) =>
   (db: Queryable) =>
     readPage(db, list, { ...all, ...query })
-const anyPayments = (query: Partial<ListQuery>) => (db: Queryable) => listAnyPayments(db, { limit: 20, ...query })
+const anyPayments = (query: Partial<ListQuery>) => async (db: Queryable) =>
+  readCounted(db, await listFor(db, query), { limit: 20, ...query })
 
 const searched = [
   /BitmapOr/,

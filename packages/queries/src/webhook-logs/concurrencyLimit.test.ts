@@ -6,7 +6,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { asAda, asAdmin } from '../testing/queryApiHarness.ts'
 import { webhookLogHarness } from '../testing/webhookLogHarness.ts'
-import { createConcurrencyLimit } from './concurrencyLimit.ts'
+import { createConcurrencyLimit } from '@paylog/runtime/limits/concurrencyLimit'
 
 t.test('a third concurrent log page of one caller is 429, and other requests continue', async (t) => {
   const { get, send, pool } = await webhookLogHarness(t)

@@ -13,7 +13,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { maxPage } from '../lists/listRoutes.ts'
 import { positionPattern } from '../readAfter.ts'
 import { ItemParams, type QueryDependencies } from '../routeSchemas.ts'
-import { createConcurrencyLimit } from './concurrencyLimit.ts'
+import { createConcurrencyLimit } from '@paylog/runtime/limits/concurrencyLimit'
 import { getWebhookLog, type LoggedWebhook, listWebhookLogs, type WebhookLogsQuery } from './queries.ts'
 
 /** A provider's event name of up to 255 characters, prefixed with the provider. */

@@ -114,8 +114,12 @@ function addAudit(route: RouteOptions, { action, targetOf }: AuditedRoute, recor
   route.schema = describedAudit(route.schema)
 }
 
-/** Every audited route takes a reason, and needs the audit trail. */
-function describedAudit({ headers, 'x-errors': errors, ...schema }: FastifySchema & RouteNotes = {}): FastifySchema {
+/** Every audited route takes a reason, and needs the audit trail. @returns the schema of the route with both */
+export function describedAudit({
+  headers,
+  'x-errors': errors,
+  ...schema
+}: FastifySchema & RouteNotes = {}): FastifySchema {
   const described: RouteNotes = {
     'x-errors': { headers: {}, ...errors, codes: [...(errors?.codes ?? []), 'event_store_unavailable'] },
   }
@@ -123,5 +127,6 @@ function describedAudit({ headers, 'x-errors': errors, ...schema }: FastifySchem
   return { ...schema, ...described, headers: both }
 }
 
-const listOf = <Hook>(hooks: Hook | Hook[] | undefined): Hook[] =>
+/** The hooks of a route. */
+export const listOf = <Hook>(hooks: Hook | Hook[] | undefined): Hook[] =>
   hooks === undefined ? [] : ([hooks].flat() as Hook[])

@@ -214,6 +214,22 @@ async function readPage<Row extends { readonly created_at: string }>(
 export const listDeliveries = (db: Queryable, query: DeliveryListQuery) =>
   readPage(query, (values, parts) => page(db, values, parts))
 
+const count = defineQuery((given: Given<PageValues>, parts: readonly Part[]) => {
+  const found = parts.map((part) => newestOf(part, given)).reduce((all, part) => all.unionAll(part))
+  return webhookViews.selectFrom(found.as('found')).select(({ fn }) => fn.countAll<number>().as('total'))
+}, custom)
+
+/** How many deliveries there are. It reads all of them. */
+export async function countDeliveries(
+  db: Queryable,
+  { status, ...filter }: Omit<DeliveryListQuery, 'limit' | 'offset' | 'after'>,
+): Promise<number> {
+  const all = { limit: Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER, offset: 0, since: new Date(0) }
+  const values = { ...filter, ...all, afterTime: undefined, afterId: undefined }
+  const [row] = await count(db, values, status === undefined ? ['all pending', 'succeeded', 'failed'] : [status])
+  return row?.total ?? 0
+}
+
 /** The newest deliveries first, as the log has them. `body_bytes` is null once the body was erased. */
 export const listLogged = (db: Queryable, query: DeliveryListQuery, limits: DetailLimits) =>
   readPage(query, (values, parts) => pageWithDetails(db, { ...values, ...limits }, parts))
