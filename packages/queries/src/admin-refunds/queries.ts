@@ -6,6 +6,8 @@ import { Type } from 'typebox'
 import { byChange, defineList } from '../lists/defineList.ts'
 import { filter, moneyFilters, ofPayment } from '../lists/filters.ts'
 import { aboutPayment, textsOfPayment } from '../payments/queries.ts'
+import type { Item } from '../readModels.ts'
+import { reportedIn } from '../reports/reportedIn.ts'
 
 /** A refund in the administrators' list. */
 export const AnyListedRefund = Type.Interface(
@@ -28,6 +30,9 @@ export const anyRefundList = defineList('refunds', {
     status: filter(RefundStatus, 'Only refunds with this status', 'status'),
     payment_id: ofPayment('refunds'),
     ...moneyFilters('refunds'),
+    reported_in: reportedIn('refunds', (refund: Item<'refunds'>, isWithin) =>
+      refund.or([isWithin(refund.ref('succeeded_at')), isWithin(refund.ref('returned_at'))]),
+    ),
   },
   orders: byChange,
 })
