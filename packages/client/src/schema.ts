@@ -1969,6 +1969,16 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /**
+             * Format: date-time
+             * @description When the provider last took the money; null for an inquiry
+             */
+            taken_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the provider last gave the money back
+             */
+            given_back_at: string | null;
             /** @description Of the payment */
             concept: string | null;
             /** @description Of the payment */
@@ -5544,6 +5554,8 @@ export interface operations {
                 created_at_from?: string;
                 /** @description Only payments created before this time, with a UTC offset */
                 created_at_to?: string;
+                /** @description Only payments that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
                 /** @description Only payments of at least this amount */
                 amount_from?: number;
                 /** @description Only payments of at most this amount */
@@ -5616,6 +5628,8 @@ export interface operations {
                 created_at_from?: string;
                 /** @description Only refunds created before this time, with a UTC offset */
                 created_at_to?: string;
+                /** @description Only refunds that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
                 /** @description Sort field */
                 orderBy?: "created_at" | "updated_at";
                 /** @description Sort direction */
@@ -5676,6 +5690,8 @@ export interface operations {
                 created_at_from?: string;
                 /** @description Only disputes created before this time, with a UTC offset */
                 created_at_to?: string;
+                /** @description Only disputes that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
                 /** @description Sort field */
                 orderBy?: "created_at" | "updated_at";
                 /** @description Sort direction */
