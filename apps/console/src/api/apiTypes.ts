@@ -1,5 +1,5 @@
 // The resources of the API that the console shows, by the names that its pages use.
-import type { OperationInput, OperationResult, Schemas } from '@paylog/client/client'
+import type { OperationInput, Schemas } from '@paylog/client/client'
 
 export type ListedPayment = Schemas['AnyListedPayment']
 export type Payment = Schemas['AnyPayment']
@@ -11,6 +11,7 @@ export type AttentionEntry = Schemas['AttentionEntry']
 export type HistoryEntry = Schemas['HistoryEntry']
 export type RawEvent = Schemas['RecordedEvent']
 export type Refund = Schemas['Refund']
+export type ListedRefund = Schemas['AnyListedRefund']
 export type RefundReason = Schemas['RefundReason']
 export type Dispute = Schemas['Dispute']
 export type Delivery = Schemas['WebhookDelivery']
@@ -23,6 +24,9 @@ export type Job = Schemas['Job']
 export type Erasure = Schemas['Erasure']
 export type ProcessReport = Schemas['Process']
 export type Statistics = Schemas['Statistics']
+export type Report = Schemas['Report']
+export type ReportRow = Schemas['ReportRow']
+export type ReportedAmount = Schemas['ReportedAmount']
 export type Me = Schemas['Me']
 export type AttentionItem = Schemas['AttentionItem']
 export type Provider = Schemas['ProviderState']
@@ -34,11 +38,12 @@ export type Product = Schemas['Product']
 export type ProductChange = Schemas['ProductChange']
 export type SyncReport = Schemas['SyncReport']
 
-export type ListMeta = OperationResult<'listAnyPayments'>['body']['meta']
-
 type QueryOf<Input> = Input extends { query?: infer Query } ? NonNullable<Query> : never
 export type PaymentsQuery = QueryOf<OperationInput<'listAnyPayments'>>
 export type ProductsQuery = QueryOf<OperationInput<'listProducts'>>
 export type DeliveriesQuery = QueryOf<OperationInput<'listWebhookDeliveries'>>
+export type RefundsQuery = QueryOf<OperationInput<'listAnyRefunds'>>
+export type DisputesQuery = QueryOf<OperationInput<'listDisputes'>>
+export type ReportQuery = QueryOf<OperationInput<'getReport'>>
 export type AuditTrailQuery = QueryOf<OperationInput<'listAuditTrail'>>
 export type EventsQuery = QueryOf<OperationInput<'exportEvents'>>

@@ -67,6 +67,24 @@ export function periodText(period: Period, zone: Zone): string {
   return from === '' ? `until ${to}` : `${from} to ${to}`
 }
 
+/** The ends of a period that is open there. */
+const open = { from: '1970-01-01T00:00:00.000Z', to: '9999-12-31T00:00:00.000Z' }
+
+/** A period as one parameter: its beginning, included, and its end, excluded, with a slash between; undefined for no period. */
+export function intervalOf({ from, to }: Period): string | undefined {
+  if (from === undefined && to === undefined) return undefined
+  return `${from === undefined ? open.from : iso(Date.parse(from) + afterMs)}/${to ?? open.to}`
+}
+
+/** No period for what is no interval. */
+export function periodOfInterval(interval: string | undefined): Period {
+  const [from = '', to = ''] = interval?.split('/') ?? []
+  return {
+    from: from === open.from ? undefined : iso(Date.parse(from) - afterMs),
+    to: to === open.to ? undefined : iso(Date.parse(to)),
+  }
+}
+
 export type Preset = { readonly label: string; readonly period: Period }
 
 /** Periods that people ask for. @param now in ms */

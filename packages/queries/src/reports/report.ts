@@ -13,6 +13,9 @@ export type ReportPeriod = {
   readonly to: Date
 }
 
+/** Which rows of a report. */
+export type ReportedRows = { readonly provider_id?: string; readonly currency?: string }
+
 const money = [
   ...(['opening_cents', 'gross_cents', 'refunds_cents', 'disputes_cents', 'fees_cents', 'adjustments_cents'] as const),
   ...(['converted_cents', 'payouts_cents', 'closing_cents'] as const),
@@ -99,9 +102,11 @@ const disputesIn = (from: Expression<string>, to: Expression<string>) =>
     .select(['provider_id', 'currency', sql.lit<OwnMoney>('disputes_cents').as('what'), sql.lit(0).as('payments')])
 
 /** In the order of provider and currency, without those of which nothing is known in the period. */
-export async function getReport(db: Queryable, period: ReportPeriod): Promise<ReportRow[]> {
+export async function getReport(db: Queryable, { from, to, ...only }: ReportPeriod & ReportedRows): Promise<ReportRow[]> {
   const rows = new Map<string, ReportRow>()
-  for (const { provider_id, currency, what, payments, cents } of await sums(db, period)) {
+  for (const { provider_id, currency, what, payments, cents } of await sums(db, { from, to })) {
+    if (only.provider_id !== undefined && provider_id !== only.provider_id) continue
+    if (only.currency !== undefined && currency !== only.currency.toUpperCase()) continue
     const key = `${provider_id} ${currency}`
     const row = rows.get(key) ?? { provider_id, currency, payments: 0, ...fieldsOf(money, () => unknown), ...ownNothing }
     const sum = (row[what].ours ?? 0n) + BigInt(cents)

@@ -80,6 +80,19 @@ t.test('each figure of a report is the sum of the list of the same period, provi
   }
 })
 
+t.test('a report can be that of one provider and currency', async (t) => {
+  const { log, project, get } = await queryApiHarness(t)
+  pay(log, 'ch_1', 1_000, march)
+  await project()
+  for (const [only, count] of [
+    ['provider_id=sandbox&currency=eur', 1],
+    ['currency=USD', 0],
+    ['provider_id=stripe', 0],
+  ] as const)
+    for (const period of ['/2026-03?', '?from=2026-03-01&to=2026-04-01&'])
+      t.equal((await get(`/admin/reports${period}${only}`, asAdmin)).json().data.rows.length, count, `${period}${only}`)
+})
+
 t.test('reported_in: what is no period is 400 and named', async (t) => {
   const { get } = await queryApiHarness(t)
   const from = '2026-03-01T00:00:00Z'

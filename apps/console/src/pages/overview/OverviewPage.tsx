@@ -4,7 +4,7 @@ import { timeZoneOf } from '../../format/time.ts'
 import { usePreferences } from '../../layout/Preferences.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { AttentionPanel } from './AttentionPanel.tsx'
-import { MoneyCards } from './MoneyCards.tsx'
+import { MoneyOfPeriod } from './MoneyOfPeriod.tsx'
 import { defaultPeriod, type OverviewSearch, overviewDays } from './overviewSearch.ts'
 import { PaymentStatistics } from './PaymentStatistics.tsx'
 import { PeriodChoice } from './PeriodChoice.tsx'
@@ -33,7 +33,7 @@ export function OverviewPage() {
       }
     >
       <div className="panels">
-        <MoneyCards days={days} timeZone={timeZone} />
+        <MoneyOfPeriod days={days} timeZone={timeZone} />
         <PaymentStatistics search={search} days={days} change={change} />
         <AttentionPanel />
       </div>

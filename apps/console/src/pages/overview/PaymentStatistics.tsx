@@ -12,7 +12,7 @@ import { ChoiceField } from '../../parts/fields.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
 import { Dash } from '../../parts/Time.tsx'
-import { providerName } from '../providers/providerTexts.ts'
+import { providerName } from '../../format/providerTexts.ts'
 import type { OverviewSearch } from './overviewSearch.ts'
 import {
   dayMs,

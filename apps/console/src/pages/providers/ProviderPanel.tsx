@@ -14,7 +14,7 @@ import { Panel } from '../../parts/Panel.tsx'
 import { SafeLink } from '../../parts/SafeLink.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { useMay } from '../../session/rights.ts'
-import { modeTexts, providerTexts } from './providerTexts.ts'
+import { modeTexts, providerTexts } from '../../format/providerTexts.ts'
 
 export function ProviderPanel({ provider }: { readonly provider: Provider }) {
   const { id, is_enabled } = provider
@@ -149,7 +149,7 @@ function Credentials({ provider }: { readonly provider: Provider }) {
 
 const tones: Readonly<Record<string, Tone>> = { true: 'good', false: 'bad', null: 'warn' }
 
-function CheckOutcome({ check }: { readonly check: Action<undefined, CheckedProvider> }) {
+function CheckOutcome({ check }: { readonly check: Action<unknown, CheckedProvider> }) {
   if (check.result === undefined) return <ActionOutcome action={check} success={null} />
   const { ok, message, checked_at } = check.result
   return (
