@@ -21,6 +21,7 @@ import { Pager } from '../../parts/Pager.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { useLiveList } from '../../parts/useLiveList.ts'
 import { disputeColumns } from './disputeColumns.tsx'
+import { isUrgent } from './evidence.ts'
 import { type DisputesSearch, disputeStatuses, disputesQuery } from './disputesSearch.ts'
 
 const route = getRouteApi('/disputes')
@@ -67,7 +68,7 @@ export function DisputesPage() {
           columns={disputeColumns}
           rowKey={rowKey}
           rowLink={({ payment_id }) => ({ to: '/payments/$id', params: { id: payment_id } })}
-          isMarked={({ status }) => status === 'open'}
+          isMarked={(dispute) => isUrgent(dispute, Date.now())}
           empty={{
             title: 'No disputes',
             hint: 'When a payer asks a payment back at the bank or the provider, it appears here.',

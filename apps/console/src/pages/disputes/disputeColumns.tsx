@@ -41,7 +41,7 @@ export const disputeColumns: readonly Column<Dispute>[] = [
 
 function Evidence({ dispute }: { readonly dispute: Dispute }) {
   const urgency = evidenceUrgency(dispute, Date.now())
-  if (urgency === null) return dispute.status === 'open' ? 'no time named' : <Dash />
+  if (urgency === null) return dispute.status === 'open' ? <span className="hint">no time named</span> : <Dash />
   return (
     <>
       <Badge text={urgency.text} tone={urgency.tone} />

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { evidenceUrgency } from './evidence.ts'
+import { evidenceUrgency, isUrgent } from './evidence.ts'
 
 const now = Date.parse('2026-11-30T12:00:00Z')
 const due = (evidence_due_by: string | null, status = 'open') => evidenceUrgency({ status, evidence_due_by }, now)
@@ -16,4 +16,6 @@ t.test('nothing is asked for in a dispute that has ended, or without a time', as
   t.equal(due('2026-12-01T12:00:00Z', 'won'), null)
   t.equal(due('2026-12-01T12:00:00Z', 'lost'), null)
   t.equal(due(null), null)
+  t.notOk(isUrgent({ status: 'open', evidence_due_by: null }, now))
+  t.ok(isUrgent({ status: 'open', evidence_due_by: '2026-12-02T12:00:00Z' }, now))
 })

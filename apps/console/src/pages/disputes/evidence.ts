@@ -8,12 +8,12 @@ const dayMs = 86_400_000
 const soonMs = 7 * dayMs
 const urgentMs = 2 * dayMs
 
-/**
- * @param dispute `evidence_due_by`: null when the provider names no time @param now in ms
- * @returns null when nothing is asked for
- */
+/** `evidence_due_by`: null when the provider names no time. */
+type Asked = { readonly status: string; readonly evidence_due_by: string | null }
+
+/** @param now in ms @returns null when nothing is asked for */
 export function evidenceUrgency(
-  { status, evidence_due_by }: { readonly status: string; readonly evidence_due_by: string | null },
+  { status, evidence_due_by }: Asked,
   now: number,
 ): { readonly text: string; readonly tone: Tone } | null {
   if (status !== 'open' || evidence_due_by === null) return null
@@ -23,5 +23,9 @@ export function evidenceUrgency(
   if (leftMs <= urgentMs) return { text, tone: 'bad' }
   return { text, tone: leftMs <= soonMs ? 'warn' : 'quiet' }
 }
+
+/** Whether somebody has to send evidence within a week. @param now in ms */
+export const isUrgent = (dispute: Asked, now: number): boolean =>
+  (evidenceUrgency(dispute, now)?.tone ?? 'quiet') !== 'quiet'
 
 const daysText = (ms: number) => `${Math.floor(ms / dayMs)} days`

@@ -7,7 +7,7 @@ import type { Column } from '../../parts/DataTable.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { linkTo, toneOf } from './attentionText.ts'
+import { linkTo, toneOf, worstFirst } from './attentionText.ts'
 
 export function AttentionPanel() {
   const query = useQuery(attentionQuery)
@@ -18,7 +18,7 @@ export function AttentionPanel() {
         what="things that need attention"
         // That nothing needs attention is said only while the API says so.
         query={isUncertain ? { ...query, data: undefined } : query}
-        rowsOf={(items) => items}
+        rowsOf={worstFirst}
         columns={columns}
         rowKey={({ code, message }) => `${code} ${message}`}
         rowLink={({ link }) => linkTo(link)}

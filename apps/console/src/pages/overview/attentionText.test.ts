@@ -1,5 +1,5 @@
 import t from 'tap'
-import { linkTo, stateSentence } from './attentionText.ts'
+import { linkTo, stateSentence, worstFirst } from './attentionText.ts'
 
 type Code = Parameters<typeof stateSentence>[0][number]['code']
 const sentence = (...codes: Code[]) => stateSentence(codes.map((code) => ({ code }))).text
@@ -22,6 +22,14 @@ t.test('what could not be looked at is never called working', async (t) => {
     'What could be checked is working; 1 thing needs a look; not everything could be checked',
   )
   t.match(sentence('attention_unknown', 'endpoint_failing'), /1 thing is not working; not everything could be checked/)
+})
+
+t.test('what does not work is listed before what needs a look, otherwise in the order of the API', async (t) => {
+  const items = (['provider_silent', 'evidence_due', 'endpoint_failing', 'endpoint_paused'] as const).map((code) => ({ code }))
+  t.same(
+    worstFirst(items).map(({ code }) => code),
+    ['endpoint_failing', 'endpoint_paused', 'provider_silent', 'evidence_due'],
+  )
 })
 
 t.test('the link of an item leads to a page of the console', async (t) => {

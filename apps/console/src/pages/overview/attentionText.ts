@@ -16,6 +16,10 @@ const broken: readonly AttentionItem['code'][] = [
 
 export const toneOf = ({ code }: Pick<AttentionItem, 'code'>): Tone => (broken.includes(code) ? 'bad' : 'warn')
 
+/** What does not work comes before what needs a look; the API has each in the order of their urgency. */
+export const worstFirst = <Item extends Pick<AttentionItem, 'code'>>(items: readonly Item[]): Item[] =>
+  items.toSorted((a, b) => Number(toneOf(b) === 'bad') - Number(toneOf(a) === 'bad'))
+
 export type StateSentence = { readonly tone: Tone; readonly text: string }
 
 /** One sentence about everything. @param items of GET /admin/attention */

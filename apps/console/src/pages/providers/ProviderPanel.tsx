@@ -48,9 +48,7 @@ export function ProviderPanel({ provider }: { readonly provider: Provider }) {
       }
     >
       <div className="stack">
-        <div aria-live="polite">
-          <CheckOutcome check={check} />
-        </div>
+        <CheckOutcome check={check} />
         {is_enabled ? (
           <Facts facts={factsOf(provider)} />
         ) : (
@@ -131,7 +129,8 @@ function factsOf(provider: Provider): Fact[] {
 }
 
 function Credentials({ provider }: { readonly provider: Provider }) {
-  const { credentials_accepted_at, credentials_refused_at, credentials_refusal } = provider
+  const { mode, credentials_accepted_at, credentials_refused_at, credentials_refusal } = provider
+  if (mode === 'sandbox') return 'None needed'
   if (areRefused(provider))
     return (
       <>
@@ -153,7 +152,7 @@ function CheckOutcome({ check }: { readonly check: Action<unknown, CheckedProvid
   if (check.result === undefined) return <ActionOutcome action={check} success={null} />
   const { ok, message, checked_at } = check.result
   return (
-    <Notice tone={tones[String(ok)] ?? 'warn'} title={message}>
+    <Notice tone={tones[String(ok)] ?? 'warn'} role="status" title={message}>
       <p className="hint">
         Asked at <Time value={checked_at} />
       </p>

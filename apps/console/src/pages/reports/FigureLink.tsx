@@ -8,10 +8,16 @@ export function FigureLink(props: {
   readonly period: { readonly from: string; readonly to: string }
   readonly currency: string
   readonly provider?: string | undefined
+  readonly status?: 'succeeded'
   readonly children: ReactNode
 }) {
-  const { list, period, currency, provider, children } = props
-  const search = { reported_in: `${period.from}/${period.to}`, currency, ...(provider && { provider_id: provider }) }
+  const { list, period, currency, provider, status, children } = props
+  const search = {
+    reported_in: `${period.from}/${period.to}`,
+    currency,
+    ...(provider && { provider_id: provider }),
+    ...(status && { status }),
+  }
   return (
     <Link to={list} search={search} className="figureLink">
       {children}

@@ -18,7 +18,16 @@ export const reportColumns = (report: Report | undefined): readonly Column<Repor
       </Link>
     ),
   },
-  { header: 'Payments', isNumber: true, cell: ({ payments }) => payments.toLocaleString() },
+  {
+    header: 'Payments',
+    isNumber: true,
+    cell: ({ payments, provider_id, currency }) =>
+      report && (
+        <FigureLink list="/payments" status="succeeded" period={report} currency={currency} provider={provider_id}>
+          {payments.toLocaleString()}
+        </FigureLink>
+      ),
+  },
   ...movedMoney.map(
     ({ field, label, list }): Column<ReportRow> => ({
       header: label,
