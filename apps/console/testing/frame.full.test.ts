@@ -94,7 +94,7 @@ test('a whole row is a link, also for the middle button of a mouse', async (t, {
   const opened = page.context().waitForEvent('page')
   await clickWith('middle')
   const other = await opened
-  await other.getByRole('heading', { name: 'Order 118: winter shoes' }).waitFor()
+  await other.waitForURL(/\/payments\/[0-9a-f-]{36}$/)
   await clickWith('left')
   await page.getByRole('heading', { name: 'Order 118: winter shoes' }).waitFor()
   t.equal(new URL(page.url()).pathname, new URL(other.url()).pathname)

@@ -29,6 +29,7 @@ export const commands: Readonly<Record<string, () => Promise<CliCommand>>> = {
   'audit consistency': async () => (await import('./audit/consistency.ts')).auditConsistency,
   'audit restart': async () => (await import('./audit/restart.ts')).auditRestart,
   'audit key': async () => (await import('./audit/key.ts')).auditKey,
+  'providers check': async () => (await import('./providers/check.ts')).providersCheck,
   'products import': async () => (await import('./products/import.ts')).productsImport,
   'sandbox settle': async () => (await import('./sandbox/commands.ts')).sandboxSettle,
   'sandbox approve': async () => (await import('./sandbox/commands.ts')).sandboxApprove,

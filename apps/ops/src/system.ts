@@ -14,7 +14,7 @@ import { Type } from 'typebox'
 import { OpsError } from './command.ts'
 import { databaseVariable, logVariable } from './variables.ts'
 
-const noProvider =
+export const noProvider =
   'No provider is enabled. Set the same credentials as for the apps, such as STRIPE_SECRET_KEY and ' +
   'STRIPE_WEBHOOK_SECRET: docs/configuration.md, Providers.'
 

@@ -5922,6 +5922,10 @@ export interface operations {
             query?: {
                 /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
                 time_zone?: string;
+                /** @description Only the rows of this provider */
+                provider_id?: string;
+                /** @description Only the rows in this currency */
+                currency?: string;
             };
             header?: {
                 /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
@@ -5961,6 +5965,10 @@ export interface operations {
                 from: string;
                 /** @description The day after the last one; at most 400 days later */
                 to: string;
+                /** @description Only the rows of this provider */
+                provider_id?: string;
+                /** @description Only the rows in this currency */
+                currency?: string;
             };
             header?: {
                 /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */

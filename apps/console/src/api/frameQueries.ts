@@ -5,14 +5,14 @@ import { pollMs } from './queryClient.ts'
 
 const frameMs = 3 * pollMs
 
-/** Everything that a human has to look at, the worst first. */
+/** Everything that a human has to look at. Needs `listAttention`. */
 export const attentionQuery = queryOptions({
   queryKey: ['attention'],
   queryFn: ({ signal }) => dataOf(api.listAttention({ signal })),
   refetchInterval: frameMs,
 })
 
-/** All providers, also those that are not enabled. */
+/** The payment providers, also those that are not enabled. Needs `listProviders`. */
 export const providersQuery = queryOptions({
   queryKey: ['providers'],
   queryFn: ({ signal }) => dataOf(api.listProviders({ signal })),

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { attentionQuery } from '../api/frameQueries.ts'
 import { Icon } from '../parts/Icon.tsx'
+import { useMay } from '../session/rights.ts'
 import { type MenuPage, navigation } from './navigation.ts'
 import { useMayOpen } from './pageRights.tsx'
 
@@ -40,7 +41,8 @@ function MenuLink({ page: { to, label, icon } }: { readonly page: MenuPage }) {
 
 /** How many things need attention; nothing when there are none. */
 function AttentionCount() {
-  const { data } = useQuery(attentionQuery)
+  const may = useMay()
+  const { data } = useQuery({ ...attentionQuery, enabled: may('listAttention') })
   const count = data?.length ?? 0
   if (count === 0) return null
   return (

@@ -72,7 +72,7 @@ t.test('a page that cannot be replaced because the provider fails is an error wi
   }
 })
 
-t.test('what lets its holder pay is hidden from administrators without the right charge', async (t) => {
+t.test('what lets its holder pay is hidden from administrators without the right charge [10.2-secrets]', async (t) => {
   const id = await open()
   const { provider_intent_id } = (await send<PaymentResource>('GET', `/admin/payments/${id}`, admin)).data
   const secrets = {

@@ -165,7 +165,7 @@ const overLimit = (limit_cents: number) => ({
 })
 
 t.test(
-  'a refund over the limit of its caller is 403 in the minor units of the currency, and not even audited',
+  'a refund over the limit is 403 in minor units of the currency, and not even audited [10.2-refund-limit]',
   async (t) => {
     for (const [currency, limit_cents, more] of [
       ['EUR', 50_000, 1],
@@ -191,7 +191,7 @@ t.test('capture and cancellation have no limit', async (t) => {
   t.match(await change(await open(body), 'cancel', undefined, support), { status: 200, data: { status: 'canceled' } })
 })
 
-t.test('a refund within the limit is replayed by its key, whatever is left by then', async (t) => {
+t.test('a refund within the limit is replayed by its key [10.2-refund-limit]', async (t) => {
   const id = await paid({ total_cents: 120_000 })
   const headers = { ...support, ...freshKey() }
   t.match(await refund(id, { amount_cents: 80_000 }), { status: 201 })

@@ -21,7 +21,7 @@ const found = async (query: string) => (await list(query)).data.map(({ id }: { i
 
 t.test('the audit trail is listed newest first, with target, actor, reason and details', async (t) => {
   const { data, meta } = await list()
-  t.same(meta, { limit: 20, next_cursor: null })
+  t.same(meta, { limit: 20, next_cursor: null, total: 3, total_is_exact: true })
   t.same(
     data.map(({ id }: { id: string }) => ids.indexOf(id)),
     [2, 1, 0],

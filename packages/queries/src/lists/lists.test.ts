@@ -101,6 +101,8 @@ t.test('a list or resource with owners is not read without one', async (t) => {
 
 /** Values for each type of filter, two of each. */
 function hostileValues({ schema }: List['filters'][string]): readonly (string | number)[] {
+  if ('format' in schema && schema.format === 'uuid')
+    return ['018f0000-0000-7000-8000-000000000001', '018F0000-0000-7000-8000-000000000002']
   if ('format' in schema) return ['2026-03-01T10:00:00Z', '2026-03-02T10:00:00+01:00']
   if ('enum' in schema && Array.isArray(schema.enum)) return schema.enum
   if ('minimum' in schema) return [1, 2]

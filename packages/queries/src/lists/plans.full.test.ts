@@ -71,7 +71,7 @@ const queries: [name: string, run: (db: Queryable) => Promise<unknown>, indexes:
   [
     'statistics',
     (db) => getStatistics(db, { from: new Date(0), to: new Date(1), interval: 'day' }),
-    [/payments_v1_by_creation/, /refunds_v1_by_creation/, /disputes_v1_by_creation/],
+    [/payments_v1_by_creation/, /refunds_v1_by_status/, /disputes_v1_by_creation/],
   ],
   ['all payments', anyPayments({}), [/payments_v1_by_creation/]],
   ['all payments by update', anyPayments({ orderBy: 'updated_at' }), [/payments_v1_by_update/]],

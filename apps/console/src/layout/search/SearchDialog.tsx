@@ -31,7 +31,7 @@ export function useSearchDialog(): SearchDialogState {
 
 export function SearchDialog({ isOpen, close }: SearchDialogState) {
   return (
-    <Modal.Root opened={isOpen} onClose={close} padding={0} size={560} yOffset="12vh">
+    <Modal.Root opened={isOpen} onClose={close} padding={0} size={560} yOffset="12vh" transitionProps={{ duration: 0 }}>
       <Modal.Overlay />
       <Modal.Content aria-label="Search">
         <Modal.Body>{isOpen && <SearchBox close={close} />}</Modal.Body>
