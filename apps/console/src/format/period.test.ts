@@ -43,5 +43,6 @@ t.test('a period is one parameter, in which its beginning is included', async (t
   for (const each of [period, { ...period, to: undefined }, { ...period, from: undefined }])
     t.same(periodOfInterval(intervalOf(each)), each)
   t.equal(intervalOf({}), undefined)
-  for (const text of [undefined, '', 'x', 'x/y']) t.same(periodOfInterval(text), { from: undefined, to: undefined }, String(text))
+  for (const text of [undefined, '', 'x', 'x/y'])
+    t.same(periodOfInterval(text), { from: undefined, to: undefined }, String(text))
 })

@@ -18,13 +18,13 @@ const mostInMemory = 100_000
 type Props = {
   /** The operation of the list. */
   readonly operation: OperationId
-  /** Its filters, as the list that is shown has them. */
-  readonly query: Readonly<Record<string, unknown>>
+  /** Its filters, as the list that is shown has them; none without it. */
+  readonly query?: Readonly<Record<string, unknown>>
   /** How many rows the filter has; undefined where nobody has counted. */
   readonly meta?: Total | undefined
 }
 
-export function CsvButton({ operation, query, meta }: Props) {
+export function CsvButton({ operation, query = {}, meta }: Props) {
   const { rights } = useIdentity()
   const { zone } = usePreferences()
   const { state, start, cancel, reset } = useLongWork<number, SavedCsv | undefined>()

@@ -2,6 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { api, bodyOf } from '../../api/api.ts'
 import type { AuditTrailEntry } from '../../api/apiTypes.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import { FilterBar } from '../../parts/filters/FilterBar.tsx'
 import { noMatchOf } from '../../parts/filters/filterTypes.ts'
 import { NewRows } from '../../parts/NewRows.tsx'
@@ -30,7 +31,11 @@ export function TrailPanel() {
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }), resetScroll: false })
   const filtered = { filters: trailFilters, values: search, change }
   return (
-    <Panel title="Who did what" isFlush>
+    <Panel
+      title="Who did what"
+      isFlush
+      actions={<CsvButton operation="listAuditTrail" query={query} meta={list.query.data?.meta} />}
+    >
       <div className="panelTop stack">
         <p>What administrators did or asked for, recorded before it was done.</p>
         <FilterBar what="entries" {...filtered} />

@@ -21,8 +21,8 @@ import { Pager } from '../../parts/Pager.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { useLiveList } from '../../parts/useLiveList.ts'
 import { disputeColumns } from './disputeColumns.tsx'
-import { isUrgent } from './evidence.ts'
 import { type DisputesSearch, disputeStatuses, disputesQuery } from './disputesSearch.ts'
+import { isUrgent } from './evidence.ts'
 
 const route = getRouteApi('/disputes')
 const rowKey = ({ id }: Dispute) => id

@@ -25,7 +25,9 @@ t.test('what could not be looked at is never called working', async (t) => {
 })
 
 t.test('what does not work is listed before what needs a look, otherwise in the order of the API', async (t) => {
-  const items = (['provider_silent', 'evidence_due', 'endpoint_failing', 'endpoint_paused'] as const).map((code) => ({ code }))
+  const items = (['provider_silent', 'evidence_due', 'endpoint_failing', 'endpoint_paused'] as const).map((code) => ({
+    code,
+  }))
   t.same(
     worstFirst(items).map(({ code }) => code),
     ['endpoint_failing', 'endpoint_paused', 'provider_silent', 'evidence_due'],

@@ -2,7 +2,13 @@
 
 import { choicesOf } from '../../parts/fields.tsx'
 import { type Filter, flag } from '../../parts/filters/filterTypes.ts'
-import { createdFilter, currencyFilter, moneyOrders, providerFilter, reportedFilter } from '../../parts/filters/moneyFilters.ts'
+import {
+  createdFilter,
+  currencyFilter,
+  moneyOrders,
+  providerFilter,
+  reportedFilter,
+} from '../../parts/filters/moneyFilters.ts'
 import { type PaymentsSearch, statuses } from './paymentsSearch.ts'
 
 export const paymentFilters: readonly Filter<keyof PaymentsSearch>[] = [

@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/api.ts'
 import type { Product } from '../../api/apiTypes.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import { FilterBar, OrderChoice } from '../../parts/filters/FilterBar.tsx'
 import { noMatchOf } from '../../parts/filters/filterTypes.ts'
 import { NewRows } from '../../parts/NewRows.tsx'
@@ -59,6 +60,11 @@ export function ProductsPage() {
       lead={page?.pagination && countText(page.pagination.total)}
       actions={
         <>
+          <CsvButton
+            operation="listProducts"
+            query={query}
+            meta={page?.pagination && { total: page.pagination.total, total_is_exact: true }}
+          />
           {may('syncProducts') && (
             <Button
               size="xs"

@@ -7,6 +7,7 @@ import { type Action, useAction } from '../../actions/useAction.ts'
 import { api, dataOf } from '../../api/api.ts'
 import type { CheckedProvider, Provider } from '../../api/apiTypes.ts'
 import { providersQuery } from '../../api/frameQueries.ts'
+import { modeTexts, providerTexts } from '../../format/providerTexts.ts'
 import { Badge, type Tone } from '../../parts/Badge.tsx'
 import { type Fact, Facts } from '../../parts/Facts.tsx'
 import { Notice } from '../../parts/Notice.tsx'
@@ -14,7 +15,6 @@ import { Panel } from '../../parts/Panel.tsx'
 import { SafeLink } from '../../parts/SafeLink.tsx'
 import { Time } from '../../parts/Time.tsx'
 import { useMay } from '../../session/rights.ts'
-import { modeTexts, providerTexts } from '../../format/providerTexts.ts'
 
 export function ProviderPanel({ provider }: { readonly provider: Provider }) {
   const { id, is_enabled } = provider

@@ -90,7 +90,13 @@ function DaysForm({ days, change }: Pick<Props, 'days' | 'change'>) {
   }
   return (
     <form className="row" onSubmit={submit}>
-      <TextInput size="xs" type="date" label="From" value={from} onChange={({ currentTarget: { value } }) => setFrom(value)} />
+      <TextInput
+        size="xs"
+        type="date"
+        label="From"
+        value={from}
+        onChange={({ currentTarget: { value } }) => setFrom(value)}
+      />
       <TextInput
         size="xs"
         type="date"

@@ -1,9 +1,10 @@
 // The report of a month, or of any days: what came in and went out by provider and currency, each figure with its list.
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { reportQuery } from '../../api/reportQuery.ts'
 import type { Report, ReportRow } from '../../api/apiTypes.ts'
+import { reportQuery } from '../../api/reportQuery.ts'
 import { daysText } from '../../format/days.ts'
+import { providerName } from '../../format/providerTexts.ts'
 import { timeZoneOf } from '../../format/time.ts'
 import { usePreferences } from '../../layout/Preferences.tsx'
 import { CsvButton } from '../../parts/CsvButton.tsx'
@@ -12,7 +13,6 @@ import { type Filter, noMatchOf } from '../../parts/filters/filterTypes.ts'
 import { Page } from '../../parts/Page.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
-import { providerName } from '../../format/providerTexts.ts'
 import { MoneyCards } from './MoneyCards.tsx'
 import { ReportPeriod } from './ReportPeriod.tsx'
 import { reportColumns } from './reportColumns.tsx'
@@ -92,8 +92,9 @@ const filtersOf = (rows: readonly ReportRow[]): readonly Filter<keyof ReportsSea
 function Explanation({ report: { position } }: { readonly report: Report }) {
   return (
     <p className="hint">
-      Money that comes in is positive, money that goes out negative. A payment belongs to the day on which it was completed, a
-      refund to that on which it succeeded or came back, a dispute to that on which its money was taken or given back.
+      Money that comes in is positive, money that goes out negative. A payment belongs to the day on which it was
+      completed, a refund to that on which it succeeded or came back, a dispute to that on which its money was taken or
+      given back.
       {position !== null && ` Everything in the log up to position ${position} is in it.`}
     </p>
   )

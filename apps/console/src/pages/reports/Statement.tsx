@@ -1,10 +1,10 @@
 // One provider and currency line by line: our log beside the provider's books.
 import type { Report, ReportRow } from '../../api/apiTypes.ts'
+import { providerName } from '../../format/providerTexts.ts'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { Money } from '../../parts/Money.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { Dash } from '../../parts/Time.tsx'
-import { providerName } from '../../format/providerTexts.ts'
 import { FigureLink } from './FigureLink.tsx'
 import { NotKnown } from './reportColumns.tsx'
 import { type StatementLine, statementLines } from './reportRows.ts'

@@ -1,10 +1,10 @@
 // The columns of a report.
 import { Link } from '@tanstack/react-router'
 import type { Report, ReportRow } from '../../api/apiTypes.ts'
+import { providerName } from '../../format/providerTexts.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Money } from '../../parts/Money.tsx'
-import { providerName } from '../../format/providerTexts.ts'
 import { FigureLink } from './FigureLink.tsx'
 import { differenceOf, movedMoney, netCents } from './reportRows.ts'
 

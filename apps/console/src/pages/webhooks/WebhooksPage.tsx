@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/api.ts'
 import type { Delivery } from '../../api/apiTypes.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import { FilterBar } from '../../parts/filters/FilterBar.tsx'
 import { noMatchOf } from '../../parts/filters/filterTypes.ts'
 import { NewRows } from '../../parts/NewRows.tsx'
@@ -59,7 +60,7 @@ function Deliveries() {
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }), resetScroll: false })
   const filtered = { filters: deliveryFilters, values: search, change }
   return (
-    <Panel title="Deliveries" isFlush>
+    <Panel title="Deliveries" isFlush actions={<CsvButton operation="listWebhookDeliveries" query={query} />}>
       <div className="panelTop">
         <FilterBar what="deliveries" {...filtered} />
         <NewRows count={list.newCount} show={list.showNew} />
