@@ -10,7 +10,8 @@ const screenshots = process.env.CONSOLE_SCREENSHOTS
 
 type ShownPage = { readonly path: string; readonly heading: string; readonly shows: RegExp }
 
-const pages: readonly ShownPage[] = [
+/** Every page of the console, apart from those of a single payment, delivery and job. */
+export const pages: readonly ShownPage[] = [
   {
     path: '/',
     heading: 'Overview',

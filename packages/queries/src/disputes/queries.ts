@@ -14,7 +14,9 @@ import { disputeMovements, mayHaveMoved, reportedIn } from '../reports/reportedI
 const ListedDispute = Type.Interface(
   [DisputeResource],
   {
-    taken_at: Nullable(Type.With(Instant, { description: 'When the provider last took the money; null for an inquiry' })),
+    taken_at: Nullable(
+      Type.With(Instant, { description: 'When the provider last took the money; null for an inquiry' }),
+    ),
     given_back_at: Nullable(Type.With(Instant, { description: 'When the provider last gave the money back' })),
     ...aboutPayment,
   },
@@ -22,7 +24,9 @@ const ListedDispute = Type.Interface(
 )
 
 const lastMoved = (direction: 'taken' | 'given back') =>
-  sql<string | null>`(select max(at) from ${disputeMovements} as moved where is_taken = ${sql.lit(direction === 'taken')})`
+  sql<
+    string | null
+  >`(select max(at) from ${disputeMovements} as moved where is_taken = ${sql.lit(direction === 'taken')})`
 
 export const disputeList = defineList('disputes', {
   item: ListedDispute,

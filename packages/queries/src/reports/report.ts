@@ -75,16 +75,15 @@ const sums = defineQuery(
         .where('completed_at', '<', to)
         .groupBy(['provider_id', 'currency'])
         .select(['provider_id', 'currency', sql.lit<OwnMoney>('gross_cents').as('what')])
-        .select(({ fn }) =>
-          fn
-            .countAll<number>()
-            .filterWhere('status', '=', sql.lit('succeeded'))
-            .as('payments'),
-        )
+        .select(({ fn }) => fn.countAll<number>().filterWhere('status', '=', sql.lit('succeeded')).as('payments'))
         .select(sumOf(sql`amount_received_cents`).as('cents'))
         .unionAll(refundsAt('succeeded_at'))
         .unionAll(refundsAt('returned_at'))
-        .unionAll(disputesIn(from, to).select(sumOf(sql`case when is_taken then -amount_cents else amount_cents end`).as('cents')))
+        .unionAll(
+          disputesIn(from, to).select(
+            sumOf(sql`case when is_taken then -amount_cents else amount_cents end`).as('cents'),
+          ),
+        )
     )
   },
   { customPlan: true },
@@ -102,13 +101,22 @@ const disputesIn = (from: Expression<string>, to: Expression<string>) =>
     .select(['provider_id', 'currency', sql.lit<OwnMoney>('disputes_cents').as('what'), sql.lit(0).as('payments')])
 
 /** In the order of provider and currency, without those of which nothing is known in the period. */
-export async function getReport(db: Queryable, { from, to, ...only }: ReportPeriod & ReportedRows): Promise<ReportRow[]> {
+export async function getReport(
+  db: Queryable,
+  { from, to, ...only }: ReportPeriod & ReportedRows,
+): Promise<ReportRow[]> {
   const rows = new Map<string, ReportRow>()
   for (const { provider_id, currency, what, payments, cents } of await sums(db, { from, to })) {
     if (only.provider_id !== undefined && provider_id !== only.provider_id) continue
     if (only.currency !== undefined && currency !== only.currency.toUpperCase()) continue
     const key = `${provider_id} ${currency}`
-    const row = rows.get(key) ?? { provider_id, currency, payments: 0, ...fieldsOf(money, () => unknown), ...ownNothing }
+    const row = rows.get(key) ?? {
+      provider_id,
+      currency,
+      payments: 0,
+      ...fieldsOf(money, () => unknown),
+      ...ownNothing,
+    }
     const sum = (row[what].ours ?? 0n) + BigInt(cents)
     rows.set(key, { ...row, payments: row.payments + payments, [what]: ours(sum) })
   }

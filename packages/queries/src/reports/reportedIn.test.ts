@@ -74,7 +74,10 @@ t.test('each figure of a report is the sum of the list of the same period, provi
     const filter = `reported_in=${from}/${to}&provider_id=sandbox&currency=EUR`
     const received = await rowsOf(`/admin/payments?${filter}`)
     t.equal(received.length, payments)
-    t.equal(received.reduce((sum, row) => sum + row.amount_received_cents, 0), figures.gross)
+    t.equal(
+      received.reduce((sum, row) => sum + row.amount_received_cents, 0),
+      figures.gross,
+    )
     t.equal(moved(await rowsOf(`/admin/refunds?${filter}`), 'succeeded_at', 'returned_at'), figures.refunds)
     t.equal(moved(await rowsOf(`/admin/disputes?${filter}`), 'taken_at', 'given_back_at'), figures.disputes)
   }
@@ -97,7 +100,14 @@ t.test('reported_in: what is no period is 400 and named', async (t) => {
   const { get } = await queryApiHarness(t)
   const from = '2026-03-01T00:00:00Z'
   for (const list of ['payments', 'refunds', 'disputes'])
-    for (const value of ['', from, `${from}/`, `${from}/2026-04-01`, `${from}/2026-13-01T00:00:00Z`, `${from}/${from}/x`]) {
+    for (const value of [
+      '',
+      from,
+      `${from}/`,
+      `${from}/2026-04-01`,
+      `${from}/2026-13-01T00:00:00Z`,
+      `${from}/${from}/x`,
+    ]) {
       const response = await get(`/admin/${list}?reported_in=${encodeURIComponent(value)}`, asAdmin)
       t.equal(response.statusCode, 400, `${list} ${value}`)
       t.match(response.json().error.details, { fields: [{ field: 'reported_in' }] })
