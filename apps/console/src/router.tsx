@@ -10,6 +10,7 @@ import { paymentSearch } from './pages/payment/paymentSearch.ts'
 import { paymentsSearch } from './pages/payments/paymentsSearch.ts'
 import { productsSearch } from './pages/products/productsSearch.ts'
 import { refundsSearch } from './pages/refunds/refundsSearch.ts'
+import { reportsSearch } from './pages/reports/reportsSearch.ts'
 import { webhooksSearch } from './pages/webhooks/webhooksSearch.ts'
 import { parseSearch, stringifySearch } from './search.ts'
 
@@ -99,11 +100,14 @@ const books = [
   createRoute({
     getParentRoute: () => root,
     path: '/reports',
+    validateSearch: reportsSearch,
+    staticData: { needs: 'getReport' },
     component: lazyRouteComponent(() => import('./pages/reports/ReportsPage.tsx'), 'ReportsPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/providers',
+    staticData: { needs: 'listProviders' },
     component: lazyRouteComponent(() => import('./pages/providers/ProvidersPage.tsx'), 'ProvidersPage'),
   }),
 ] as const

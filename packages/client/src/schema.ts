@@ -2043,6 +2043,16 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /**
+             * Format: date-time
+             * @description When the provider last took the money; null for an inquiry
+             */
+            taken_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the provider last gave the money back
+             */
+            given_back_at: string | null;
             /** @description Of the payment */
             concept: string | null;
             /** @description Of the payment */
@@ -5795,6 +5805,8 @@ export interface operations {
                 created_at_from?: string;
                 /** @description Only payments created before this time, with a UTC offset */
                 created_at_to?: string;
+                /** @description Only payments that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
                 /** @description Only payments of at least this amount */
                 amount_from?: number;
                 /** @description Only payments of at most this amount */
@@ -5867,6 +5879,8 @@ export interface operations {
                 created_at_from?: string;
                 /** @description Only refunds created before this time, with a UTC offset */
                 created_at_to?: string;
+                /** @description Only refunds that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
                 /** @description Sort field */
                 orderBy?: "created_at" | "updated_at";
                 /** @description Sort direction */
@@ -5927,6 +5941,8 @@ export interface operations {
                 created_at_from?: string;
                 /** @description Only disputes created before this time, with a UTC offset */
                 created_at_to?: string;
+                /** @description Only disputes that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
                 /** @description Sort field */
                 orderBy?: "created_at" | "updated_at";
                 /** @description Sort direction */
@@ -6157,6 +6173,10 @@ export interface operations {
             query?: {
                 /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
                 time_zone?: string;
+                /** @description Only the rows of this provider */
+                provider_id?: string;
+                /** @description Only the rows in this currency */
+                currency?: string;
             };
             header?: {
                 /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
@@ -6196,6 +6216,10 @@ export interface operations {
                 from: string;
                 /** @description The day after the last one; at most 400 days later */
                 to: string;
+                /** @description Only the rows of this provider */
+                provider_id?: string;
+                /** @description Only the rows in this currency */
+                currency?: string;
             };
             header?: {
                 /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */

@@ -83,10 +83,14 @@ export function privacyRoutes(dependencies: ErasureDependencies): FastifyPluginA
   const { store, keys, jobs, pool } = dependencies
   const file = wholeList({ name: 'erasures', item: Erasure, example: exampleErasure }, () => listErasures(store))
   return async (http) => {
-    http.get('/admin/privacy/erasures', { config: { right: 'privacy', file }, schema: listSchema }, async ({ query }) => ({
-      success: true as const,
-      data: await listErasures(store, query),
-    }))
+    http.get(
+      '/admin/privacy/erasures',
+      { config: { right: 'privacy', file }, schema: listSchema },
+      async ({ query }) => ({
+        success: true as const,
+        data: await listErasures(store, query),
+      }),
+    )
 
     /** The id of the request is that of its erasure. */
     const erase = audited(createSchema, 'erase_person', async ({ id, body }) => {

@@ -90,4 +90,3 @@ async function* allDeliveries(client: PoolClient, criteria: Omit<DeliveryListQue
     after = { createdAt: new Date(last.created_at), id: last.id }
   }
 }
-

@@ -35,9 +35,7 @@ export function TrailPanel() {
     <Panel
       title="Who did what"
       isFlush
-      actions={
-        <CsvButton operation="listAuditTrail" query={query} total={meta?.total} isExact={meta?.total_is_exact} />
-      }
+      actions={<CsvButton operation="listAuditTrail" query={query} meta={list.query.data?.meta} />}
     >
       <div className="panelTop stack">
         <p>What administrators did or asked for, recorded before it was done.</p>

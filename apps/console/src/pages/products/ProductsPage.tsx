@@ -59,7 +59,11 @@ export function ProductsPage() {
       lead={page?.pagination && countText(page.pagination.total, 'product')}
       actions={
         <>
-          <CsvButton operation="listProducts" query={query} total={page?.pagination?.total} />
+          <CsvButton
+            operation="listProducts"
+            query={query}
+            meta={page?.pagination && { total: page.pagination.total, total_is_exact: true }}
+          />
           {may('syncProducts') && (
             <Button
               size="xs"

@@ -5,7 +5,9 @@ import { useState } from 'react'
 import { api, bodyOf } from '../../api/api.ts'
 import type { ProjectionReport } from '../../api/apiTypes.ts'
 import { pollMs } from '../../api/queryClient.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
+import { totalOf } from '../../parts/ListTotal.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
@@ -33,7 +35,11 @@ export function SystemPage() {
     <Page title="System" lead="Processes, read models and long work">
       <div className="panels">
         <ProcessesPanel />
-        <Panel title="Read models" isFlush>
+        <Panel
+          title="Read models"
+          isFlush
+          actions={<CsvButton operation="listProjections" meta={totalOf(query.data)} />}
+        >
           <p className="panelTop hint">
             Lists and pages show read models: tables that are filled from the log of events. One that is behind shows
             what was true a moment ago; no payment is lost by it. A rebuild fills it again from the log.

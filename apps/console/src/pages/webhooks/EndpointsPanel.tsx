@@ -4,7 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { EndpointReport } from '../../api/apiTypes.ts'
 import { Badge } from '../../parts/Badge.tsx'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
+import { totalOf } from '../../parts/ListTotal.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
@@ -31,7 +33,11 @@ export function EndpointsPanel({ only }: { readonly only?: string }) {
   const query = useQuery(endpointsQuery)
   const Dialog = action && dialogs[action.kind]
   return (
-    <Panel title="Endpoints" isFlush>
+    <Panel
+      title="Endpoints"
+      isFlush
+      actions={only === undefined && <CsvButton operation="listWebhookEndpoints" meta={totalOf(query.data)} />}
+    >
       <QueryTable
         what="endpoints"
         query={query}
