@@ -12,7 +12,7 @@ t.test('each choice of the payer leads to the shop, and the payment becomes what
     ['cancel', 'pending', shop.cancel_url],
   ] as const) {
     const { id, redirect_url } = await pay(shop)
-    const page = await open(redirect_url); console.log(redirect_url, page)
+    const page = await open(redirect_url)
     t.equal(page.status, 200)
     t.match(page.text, /no money moves.*22\.00 EUR.*Payee shop\.example\.com For Two tickets/)
     const sent = await page.send(action)

@@ -49,7 +49,7 @@ export function createSandbox(options: {
       const provider_intent_id = `sandbox_pi_${idempotency_key}`
       const intent = { provider_intent_id, payment_id, token, amount_cents, currency }
       await memory.add(newIntent(intent))
-      return { provider_intent_id, client_secret: clientSecretOf(provider_intent_id, payment_id) }
+      return shownIntent(provider_intent_id, payment_id)
     },
 
     checkAmount: () => undefined,
