@@ -64,7 +64,12 @@ export async function sandboxPageHarness(t: Test, options: Parameters<typeof com
     open: (url: string) => shown(new URL(url, origin).href),
     /** A guest's payment of 22.00 EUR. @param fields of the body, over the default ones */
     async pay(fields: object = {}) {
-      const body = { total_cents: 2200, currency: 'EUR', concept: 'Two tickets', guest_data: { email: 'guest@example.com' } }
+      const body = {
+        total_cents: 2200,
+        currency: 'EUR',
+        concept: 'Two tickets',
+        guest_data: { email: 'guest@example.com' },
+      }
       const { data } = await api.send<{ id: string; redirect_url: string; provider_intent_id: string }>(
         'POST',
         '/payments/intents',

@@ -70,10 +70,13 @@ ${body}
  * @param maxFormBytes the size of a form
  */
 export function servePages(scope: FastifyInstance, maxFormBytes = 4_096): void {
-  scope.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest, payload: IncomingMessage) => {
-    const form = await scope.readBody(request, payload, maxFormBytes)
-    return Object.fromEntries(new URLSearchParams(form.toString()))
-  })
+  scope.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    async (request: FastifyRequest, payload: IncomingMessage) => {
+      const form = await scope.readBody(request, payload, maxFormBytes)
+      return Object.fromEntries(new URLSearchParams(form.toString()))
+    },
+  )
   scope.addHook('onRequest', async ({ method, headers }) => {
     // Absent from older browsers, over plain HTTP to another machine, and from programs.
     const from = headers['sec-fetch-site'] ?? 'same-origin'
