@@ -50,8 +50,8 @@ function startPageOf(shown: Shown): Page {
   const { version } = shown.system
   const body = html`<main class="sheet wide">
 <header class="stack">
-<h1>Paylog ${version} runs</h1>
-<p class="soft">It takes payments, and records every step of them as events.</p>
+<h1>Paylog is running</h1>
+<p class="soft">Version ${version}. It takes payments, and records every step as an event.</p>
 </header>
 ${firstPayment(shown)}
 <div class="columns">
@@ -85,10 +85,12 @@ function places({ isDemo }: Shown): Html {
 function credentials({ isDemo }: Shown): Html {
   if (!isDemo) return html`<p>With a session of your identity backend, in the header <code>X-Session-ID</code>.</p>`
   const rows = [
-    ...demoSessions.map(({ session_id, user }) => [user.userType, `X-Session-ID: ${session_id}`]),
-    ...demoGuestTokens.map(({ token }) => ['guest', `X-Guest-Token: ${token}`]),
+    ...demoSessions.map(({ session_id, user }) => [user.userType, `X-Session-ID: ${session_id}`, user.email]),
+    ...demoGuestTokens.map(({ token, email }) => ['guest', `X-Guest-Token: ${token}`, email]),
   ]
-  return html`<dl class="facts">${rows.map(([who, header]) => html`<dt>${who}</dt><dd><code>${header}</code></dd>`)}</dl>
+  return html`<dl class="facts">${rows.map(
+    ([who, header, email]) => html`<dt>${who}</dt><dd><code>${header}</code> <small>${email}</small></dd>`,
+  )}</dl>
 <small>The link to the console signs you in as the administrator.</small>`
 }
 
@@ -122,7 +124,7 @@ function parts({ system, isConsoleBuilt, providers }: Shown): readonly Html[] {
     store('event store', 'event_store', 'the log, from which everything else follows'),
     store('Postgres', 'postgres', 'lists, webhook deliveries and keys'),
     isConsoleBuilt
-      ? part('console', 'good', 'ready', 'in this browser')
+      ? part('console', 'good', 'ready', 'for administrators, in the browser')
       : part('console', 'warn', 'not built', 'npm start builds it, or npm run build -w apps/console'),
     ...providers.map(({ id, isLive }) =>
       part(
