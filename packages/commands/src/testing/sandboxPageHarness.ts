@@ -40,7 +40,7 @@ export async function sandboxPageHarness(t: Test, options: Parameters<typeof com
 
   async function shown(url: string, init: RequestInit = {}): Promise<ShownPage> {
     const response = await fetch(url, { redirect: 'manual', ...init })
-    const html = await response.text()
+    const html = (await response.text()).replace(/<style>[\s\S]*<\/style>/, '')
     const { status, headers } = response
     const location = headers.get('location')
     return {
