@@ -33,43 +33,36 @@ const notFound = () => new DomainError('not_found', 'This address leads to no pa
 export const firstPaymentRoutes =
   (workflow: Workflow, options: PaymentOptions, startPage: StartPage): FastifyPluginAsyncTypebox =>
   async (app) => {
-    servePages(app)
     const hostedPage = workflow.providers.get('sandbox')?.hostedPage
-    const requirePage = async () => {
-      if (startPage === 'off' || !hostedPage) throw notFound()
-    }
-    const urlOf = (payment_id: string) => `${hostedPage?.origin}${firstPaymentPath}/${payment_id}`
+    if (startPage === 'off' || !hostedPage) return
+    servePages(app)
+    const urlOf = (payment_id: string) => `${hostedPage.origin}${firstPaymentPath}/${payment_id}`
 
-    app.post(
-      firstPaymentPath,
-      { config: { callers: 'anyone' }, schema: { hide: true }, onRequest: requirePage },
-      async (request, reply) => {
-        const payment_id = randomUUIDv7()
-        const url = urlOf(payment_id)
-        const metadata = metadataOf(request)
-        const { command } = await draftPayment(
-          workflow,
-          // Its addresses are our own.
-          { ...options, returnUrlOrigins: [] },
-          {
-            ...{ payment_id, request_id: payment_id, request_fingerprint: null, metadata },
-            actor: { kind: 'anonymous' },
-            body: { ...firstPayment, return_url: url, cancel_url: url },
-            checkBody: () => undefined,
-          },
-        )
-        const { payment, error } = await initiatePayment(workflow, command, { metadata })
-        if (error) throw error
-        return reply.redirect(payment.redirect_url ?? url, 303)
-      },
-    )
+    app.post(firstPaymentPath, { config: { callers: 'anyone' }, schema: { hide: true } }, async (request, reply) => {
+      const payment_id = randomUUIDv7()
+      const url = urlOf(payment_id)
+      const metadata = metadataOf(request)
+      const { command } = await draftPayment(
+        workflow,
+        // Its addresses are our own.
+        { ...options, returnUrlOrigins: [] },
+        {
+          ...{ payment_id, request_id: payment_id, request_fingerprint: null, metadata },
+          actor: { kind: 'anonymous' },
+          body: { ...firstPayment, return_url: url, cancel_url: url },
+          checkBody: () => undefined,
+        },
+      )
+      const { payment, error } = await initiatePayment(workflow, command, { metadata })
+      if (error) throw error
+      return reply.redirect(payment.redirect_url ?? url, 303)
+    })
 
     app.get(
       `${firstPaymentPath}/:id`,
       {
         config: { callers: 'public' },
         schema: { hide: true, params: Type.Object({ id: Type.String() }) },
-        onRequest: requirePage,
       },
       async ({ params }, reply) => {
         const id = recordedId(params.id)

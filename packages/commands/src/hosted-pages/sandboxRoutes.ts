@@ -34,12 +34,13 @@ const decisions: ReadonlyMap<string, PayerDecision> = new Map([
 export const sandboxPageRoutes =
   (workflow: Workflow): FastifyPluginAsyncTypebox =>
   async (app) => {
-    servePages(app)
     const hostedPage = workflow.providers.get('sandbox')?.hostedPage
-    const deliver = hostedPage ? deliverNotifications(app, hostedPage) : async () => undefined
+    if (!hostedPage) return
+    servePages(app)
+    const deliver = deliverNotifications(app, hostedPage)
     /** Before the form is read, and without a query. @throws DomainError `not_found` */
     const requireAddress = async ({ params: { intent, key } }: { readonly params: Params }) => {
-      if (!hostedPage?.isAddress(intent, key)) throw unknownAddress()
+      if (!hostedPage.isAddress(intent, key)) throw unknownAddress()
     }
     const open = ({ intent, key }: Params): Promise<Opened> =>
       openPage(workflow, hostedPage, intent, `${sandboxPagePath}/${intent}/${key}`)
@@ -72,7 +73,7 @@ export const sandboxPageRoutes =
         if (decision === undefined || (action === 'pay' && state.asks_first))
           return reply.redirect(`${path}/confirm`, 303)
         const isManual = payment.capture_method === 'manual'
-        const after = await hostedPage?.decide(params.intent, { decision, seen, isManual }).catch(explain)
+        const after = await hostedPage.decide(params.intent, { decision, seen, isManual }).catch(explain)
         await deliver()
         // Another click may have come before, and may have decided otherwise: then the page says so.
         const isDone = after && isAsDecided(after, decision) && return_url !== null
@@ -97,13 +98,8 @@ const unknownAddress = () =>
  * The payment as the provider knows it, with what only we know of it.
  * @throws DomainError `not_found`, also when another intent has replaced this one; `event_store_unavailable`, `provider_outcome_unknown`
  */
-async function openPage(
-  workflow: Workflow,
-  page: HostedPage | undefined,
-  intent: string,
-  path: string,
-): Promise<Opened> {
-  const state = await page?.read(intent).catch(explain)
+async function openPage(workflow: Workflow, page: HostedPage, intent: string, path: string): Promise<Opened> {
+  const state = await page.read(intent).catch(explain)
   if (!state) throw unknownAddress()
   const { state: payment } = await workflow.store.load(paymentStream(state.payment_id), paymentFold)
   if (payment.status === 'none' || payment.provider_intent_id !== intent) throw unknownAddress()
