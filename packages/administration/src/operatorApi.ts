@@ -30,6 +30,7 @@ import { privacyRoutes } from './privacy/routes.ts'
 import { projectionRoutes } from './projections/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
 import type { OperatorDependencies } from './routeSchemas.ts'
+import { startPagePlugin } from './start/startPage.ts'
 import { systemRoutes } from './system/routes.ts'
 import { createSystem } from './system/system.ts'
 import { deliveryRoutes } from './webhooks/deliveryRoutes.ts'
@@ -84,7 +85,7 @@ const responseTimeoutMs = 5_000
 const fileSettings = { ...listSettings, statement_timeout: 60_000 } as const
 
 /**
- * Builds the plugin, with the console, from the configuration. The lifecycle closes its connections after the server that uses them.
+ * Builds the plugin, with the console and the start page, from the configuration. The lifecycle closes its connections after the server that uses them.
  * @param parts `app` is the name of this process, as the system page shows it
  */
 export function wireOperatorApi(
@@ -165,5 +166,6 @@ export function wireOperatorApi(
   return async (http) => {
     await http.register(operatorApi(dependencies, callers))
     await http.register(consolePlugin({ sessionCookie: config.CONSOLE_SESSION_COOKIE !== undefined }))
+    await http.register(startPagePlugin({ config, system, startPage: config.START_PAGE }))
   }
 }
