@@ -158,7 +158,7 @@ test('whoever may only read finds no button that the API would refuse', async (t
   for (const path of [...pages.map((shown) => shown.path), ...single])
     names.push(...(await pressAll(page, `${system.baseUrl}/console${path}`)))
   for (const operation of called) {
-    const { rights } = operationRoutes[operation]
+    const rights: readonly string[] = operationRoutes[operation].rights
     t.ok(rights.length === 0 || rights.includes('read'), `${operation} needs ${rights.join(' or ')}`)
   }
   t.ok(called.has('refreshPayment') && called.has('testWebhooks'), 'what may be done was done')

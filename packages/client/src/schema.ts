@@ -525,7 +525,7 @@ export interface paths {
          *
          *     The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.
          *
-         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
+         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they need that right.
          */
         post: operations["testWebhooks"];
         delete?: never;
@@ -557,7 +557,7 @@ export interface paths {
          *
          *     The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.
          *
-         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
+         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they need that right.
          */
         post: operations["simulateWebhook"];
         delete?: never;
@@ -1881,7 +1881,7 @@ export interface components {
              * @description As the entries of a payment have it, or: `endpoint_failing`, `endpoint_paused`, `deliveries_late` (due for five minutes), `read_model_stopped` (or more than a minute behind), `evidence_due` (within 7 days), `provider_silent` (payments of a day, and no notification), `provider_refused` (its signatures, or our credentials), `log_not_verified`, and `attention_unknown` for what could not be looked at
              * @enum {string}
              */
-            code: "log_not_verified" | "attention_unknown" | "provider_refused" | "read_model_stopped" | "deliveries_late" | "provider_silent" | "evidence_due" | "money_after_cancellation" | "unrequested_charge" | "amount_mismatch" | "refund_exceeds_payment" | "endpoint_failing" | "endpoint_paused" | "reported_in_other_currency" | "foreign_intent";
+            code: "log_not_verified" | "provider_refused" | "read_model_stopped" | "deliveries_late" | "attention_unknown" | "provider_silent" | "evidence_due" | "money_after_cancellation" | "unrequested_charge" | "amount_mismatch" | "refund_exceeds_payment" | "endpoint_failing" | "endpoint_paused" | "reported_in_other_currency" | "foreign_intent";
             /** @description One sentence for people; may change */
             message: string;
             /**
@@ -5871,6 +5871,10 @@ export interface operations {
                 status?: components["schemas"]["RefundStatus"];
                 /** @description Only refunds of this payment */
                 payment_id?: string;
+                /** @description Only refunds of payments of this user */
+                user_id?: string;
+                /** @description Only refunds of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
                 /** @description Only refunds of this provider */
                 provider_id?: string;
                 /** @description Only refunds in this currency */
@@ -5933,6 +5937,10 @@ export interface operations {
                 status?: components["schemas"]["DisputeStatus"];
                 /** @description Only disputes of this payment */
                 payment_id?: string;
+                /** @description Only disputes of payments of this user */
+                user_id?: string;
+                /** @description Only disputes of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
                 /** @description Only disputes of this provider */
                 provider_id?: string;
                 /** @description Only disputes in this currency */

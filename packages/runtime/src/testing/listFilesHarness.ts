@@ -66,6 +66,7 @@ export async function listFilesHarness(
       record: async (_request, action) => {
         more.record?.(action)
         audited.push(action)
+        return async () => undefined
       },
     })
     const file: ListFile = {
