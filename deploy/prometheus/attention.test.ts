@@ -12,13 +12,13 @@ function alertNamed(name: string) {
   return found
 }
 
-t.test('every code of attention has an alert, apart from those of payments, which one alert has as its label', async (t) => {
-  t.same(
-    [...new Set(alerts.flatMap(({ labels }) => labels.attention ?? []))].sort(),
-    [...codesOfAlerts].sort(),
-  )
-  t.match(alertNamed('PaymentNeedsAttention').expr, /by \(provider, code\) \(increase\(payment_attention_total/)
-})
+t.test(
+  'every code of attention has an alert, apart from those of payments, which one alert has as its label',
+  async (t) => {
+    t.same([...new Set(alerts.flatMap(({ labels }) => labels.attention ?? []))].sort(), [...codesOfAlerts].sort())
+    t.match(alertNamed('PaymentNeedsAttention').expr, /by \(provider, code\) \(increase\(payment_attention_total/)
+  },
+)
 
 t.test('an alert on the metric of attention fires for an item of its code', async (t) => {
   for (const { alert, expr, labels } of alerts) {
