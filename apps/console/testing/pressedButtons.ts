@@ -7,9 +7,9 @@ const buttonsIn = (place: Locator) => place.locator('button:visible:enabled')
 
 /** The names of the buttons that can be pressed, each once: rows of a table have the same ones. */
 export async function buttonNames(place: Locator): Promise<readonly string[]> {
-  const names = await buttonsIn(place).evaluateAll((buttons) =>
-    buttons.map((button) => (button.getAttribute('aria-label') ?? button.textContent ?? '').trim()),
-  )
+  const names: string[] = []
+  for (const button of await buttonsIn(place).all())
+    names.push(((await button.getAttribute('aria-label')) ?? (await button.textContent()) ?? '').trim())
   return [...new Set(names)].filter((name) => name !== '')
 }
 

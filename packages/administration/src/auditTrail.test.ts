@@ -75,6 +75,9 @@ t.test('what an administrator does with webhooks is recorded, with actor, reason
   t.match(await actionsOf(doing('webhook-endpoints/1/backfill', { from: '1' })), [
     { ...auditedAction, action: 'backfill_webhooks', details: { from: '1' } },
   ])
+  t.match(await actionsOf(doing('webhook-endpoints/1/test', { event: 'payment.failed' })), [
+    { ...auditedAction, action: 'test_webhook_endpoint', details: { event: 'payment.failed' } },
+  ])
   t.same(await actionsOf(doing('webhook-endpoints/1/redeliver', { dry_run: true })), [], 'a dry run only counts')
 })
 
@@ -84,6 +87,8 @@ t.test('a verification, a rebuild and the cancellation of a job are recorded', a
       { action: `${kind}_projection`, target: { kind: 'projection', id: 'disputes' }, actor, reason: /outage/ },
     ])
   const [job] = (await get('/admin/jobs')).json().data
+  const started = (await recordedActions(store)).at(-1)?.data.action_id
+  t.equal(job.id, started, 'the job has the id of its entry')
   t.match(await actionsOf(doing(`jobs/${job.id}/cancel`)), [
     {
       action: 'cancel_job',

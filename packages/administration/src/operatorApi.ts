@@ -21,6 +21,7 @@ import { createAttention } from './attention/attention.ts'
 import { attentionRoutes } from './attention/routes.ts'
 import type { OperatorConfig } from './config.ts'
 import { consolePlugin } from './console/consolePlugin.ts'
+import { proofRoutes } from './events/proofRoutes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { jobRoutes } from './jobs/routes.ts'
@@ -29,11 +30,14 @@ import { privacyRoutes } from './privacy/routes.ts'
 import { projectionRoutes } from './projections/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
 import type { OperatorDependencies } from './routeSchemas.ts'
+import { startPagePlugin } from './start/startPage.ts'
 import { systemRoutes } from './system/routes.ts'
 import { createSystem } from './system/system.ts'
 import { deliveryRoutes } from './webhooks/deliveryRoutes.ts'
 import { backfillRoutes, enableRoutes, redeliverRoutes } from './webhooks/endpointActions.ts'
 import { endpointRoutes } from './webhooks/endpointRoutes.ts'
+import { endpointStatisticsRoute } from './webhooks/endpointStatistics.ts'
+import { endpointTestRoute } from './webhooks/testRoute.ts'
 
 type Routes = (dependencies: OperatorDependencies) => FastifyPluginAsync
 
@@ -45,10 +49,13 @@ const resources: readonly Routes[] = [
   projectionRoutes,
   jobRoutes,
   eventRoutes,
+  proofRoutes,
   endpointRoutes,
+  endpointStatisticsRoute,
   enableRoutes,
   redeliverRoutes,
   backfillRoutes,
+  endpointTestRoute,
   deliveryRoutes,
   privacyRoutes,
 ]
@@ -78,7 +85,7 @@ const responseTimeoutMs = 5_000
 const fileSettings = { ...listSettings, statement_timeout: 60_000 } as const
 
 /**
- * Builds the plugin, with the console, from the configuration. The lifecycle closes its connections after the server that uses them.
+ * Builds the plugin, with the console and the start page, from the configuration. The lifecycle closes its connections after the server that uses them.
  * @param parts `app` is the name of this process, as the system page shows it
  */
 export function wireOperatorApi(
@@ -159,5 +166,6 @@ export function wireOperatorApi(
   return async (http) => {
     await http.register(operatorApi(dependencies, callers))
     await http.register(consolePlugin({ sessionCookie: config.CONSOLE_SESSION_COOKIE !== undefined }))
+    await http.register(startPagePlugin({ config, system, startPage: config.START_PAGE }))
   }
 }

@@ -525,7 +525,7 @@ export interface paths {
          *
          *     The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.
          *
-         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
+         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they need that right.
          */
         post: operations["testWebhooks"];
         delete?: never;
@@ -557,7 +557,7 @@ export interface paths {
          *
          *     The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.
          *
-         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
+         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they need that right.
          */
         post: operations["simulateWebhook"];
         delete?: never;
@@ -930,6 +930,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/payments/{id}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prove a payment
+         * @description For administrators. The file of `ops audit prove payment`: the events of the payment, byte for byte, with the hashes that lead from each of them to a signed checkpoint of the log. Whoever has the verifier key can check it, with `ops audit check-proof` or `verifyPaymentProof` of the client, and needs to trust nobody else. Later events of the payment may exist.
+         *
+         *     404 also while no checkpoint covers the newest event yet: the message says it, and one is signed every minute. Personal data in the file is sealed. Each proof is recorded in the audit trail.
+         */
+        get: operations["provePayment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/webhook-endpoints": {
         parameters: {
             query?: never;
@@ -942,6 +964,26 @@ export interface paths {
          * @description For administrators.
          */
         get: operations["listWebhookEndpoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhook-endpoints/{endpoint}/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get statistics of a webhook endpoint
+         * @description For administrators.
+         */
+        get: operations["getEndpointStatistics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1004,6 +1046,26 @@ export interface paths {
          * @description For administrators. The endpoint must be configured here as for the worker. Reads the log from a position to its present end, applies the present configuration, and creates missing deliveries, with the ids that the worker would have used: nothing is sent twice. Tests are skipped, and so are events older than the deliveries that are kept. The result is `{events, too_old, missing, present, position, dry_run}`. A canceled or interrupted backfill may be repeated.
          */
         post: operations["backfillWebhooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhook-endpoints/{endpoint}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test to one webhook endpoint
+         * @description For administrators. Sends a made-up event of the sandbox provider, as POST /webhooks/test does, but to this endpoint only and whatever its patterns. `deliveries` is empty when the mode of the endpoint leaves this event out: canonical names are for canonical endpoints. The endpoint must be configured here as for the worker. While it is paused, the test waits.
+         */
+        post: operations["testWebhookEndpoint"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1205,7 +1267,7 @@ export interface paths {
         };
         /**
          * List what administrators did
-         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why. An entry is recorded before the action, so it is also there when the action then failed.
+         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why, and how it ended. An entry is recorded before the action, so it is also there when the action then failed.
          */
         get: operations["listAuditTrail"];
         put?: never;
@@ -1819,7 +1881,7 @@ export interface components {
              * @description As the entries of a payment have it, or: `endpoint_failing`, `endpoint_paused`, `deliveries_late` (due for five minutes), `read_model_stopped` (or more than a minute behind), `evidence_due` (within 7 days), `provider_silent` (payments of a day, and no notification), `provider_refused` (its signatures, or our credentials), `log_not_verified`, and `attention_unknown` for what could not be looked at
              * @enum {string}
              */
-            code: "log_not_verified" | "attention_unknown" | "provider_refused" | "read_model_stopped" | "deliveries_late" | "provider_silent" | "evidence_due" | "money_after_cancellation" | "unrequested_charge" | "amount_mismatch" | "refund_exceeds_payment" | "endpoint_failing" | "endpoint_paused" | "reported_in_other_currency" | "foreign_intent";
+            code: "log_not_verified" | "provider_refused" | "read_model_stopped" | "deliveries_late" | "attention_unknown" | "provider_silent" | "evidence_due" | "money_after_cancellation" | "unrequested_charge" | "amount_mismatch" | "refund_exceeds_payment" | "endpoint_failing" | "endpoint_paused" | "reported_in_other_currency" | "foreign_intent";
             /** @description One sentence for people; may change */
             message: string;
             /**
@@ -1839,19 +1901,31 @@ export interface components {
             id: string;
         };
         AuditTrailEntry: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Also the id of the job that the action started
+             */
             id: string;
             /** @description What was done, or asked for, such as refund_payment */
             action: string;
             target: components["schemas"]["AuditTarget"] | null;
             /** @description `session:<user id>`, or `operator:<user>` for a command */
             actor: string;
+            /** @description At that time. Null for a command, for entries of version 1.0.0, and once it is erased */
+            actor_email: string | null;
             /** @description In the words of the actor */
             reason: string | null;
             /** @description What was asked for; the fields depend on the action */
             details: {
                 [key: string]: unknown;
             };
+            /** @description Of the payment that is the target, and so of amounts in details */
+            currency: string | null;
+            /**
+             * @description done: of a job, it was started. refused: nothing was done. unknown: it has not ended, ended without a clear result, or is an entry of version 1.0.0
+             * @enum {string}
+             */
+            outcome: "done" | "refused" | "unknown";
             /**
              * Format: date-time
              * @description Just before it was done
@@ -1996,6 +2070,18 @@ export interface components {
             /** @description How many deliveries have waited, and are sent now */
             held: number;
         };
+        EndpointStatistics: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description Deliveries that arrived; counted up to 100000 */
+            succeeded: number;
+            /** @description Deliveries that are not retried any more; counted up to 100000 */
+            failed: number;
+            /** @description Deliveries that are not finished; counted up to 100000 */
+            pending: number;
+        };
         Erasure: {
             /** Format: uuid */
             id: string;
@@ -2098,6 +2184,13 @@ export interface components {
             /** @description Position in the log where it will end */
             head: string | null;
         };
+        LastFailure: {
+            /** Format: date-time */
+            at: string;
+            http_status: number | null;
+            /** @description Short error code */
+            error: string;
+        };
         LegacyMessage: {
             /** @description A generic name, such as payment_intent.succeeded */
             event: string;
@@ -2152,6 +2245,19 @@ export interface components {
             /** Format: date-time */
             completed_at: string | null;
             payment_method?: components["schemas"]["PaymentMethodSummary"] | null;
+        };
+        LogState: {
+            /** @description Events in the tree of the log */
+            events: number;
+            /** @description Those that the last signed checkpoint covers; null without one */
+            signed_events: number | null;
+            /**
+             * Format: date-time
+             * @description When that checkpoint was made
+             */
+            signed_at: string | null;
+            /** @description Why nothing is signed any more: the log does not verify */
+            stopped_because: string | null;
         };
         Me: {
             user: {
@@ -2325,6 +2431,14 @@ export interface components {
              * @description For a guest, the token's e-mail
              */
             guest_email?: string | null;
+        };
+        NewEndpointTest: {
+            /** @description A canonical or generic event name; by default payment.succeeded, or payment_intent.succeeded in the modes raw and legacy */
+            event?: string;
+            /** @description The object of the event, with any fields: id, amount (an integer in minor units), currency, status, customer. All of it is in `data` of the raw message. Omitted fields get defaults: amount 1000, currency USD, ids that begin with test_. A field of another type counts as null. */
+            test_data?: {
+                [key: string]: unknown;
+            };
         };
         NewErasure: {
             /** @description A user of yours */
@@ -2679,6 +2793,30 @@ export interface components {
             expiry_month: string | null;
             expiry_year: string | null;
             alias: string | null;
+        };
+        PaymentProof: {
+            /** @enum {number} */
+            format: 1;
+            /** @description The id of the payment */
+            payment: string;
+            /** @description The signed note with size and root of the tree */
+            checkpoint: string;
+            events: {
+                /** @description Of its leaf in the tree of the log */
+                index: number;
+                stream: string;
+                revision: string;
+                id: string;
+                type: string;
+                /** @description As recorded, as text: personal data in it is sealed */
+                data?: string;
+                /** @description In place of data that is not UTF-8 */
+                data_base64?: string;
+                metadata?: string;
+                metadata_base64?: string;
+                /** @description The hashes in base64 from the sibling of the leaf upwards */
+                proof: string[];
+            }[];
         };
         PaymentRefundedMessage: {
             /** @constant */
@@ -3200,6 +3338,7 @@ export interface components {
             version: string;
             /** @description The process that responds, then those of HEALTH_URLS */
             processes: components["schemas"]["Process"][];
+            log: components["schemas"]["LogState"] | null;
         };
         UserContext: {
             authenticated: boolean;
@@ -3351,8 +3490,10 @@ export interface components {
             reported_currency?: string;
         };
         WebhookEndpoint: {
-            /** @description Its name: the number of its variables, or legacy-1 */
+            /** @description Its id: the number of its variables, or legacy-1 */
             endpoint: string;
+            /** @description What people call it: WEBHOOK_n_NAME */
+            name: string | null;
             /** @description Without query and possible keys; null when it is not configured here */
             url: string | null;
             /** @description The patterns of the events that it receives */
@@ -3360,6 +3501,10 @@ export interface components {
             mode: ("raw" | "canonical" | "both" | "legacy") | null;
             /** @description json, or the chat service */
             format: string | null;
+            /** @description Seconds before each retry, about */
+            retry_schedule: number[] | null;
+            /** @description How long it may take to respond */
+            timeout_ms: number | null;
             /** @description Whether the worker that started last has it. Otherwise deliveries wait */
             is_configured: boolean;
             /**
@@ -3373,6 +3518,12 @@ export interface components {
             failed: number;
             /** Format: date-time */
             oldest_pending_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the newest delivery that arrived was accepted
+             */
+            last_success_at: string | null;
+            last_failure: components["schemas"]["LastFailure"] | null;
             recent: components["schemas"]["RecentDeliveries"] | null;
         };
         WebhookLogEntry: {
@@ -4951,7 +5102,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The processes, as of at most a second ago */
+            /** @description The processes, as of at most a second ago, and how far the log proves itself */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5214,6 +5365,32 @@ export interface operations {
             };
         };
     };
+    provePayment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description The id of the payment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proof */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentProof"];
+                };
+            };
+        };
+    };
     listWebhookEndpoints: {
         parameters: {
             query?: {
@@ -5239,6 +5416,40 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         data: components["schemas"]["WebhookEndpoint"][];
+                    };
+                };
+            };
+        };
+    };
+    getEndpointStatistics: {
+        parameters: {
+            query: {
+                /** @description The beginning, itself included, with a UTC offset (encode + as %2B) */
+                from: string;
+                /** @description The end, itself excluded; at most 100 intervals later */
+                to: string;
+                /** @description In UTC */
+                interval?: "hour" | "day";
+            };
+            header?: never;
+            path: {
+                /** @description The name of the endpoint */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All intervals. The first and the last one begin and end with the requested time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["EndpointStatistics"][];
                     };
                 };
             };
@@ -5364,6 +5575,42 @@ export interface operations {
             };
         };
     };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 printable characters. A request that is repeated with the same key is executed once. */
+                "idempotency-key"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description The name of the endpoint */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewEndpointTest"];
+            };
+        };
+        responses: {
+            /** @description The test is recorded and sent at once. canonical_events are the canonical names of the event; deliveries list the configured endpoints (nodes) that will receive it, with event name and mode. The list is empty when no endpoint is configured or subscribed. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["WebhookTest"];
+                    };
+                };
+            };
+        };
+    };
     listWebhookDeliveries: {
         parameters: {
             query?: {
@@ -5379,6 +5626,10 @@ export interface operations {
                 payment_id?: string;
                 /** @description Only tests and simulations, or none of them */
                 test?: "true" | "false";
+                /** @description Only deliveries created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only deliveries created before this time, with a UTC offset (encode + as %2B) */
+                created_at_to?: string;
                 /** @description Items per page */
                 limit?: number;
                 /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
@@ -5620,6 +5871,10 @@ export interface operations {
                 status?: components["schemas"]["RefundStatus"];
                 /** @description Only refunds of this payment */
                 payment_id?: string;
+                /** @description Only refunds of payments of this user */
+                user_id?: string;
+                /** @description Only refunds of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
                 /** @description Only refunds of this provider */
                 provider_id?: string;
                 /** @description Only refunds in this currency */
@@ -5682,6 +5937,10 @@ export interface operations {
                 status?: components["schemas"]["DisputeStatus"];
                 /** @description Only disputes of this payment */
                 payment_id?: string;
+                /** @description Only disputes of payments of this user */
+                user_id?: string;
+                /** @description Only disputes of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
                 /** @description Only disputes of this provider */
                 provider_id?: string;
                 /** @description Only disputes in this currency */

@@ -41,6 +41,8 @@ export type SyncReport = Schemas['SyncReport']
 
 type QueryOf<Input> = Input extends { query?: infer Query } ? NonNullable<Query> : never
 export type PaymentsQuery = QueryOf<OperationInput<'listAnyPayments'>>
+export type RefundsQuery = QueryOf<OperationInput<'listAnyRefunds'>>
+export type DisputesQuery = QueryOf<OperationInput<'listDisputes'>>
 export type ProductsQuery = QueryOf<OperationInput<'listProducts'>>
 export type DeliveriesQuery = QueryOf<OperationInput<'listWebhookDeliveries'>>
 export type RefundsQuery = QueryOf<OperationInput<'listAnyRefunds'>>

@@ -1,6 +1,5 @@
 // GET /admin/projections, POST /admin/projections/{name}/rebuild and /verify: the read models, and jobs that replay the log.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { listProjections } from '@paylog/projections/listProjections'
 import type { Projection } from '@paylog/projections/projection'
@@ -16,6 +15,7 @@ import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Pool } from 'pg'
 import { Type } from 'typebox'
 import type { JobRun, JobWork } from '../jobs/jobs.ts'
+import { requestedJob } from '../jobs/jobs.ts'
 import { jobResponse } from '../jobs/routes.ts'
 import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
 import { exampleProjection, ProjectionState, projectionState } from './projectionState.ts'
@@ -122,8 +122,9 @@ export function projectionRoutes(dependencies: ReplayDependencies): FastifyPlugi
       http.post(
         `/admin/projections/:name/${kind}`,
         { config: { right: 'operate', audited: start }, schema },
-        async ({ params: { name }, actor }, reply) => {
-          const wanted = { kind, subject: name, requestedBy: actorName(actor) }
+        async (request, reply) => {
+          const { name } = request.params
+          const wanted = requestedJob(request, { kind, subject: name })
           const job = await jobs.start(wanted, replayJobs[kind](dependencies, known(name)))
           reply.code(202)
           return { success: true as const, data: job }

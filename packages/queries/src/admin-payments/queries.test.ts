@@ -127,6 +127,41 @@ t.test('a search finds whole ids, e-mails and references, and words by their beg
   for (const [search, found] of Object.entries(expected)) t.equal(await names({ search }), found, search)
 })
 
+t.test('a search finds amounts, and beginnings of our ids', async (t) => {
+  const { log, project, names } = await setUp(t, [
+    { total_cents: 2200 },
+    { total_cents: 2200, currency: 'USD' },
+    { total_cents: 22, currency: 'JPY' },
+    { total_cents: 22_000, currency: 'KWD' },
+    { total_cents: 2_200_000, description: 'Order 22, paid in EUR' },
+  ])
+  log.decide(id('d'), (state) => recordStatus(money(10, 'ch_d'), state))
+  log.decide(id('d'), (state) => recordRefund({ ...refund(12, 'ch_d'), status: 'succeeded' }, state))
+  log.decide(id('d'), (state) => recordDispute(dispute(13, 'ch_d'), state))
+  await project()
+  const idsOf = (name: 'refund_id' | 'dispute_id') =>
+    log.events.flatMap(({ data }) => (name in data ? [String(Reflect.get(data, name))] : []))
+  const expected: Readonly<Record<string, string>> = {
+    '22.00': 'ab',
+    '22,00': 'ab',
+    '22 EUR': 'ae',
+    'eur 22': 'ae',
+    '22.00 USD': 'b',
+    '22 JPY': 'c',
+    '22.000': 'd',
+    '22 KWD': 'd',
+    '22000 EUR': 'e',
+    '23 EUR': '',
+    [id('a').slice(0, 13)]: 'abcde',
+    [id('a').slice(0, 12)]: '',
+    [id('b').slice(0, 35)]: 'abcde',
+    [id('b')]: 'b',
+    [idsOf('refund_id')[0]?.slice(0, 13) ?? '']: 'd',
+    [idsOf('dispute_id')[0]?.slice(0, 20) ?? '']: 'd',
+  }
+  for (const [search, found] of Object.entries(expected)) t.equal(await names({ search }), found, search)
+})
+
 t.test('filters by owner, reference, amount and flags find the payments of everybody that they name', async (t) => {
   const { log, project, names } = await setUp(t, [
     { ...user('ada'), total_cents: 100, provider_id: 'stripe', reference_code: 'r' },

@@ -4,7 +4,7 @@ import { RefundStatus } from '@paylog/domain/payments/events'
 import { RefundResource } from '@paylog/domain/payments/refunds'
 import { Type } from 'typebox'
 import { byChange, defineList } from '../lists/defineList.ts'
-import { filter, moneyFilters, ofPayment } from '../lists/filters.ts'
+import { filter, moneyFilters, ofPayer, ofPayment } from '../lists/filters.ts'
 import { aboutPayment, textsOfPayment } from '../payments/queries.ts'
 import type { Item } from '../readModels.ts'
 import { reportedIn } from '../reports/reportedIn.ts'
@@ -29,6 +29,7 @@ export const anyRefundList = defineList('refunds', {
   filters: {
     status: filter(RefundStatus, 'Only refunds with this status', 'status'),
     payment_id: ofPayment('refunds'),
+    ...ofPayer('refunds'),
     ...moneyFilters('refunds'),
     reported_in: reportedIn('refunds', (refund: Item<'refunds'>, isWithin) =>
       refund.or([isWithin(refund.ref('succeeded_at')), isWithin(refund.ref('returned_at'))]),

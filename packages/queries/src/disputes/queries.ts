@@ -5,7 +5,7 @@ import { DisputeStatus } from '@paylog/domain/payments/events'
 import { expressionBuilder, type SqlBool, sql } from 'kysely'
 import { Type } from 'typebox'
 import { byChange, defineList } from '../lists/defineList.ts'
-import { filter, moneyFilters, ofPayment } from '../lists/filters.ts'
+import { filter, moneyFilters, ofPayer, ofPayment } from '../lists/filters.ts'
 import { aboutPayment, textsOfPayment } from '../payments/queries.ts'
 import type { Item } from '../readModels.ts'
 import { disputeMovements, mayHaveMoved, reportedIn } from '../reports/reportedIn.ts'
@@ -38,6 +38,7 @@ export const disputeList = defineList('disputes', {
   filters: {
     status: filter(DisputeStatus, 'Only disputes with this status', 'status'),
     payment_id: ofPayment('disputes'),
+    ...ofPayer('disputes'),
     ...moneyFilters('disputes'),
     reported_in: reportedIn('disputes', (_: Item<'disputes'>, isWithin, period) => {
       const moved = sql<SqlBool>`exists (select from ${disputeMovements} as moved where ${isWithin(sql.ref('moved.at'))})`

@@ -1,5 +1,5 @@
 // Filters: the query parameters that restrict lists. What several lists have, with the schemas of its values.
-import { foldEmail } from '@paylog/domain/actor'
+import { foldEmail, userOwner } from '@paylog/domain/actor'
 import type { DomainError } from '@paylog/domain/errors'
 import { Id, Instant } from '@paylog/domain/fields'
 import { foldCase, foldedGuestEmail } from '@paylog/projections/searchText'
@@ -7,7 +7,7 @@ import { invalidInput } from '@paylog/runtime/http/validation'
 import type { Parameter } from '@paylog/runtime/postgres/runQuery'
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely'
 import { type Static, type TSchema, Type } from 'typebox'
-import type { Item, View, Views } from '../readModels.ts'
+import { type Item, readModels, type View, type Views } from '../readModels.ts'
 
 /** A query parameter that restricts a list. */
 export type Filter<Of extends View = never> = {
@@ -130,6 +130,22 @@ export const moneyFilters = (what: string) => ({
 /** @param what belongs to payments, such as refunds */
 export const ofPayment = (what: string) =>
   filter(Id, `Only ${what} of this payment`, (item: Item<'refunds' | 'disputes'>, id) => item('payment_id', '=', id))
+
+/** By the payer of the payments that they belong to. @param what belongs to payments, such as refunds */
+export const ofPayer = (what: string) => {
+  type OfPayment = Item<'refunds' | 'disputes'>
+  const payments = () => readModels.selectFrom('read_models.payments as item').select('item.id')
+  return {
+    user_id: filter(ExactText, `Only ${what} of payments of this user`, (item: OfPayment, id) =>
+      item('payment_id', 'in', payments().where('item.owner', '=', id.as(userOwner))),
+    ),
+    guest_email: filter(
+      ExactText,
+      `Only ${what} of payments with this guest e-mail, ignoring the case of ASCII letters`,
+      (item: OfPayment, email) => item('payment_id', 'in', payments().where(hasGuestEmail(email))),
+    ),
+  }
+}
 
 export function invalidQuery(field: string, message: string): DomainError {
   return invalidInput('querystring', [{ field, message }])

@@ -119,8 +119,10 @@ t.test('values of filters are never in the text of a query, and all values have 
       const texts = new Set(queries.map(({ text }) => text))
       // Two texts for a flag, whose value is not a parameter.
       t.ok(texts.size === 1 || (texts.size === 2 && values.includes('true')), `${list.view} ${name}`)
-      for (const text of texts)
-        t.notOk(values.some((value) => String(value).length > 5 && text.includes(String(value))))
+      for (const text of texts) {
+        const withoutNames = text.replaceAll(/"[^"]*"/g, '')
+        t.notOk(values.some((value) => String(value).length > 5 && withoutNames.includes(String(value))))
+      }
     }
 })
 

@@ -10,12 +10,14 @@ import t from 'tap'
 import { addressList } from '../addresses/queries.ts'
 import { anyPaymentList, listFor } from '../admin-payments/queries.ts'
 import { getStatistics } from '../admin-payments/statistics.ts'
+import { anyRefundList } from '../admin-refunds/queries.ts'
 import { auditTrailList } from '../audit-trail/queries.ts'
 import { disputeList } from '../disputes/queries.ts'
 import { paymentMethodList } from '../payment-methods/queries.ts'
 import { paymentList, paymentListWithMethods, singlePayment } from '../payments/queries.ts'
 import { productList } from '../products/queries.ts'
 import { listRefunds } from '../refunds/queries.ts'
+import { getReport } from '../reports/report.ts'
 import type { List } from './defineList.ts'
 import { type ListQuery, listIdentity, readAfter, readCounted, readItem, readPage } from './lists.ts'
 
@@ -44,6 +46,10 @@ const searched = [
   /Bitmap Index Scan on payments_v1_by_terms/,
   /Bitmap Index Scan on payments_v1_by_intent/,
   /Bitmap Index Scan on payments_v1_by_charge/,
+  /Bitmap Index Scan on payments_v1_pkey.*\n.*Index Cond: \(\(id >= .* AND \(id <= /,
+  /Bitmap Index Scan on payments_v1_by_amount/,
+  /Bitmap Index Scan on refunds_v1_pkey/,
+  /Bitmap Index Scan on disputes_v1_pkey/,
   /Bitmap Index Scan on payments_v1_with_attention/,
   /refunds_v1_by_provider_id/,
   /disputes_v1_by_provider_id/,
@@ -54,7 +60,22 @@ const queries: [name: string, run: (db: Queryable) => Promise<unknown>, indexes:
   ['payments with their methods', page(paymentListWithMethods), [/payments_v1_by_owner/, /payment_methods_v1_pkey/]],
   ['payments of a guest', page(paymentList, { owner: guestOwner('guest@example.com') }), [/payments_v1_by_guest/]],
   ['refunds of a payment', (db) => listRefunds(db, one), [/refunds_v1_by_payment/]],
+  ['all refunds', first(anyRefundList), [/Index Only Scan Backward using refunds_v1_by_creation/]],
+  ['all refunds by update', first(anyRefundList, { orderBy: 'updated_at' }), [/refunds_v1_by_update/]],
+  [
+    'refunds with a status after a position',
+    after(anyRefundList, { status: 'failed' }),
+    [/Index Only Scan Backward using refunds_v1_by_status/],
+  ],
+  ['all refunds of a payment', first(anyRefundList, { payment_id: one.id }), [/refunds_v1_by_payment/]],
   ['disputes', first(disputeList), [/Index Only Scan Backward using disputes_v1_by_creation/]],
+  ['disputes by update', first(disputeList, { orderBy: 'updated_at' }), [/disputes_v1_by_update/]],
+  ['disputes of a payment', first(disputeList, { payment_id: one.id }), [/disputes_v1_by_payment/]],
+  [
+    'a report',
+    (db) => getReport(db, { from: new Date(0), to: new Date(1) }),
+    [/payments_v1_by_completion/, /refunds_v1_by_success/, /refunds_v1_by_return/],
+  ],
   [
     'disputes with a status after a position',
     after(disputeList, { status: 'open' }),

@@ -120,12 +120,12 @@ async function sendFile(
   if (rows === undefined) return reply.hijack()
   const isFile = request.method !== 'HEAD'
   const details = detailsOf(wanted, rows.count)
-  if (isFile) await record(request, { action: 'export_list', target: { kind: 'list', id: name }, details })
+  const end = isFile && (await record(request, { action: 'export_list', target: { kind: 'list', id: name }, details }))
   const day = zone.format(new Date().toISOString()).slice(0, 10)
   reply.type(`${csv}; charset=utf-8`)
   reply.header('content-disposition', `attachment; filename="${name}-${day}.csv"`)
   reply.header('x-row-count', rows.count)
-  const lines = isFile ? textOf(csvTable(item, zone), rows) : []
+  const lines = end ? textOf(csvTable(item, zone), rows, end) : []
   return reply.send(Readable.from(lines, { objectMode: false, signal: snapshot.signal }))
 }
 
@@ -158,7 +158,11 @@ async function openSnapshot(pool: Pool): Promise<Snapshot> {
   return { client, signal: tooLong.signal, end }
 }
 
-async function* textOf(table: CsvTable, { count, batches }: FileRows): AsyncGenerator<string> {
+async function* textOf(
+  table: CsvTable,
+  { count, batches }: FileRows,
+  end: Awaited<ReturnType<RecordAction>>,
+): AsyncGenerator<string> {
   let sent = 0
   yield byteOrderMark + table.header
   for await (const rows of batches) {
@@ -166,6 +170,7 @@ async function* textOf(table: CsvTable, { count, batches }: FileRows): AsyncGene
     yield rows.map(table.lineOf).join('')
   }
   if (sent !== count) throw new Error(`A file has ${sent} rows instead of ${count}`)
+  await end('done')
 }
 
 /** Which rows, and in which order, but not which page. */
@@ -174,7 +179,9 @@ const ofPages: ReadonlySet<string> = new Set(['page', 'limit', 'offset', 'cursor
 const typed: ReadonlySet<string> = new Set(['search', 'guest_email', 'reference_code'])
 
 function detailsOf({ query, params }: FileRequest, rows: number): Record<string, unknown> {
-  const given = Object.entries({ ...params, ...query }).filter(([name, value]) => value !== undefined && !ofPages.has(name))
+  const given = Object.entries({ ...params, ...query }).filter(
+    ([name, value]) => value !== undefined && !ofPages.has(name),
+  )
   return { ...Object.fromEntries(given.map(([name, value]) => [name, typed.has(name) ? '(left out)' : value])), rows }
 }
 

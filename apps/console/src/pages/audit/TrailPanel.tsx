@@ -29,6 +29,7 @@ export function TrailPanel() {
   })
   const change = (changes: AuditSearch) =>
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }), resetScroll: false })
+  const meta = list.query.data?.meta
   const filtered = { filters: trailFilters, values: search, change }
   return (
     <Panel
@@ -50,7 +51,7 @@ export function TrailPanel() {
         empty={{ title: 'No entries', hint: 'What administrators do from now on is listed here.' }}
         noMatch={noMatchOf({ ...filtered, hint: 'Actors and ids are matched as a whole.' })}
       />
-      <Pager cursor={search.cursor} next={list.query.data?.meta.next_cursor} show={(cursor) => change({ cursor })} />
+      <Pager cursor={search.cursor} next={meta?.next_cursor} show={(cursor) => change({ cursor })} />
     </Panel>
   )
 }

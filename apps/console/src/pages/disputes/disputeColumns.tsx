@@ -53,7 +53,7 @@ function Evidence({ dispute }: { readonly dispute: Dispute }) {
 }
 
 /** The reason that the bank gave, in words. */
-const disputeReason = (reason: string | null): string => {
+export const disputeReason = (reason: string | null): string => {
   const words = reason?.replaceAll('_', ' ').trim()
   return words ? words.charAt(0).toUpperCase() + words.slice(1) : 'No reason given'
 }

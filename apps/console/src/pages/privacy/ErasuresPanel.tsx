@@ -62,7 +62,7 @@ export function ErasuresPanel() {
         </form>
         <div className="stack" aria-live="polite">
           <ActionOutcome action={preview} success={null} />
-          {preview.result && <FollowedJob id={preview.result.id} />}
+          {preview.result && <FollowedJob id={preview.result.id} what="check" />}
         </div>
         <ErasuresTable />
       </div>

@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/api.ts'
 import type { Product } from '../../api/apiTypes.ts'
+import { countText } from '../../format/count.ts'
 import { CsvButton } from '../../parts/CsvButton.tsx'
 import { FilterBar, OrderChoice } from '../../parts/filters/FilterBar.tsx'
 import { noMatchOf } from '../../parts/filters/filterTypes.ts'
@@ -28,8 +29,6 @@ type Opened =
   | { readonly kind: 'edit'; readonly id: string }
   | { readonly kind: 'sync' }
   | null
-
-const countText = (total: number) => (total === 1 ? '1 product' : `${total.toLocaleString()} products`)
 
 export function ProductsPage() {
   const search = route.useSearch()
@@ -57,7 +56,7 @@ export function ProductsPage() {
   return (
     <Page
       title="Products"
-      lead={page?.pagination && countText(page.pagination.total)}
+      lead={page?.pagination && countText(page.pagination.total, 'product')}
       actions={
         <>
           <CsvButton

@@ -2,6 +2,7 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/api.ts'
 import { pollMs } from '../../api/queryClient.ts'
+import { countText } from '../../format/count.ts'
 
 /** All endpoints, with their figures. */
 export const endpointsQuery = queryOptions({
@@ -14,11 +15,10 @@ export const endpointsQuery = queryOptions({
 export function useWebhookRefresh(): () => void {
   const client = useQueryClient()
   return () => {
-    for (const queryKey of [['webhook-endpoints'], ['deliveries'], ['delivery']])
+    for (const queryKey of [['webhook-endpoints'], ['deliveries'], ['delivery'], ['payment']])
       void client.invalidateQueries({ queryKey })
   }
 }
 
 /** For example "1 delivery". */
-export const deliveriesText = (count: number): string =>
-  count === 1 ? '1 delivery' : `${count.toLocaleString()} deliveries`
+export const deliveriesText = (count: number): string => countText(count, 'delivery', 'deliveries')
