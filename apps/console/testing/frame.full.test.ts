@@ -156,7 +156,7 @@ test('whoever may only read finds no button that the API would refuse', async (t
   const page = await open('/', { session: 'demo-session' })
   const called = calledOperations(page)
   const names: string[] = []
-  for (const path of [...pages.map((shown) => shown.path), ...single])
+  for (const path of [...pages.map((shown) => shown.path).filter((each) => !each.includes('?')), ...single])
     names.push(...(await pressAll(page, `${system.baseUrl}/console${path}`)))
   for (const operation of called) {
     const rights: readonly string[] = operationRoutes[operation].rights
