@@ -9,7 +9,7 @@ import { overviewSearch } from './pages/overview/overviewSearch.ts'
 import { paymentSearch } from './pages/payment/paymentSearch.ts'
 import { paymentsSearch } from './pages/payments/paymentsSearch.ts'
 import { productsSearch } from './pages/products/productsSearch.ts'
-import { webhooksSearch } from './pages/webhooks/webhooksSearch.ts'
+import { endpointSearch, webhooksSearch } from './pages/webhooks/webhooksSearch.ts'
 import { parseSearch, stringifySearch } from './search.ts'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
@@ -68,6 +68,12 @@ const money = [
     staticData: { needs: 'listProducts' },
     component: lazyRouteComponent(() => import('./pages/products/ProductsPage.tsx'), 'ProductsPage'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/products/$id',
+    staticData: { needs: 'getProduct' },
+    component: lazyRouteComponent(() => import('./pages/products/ProductPage.tsx'), 'ProductPage'),
+  }),
 ] as const
 
 const webhooks = [
@@ -80,7 +86,14 @@ const webhooks = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/webhooks/new',
+    staticData: { needs: 'listWebhookEndpoints' },
+    component: lazyRouteComponent(() => import('./pages/webhooks/NewEndpointPage.tsx'), 'NewEndpointPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/webhooks/endpoints/$id',
+    validateSearch: endpointSearch,
     staticData: { needs: 'listWebhookEndpoints' },
     component: lazyRouteComponent(() => import('./pages/webhooks/EndpointPage.tsx'), 'EndpointPage'),
   }),

@@ -16,7 +16,7 @@ export function SyncReportView(props: {
   const { created, updated, skipped, failed } = report.summary
   return (
     <section aria-label="Report" aria-live="polite">
-      <h3>{isDryRun ? 'Dry run: nothing was changed' : 'Report'}</h3>
+      <h3>{isDryRun ? 'What it would do (dry run: nothing was changed)' : 'Report'}</h3>
       <p>
         {created} created, {updated} updated, {skipped} skipped, {failed} failed
       </p>
@@ -25,7 +25,6 @@ export function SyncReportView(props: {
         columns={columnsOf(products)}
         rows={report.results}
         rowKey={({ product_id }) => product_id}
-        isMarked={({ status }) => status === 'failed'}
       />
     </section>
   )
@@ -34,14 +33,16 @@ export function SyncReportView(props: {
 const columnsOf = (products: readonly Product[]): readonly Column<Result>[] => [
   {
     header: 'Product',
+    narrow: 'title',
     cell: ({ product_id }) => products.find(({ id }) => id === product_id)?.name ?? <code>{product_id}</code>,
   },
-  { header: 'Result', isShort: true, cell: ({ status }) => <Badge text={status} /> },
+  { header: 'Result', isShort: true, narrow: 'figure', cell: ({ status }) => <Badge text={status} /> },
   {
     header: 'At the provider',
+    narrow: 'detail',
     cell: ({ provider_product_id }) => (provider_product_id ? <code>{provider_product_id}</code> : <Dash />),
   },
-  { header: 'Remarks', cell: (result) => remarksOf(result) || <Dash /> },
+  { header: 'Remarks', narrow: 'detail', cell: (result) => remarksOf(result) || <Dash /> },
 ]
 
 function remarksOf({ error, price_differs, mapped_locally, kept_fields }: Result): string {

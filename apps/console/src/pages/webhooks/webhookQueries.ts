@@ -18,7 +18,3 @@ export function useWebhookRefresh(): () => void {
       void client.invalidateQueries({ queryKey })
   }
 }
-
-/** For example "1 delivery". */
-export const deliveriesText = (count: number): string =>
-  count === 1 ? '1 delivery' : `${count.toLocaleString()} deliveries`
