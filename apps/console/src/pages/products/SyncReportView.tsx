@@ -18,11 +18,13 @@ export function SyncReportView(props: {
     <section aria-label="Report" aria-live="polite">
       <h3>{isDryRun ? 'What it would do (dry run: nothing was changed)' : 'Report'}</h3>
       <p>
-        {created} created, {updated} updated, {skipped} skipped, {failed} failed
+        {isDryRun
+          ? `${created} to create, ${updated} to update, ${skipped} unchanged, ${failed} would fail`
+          : `${created} created, ${updated} updated, ${skipped} unchanged, ${failed} failed`}
       </p>
       <DataTable
         caption={isDryRun ? 'What the sync would do' : 'What the sync did'}
-        columns={columnsOf(products)}
+        columns={columnsOf(products, isDryRun)}
         rows={report.results}
         rowKey={({ product_id }) => product_id}
       />
@@ -30,13 +32,13 @@ export function SyncReportView(props: {
   )
 }
 
-const columnsOf = (products: readonly Product[]): readonly Column<Result>[] => [
+const columnsOf = (products: readonly Product[], isDryRun: boolean): readonly Column<Result>[] => [
   {
     header: 'Product',
     narrow: 'title',
     cell: ({ product_id }) => products.find(({ id }) => id === product_id)?.name ?? <code>{product_id}</code>,
   },
-  { header: 'Result', isShort: true, narrow: 'figure', cell: ({ status }) => <Badge text={status} /> },
+  { header: 'Result', isShort: true, narrow: 'figure', cell: ({ status }) => <ResultBadge status={status} isDryRun={isDryRun} /> },
   {
     header: 'At the provider',
     narrow: 'detail',
@@ -44,6 +46,18 @@ const columnsOf = (products: readonly Product[]): readonly Column<Result>[] => [
   },
   { header: 'Remarks', narrow: 'detail', cell: (result) => remarksOf(result) || <Dash /> },
 ]
+
+const planned: Readonly<Record<Result['status'], string>> = {
+  created: 'to create',
+  updated: 'to update',
+  skipped: 'unchanged',
+  failed: 'would fail',
+}
+
+function ResultBadge({ status, isDryRun }: Pick<Result, 'status'> & { readonly isDryRun: boolean }) {
+  if (isDryRun) return <Badge text={planned[status]} tone={status === 'failed' ? 'bad' : 'quiet'} />
+  return <Badge text={status === 'skipped' ? planned.skipped : status} />
+}
 
 function remarksOf({ error, price_differs, mapped_locally, kept_fields }: Result): string {
   const remarks = [
