@@ -11,7 +11,7 @@ import { paymentsSearch } from './pages/payments/paymentsSearch.ts'
 import { productsSearch } from './pages/products/productsSearch.ts'
 import { refundsSearch } from './pages/refunds/refundsSearch.ts'
 import { reportsSearch } from './pages/reports/reportsSearch.ts'
-import { webhooksSearch } from './pages/webhooks/webhooksSearch.ts'
+import { endpointSearch, webhooksSearch } from './pages/webhooks/webhooksSearch.ts'
 import { parseSearch, stringifySearch } from './search.ts'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
@@ -72,6 +72,12 @@ const money = [
     staticData: { needs: 'listProducts' },
     component: lazyRouteComponent(() => import('./pages/products/ProductsPage.tsx'), 'ProductsPage'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/products/$id',
+    staticData: { needs: 'getProduct' },
+    component: lazyRouteComponent(() => import('./pages/products/ProductPage.tsx'), 'ProductPage'),
+  }),
 ] as const
 
 const webhooks = [
@@ -84,7 +90,14 @@ const webhooks = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/webhooks/new',
+    staticData: { needs: 'listWebhookEndpoints' },
+    component: lazyRouteComponent(() => import('./pages/webhooks/NewEndpointPage.tsx'), 'NewEndpointPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/webhooks/endpoints/$id',
+    validateSearch: endpointSearch,
     staticData: { needs: 'listWebhookEndpoints' },
     component: lazyRouteComponent(() => import('./pages/webhooks/EndpointPage.tsx'), 'EndpointPage'),
   }),

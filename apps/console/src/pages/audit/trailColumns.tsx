@@ -31,7 +31,7 @@ function Target({ kind, id }: NonNullable<AuditTrailEntry['target']>) {
     case 'webhook_delivery':
       return <Link to="/webhooks/deliveries/$id" params={{ id }} {...link} />
     case 'webhook_endpoint':
-      return <Link to="/webhooks" search={{ endpoint: id }} {...link} />
+      return <Link to="/webhooks/endpoints/$id" params={{ id }} {...link} />
     case 'projection':
       return <Link to="/system" {...link} />
     case 'job':

@@ -1,4 +1,5 @@
 import type { Job } from '../../api/apiTypes.ts'
+import { readModelName } from './readModels.ts'
 
 const verbs: Readonly<Record<Job['kind'], string>> = {
   rebuild: 'Rebuild of',
@@ -8,4 +9,5 @@ const verbs: Readonly<Record<Job['kind'], string>> = {
 }
 
 /** For example "Rebuild of payments". */
-export const jobTitle = ({ kind, subject }: Pick<Job, 'kind' | 'subject'>): string => `${verbs[kind]} ${subject}`
+export const jobTitle = ({ kind, subject }: Pick<Job, 'kind' | 'subject'>): string =>
+  `${verbs[kind]} ${kind === 'rebuild' || kind === 'verify' ? readModelName(subject) : subject}`
