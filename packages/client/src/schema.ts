@@ -5692,6 +5692,10 @@ export interface operations {
                 status?: components["schemas"]["RefundStatus"];
                 /** @description Only refunds of this payment */
                 payment_id?: string;
+                /** @description Only refunds of payments of this user */
+                user_id?: string;
+                /** @description Only refunds of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
                 /** @description Only refunds of this provider */
                 provider_id?: string;
                 /** @description Only refunds in this currency */
@@ -5752,6 +5756,10 @@ export interface operations {
                 status?: components["schemas"]["DisputeStatus"];
                 /** @description Only disputes of this payment */
                 payment_id?: string;
+                /** @description Only disputes of payments of this user */
+                user_id?: string;
+                /** @description Only disputes of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
                 /** @description Only disputes of this provider */
                 provider_id?: string;
                 /** @description Only disputes in this currency */

@@ -48,13 +48,25 @@ type Searched = Item<'payments' | 'refunds' | 'disputes'>
 /** Whether our id begins with what is searched for. */
 const hasIdLike = (item: Searched, search: Parameter<string>) =>
   item.and([
-    item('item.id', '>=', search.as((text) => idBeginning(text, '0'))),
-    item('item.id', '<=', search.as((text) => idBeginning(text, 'f'))),
+    item(
+      'item.id',
+      '>=',
+      search.as((text) => idBeginning(text, '0')),
+    ),
+    item(
+      'item.id',
+      '<=',
+      search.as((text) => idBeginning(text, 'f')),
+    ),
   ])
 
 const hasAmountLike = (payment: Item<'payments'>, search: Parameter<string>) =>
   payment.and([
-    payment('amount_cents', '=', search.as((text) => searchedAmount(text)?.cents ?? null)),
+    payment(
+      'amount_cents',
+      '=',
+      search.as((text) => searchedAmount(text)?.cents ?? null),
+    ),
     sql<SqlBool>`item.currency = any(${search.as((text) => searchedAmount(text)?.currencies ?? [])}::text[])`,
   ])
 

@@ -5,11 +5,11 @@ import { mapFields, recordedId } from '@paylog/domain/fields'
 import { type KnownActor, knownActor } from '@paylog/runtime/http/callers'
 import { cursorParameter, NextCursor } from '@paylog/runtime/http/cursor'
 import type { RouteAccess } from '@paylog/runtime/http/guardRoutes'
+import type { FileRequest, ListFile } from '@paylog/runtime/http/listFiles'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import type { FastifyInstance } from 'fastify'
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { staleHeader } from '../readAfter.ts'
-import type { FileRequest, ListFile } from '@paylog/runtime/http/listFiles'
-import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import { ItemParams, itemResponse, type QueryDependencies, type readSchema } from '../routeSchemas.ts'
 import type { List } from './defineList.ts'
 import { type ListQuery, maxTotal, openRows, readCounted, readItem } from './lists.ts'
@@ -98,7 +98,10 @@ const countedMeta = {
 /** All rows of a list as a file. @param chosen the list and the query that are read */
 export const fileOf = <Item extends TObject>(
   { path, list, example }: Pick<Reading<Item>, 'path' | 'list' | 'example'>,
-  chosen: (db: Queryable, query: FileRequest['query']) => Promise<{ readonly list?: List; readonly query?: object }> = async () => ({}),
+  chosen: (
+    db: Queryable,
+    query: FileRequest['query'],
+  ) => Promise<{ readonly list?: List; readonly query?: object }> = async () => ({}),
 ): ListFile => ({
   name: path.split('/').at(-1) ?? path,
   item: list.item,

@@ -72,16 +72,15 @@ const sums = defineQuery(
         .where('completed_at', '<', to)
         .groupBy(['provider_id', 'currency'])
         .select(['provider_id', 'currency', sql.lit<OwnMoney>('gross_cents').as('what')])
-        .select(({ fn }) =>
-          fn
-            .countAll<number>()
-            .filterWhere('status', '=', sql.lit('succeeded'))
-            .as('payments'),
-        )
+        .select(({ fn }) => fn.countAll<number>().filterWhere('status', '=', sql.lit('succeeded')).as('payments'))
         .select(sumOf(sql`amount_received_cents`).as('cents'))
         .unionAll(refundsAt('succeeded_at'))
         .unionAll(refundsAt('returned_at'))
-        .unionAll(disputesIn(from, to).select(sumOf(sql`case when is_taken then -amount_cents else amount_cents end`).as('cents')))
+        .unionAll(
+          disputesIn(from, to).select(
+            sumOf(sql`case when is_taken then -amount_cents else amount_cents end`).as('cents'),
+          ),
+        )
     )
   },
   { customPlan: true },
@@ -121,7 +120,13 @@ export async function getReport(db: Queryable, period: ReportPeriod): Promise<Re
   const rows = new Map<string, ReportRow>()
   for (const { provider_id, currency, what, payments, cents } of await sums(db, period)) {
     const key = `${provider_id} ${currency}`
-    const row = rows.get(key) ?? { provider_id, currency, payments: 0, ...fieldsOf(money, () => unknown), ...ownNothing }
+    const row = rows.get(key) ?? {
+      provider_id,
+      currency,
+      payments: 0,
+      ...fieldsOf(money, () => unknown),
+      ...ownNothing,
+    }
     const sum = (row[what].ours ?? 0n) + BigInt(cents)
     rows.set(key, { ...row, payments: row.payments + payments, [what]: ours(sum) })
   }

@@ -60,7 +60,11 @@ const description = [
   'Sums may exceed 2^53: read them as large integers where that can happen.',
 ].join('\n\n')
 
-const exampleOf = (cents: bigint | null) => ({ ours: cents === null ? null : Number(cents), provider: null, difference: null })
+const exampleOf = (cents: bigint | null) => ({
+  ours: cents === null ? null : Number(cents),
+  provider: null,
+  difference: null,
+})
 
 const exampleRow = {
   provider_id: 'stripe',
@@ -97,7 +101,11 @@ const reportSchema = (operationId: string, summary: string) => ({
 export function reportRoutes({ db, readAfter }: QueryDependencies): FastifyPluginAsyncTypebox {
   const preHandler = readAfter(...projections)
   return async (http) => {
-    const monthly = { ...reportSchema('getMonthlyReport', 'Get the report of a month'), params: Month, querystring: Zone }
+    const monthly = {
+      ...reportSchema('getMonthlyReport', 'Get the report of a month'),
+      params: Month,
+      querystring: Zone,
+    }
     http.get(
       '/admin/reports/:month',
       { config: { right: 'read', file: fileOf(ofMonth) }, preHandler, schema: monthly },
