@@ -11,6 +11,7 @@ import { ErrorState, LoadingState } from '../parts/states.tsx'
 import { useMay } from '../session/rights.ts'
 import { JobResult } from './JobResult.tsx'
 import { jobQuery } from './jobQueries.ts'
+import { jobNoun } from './jobTitle.ts'
 
 /** A job that is followed until it ends. */
 export function FollowedJob({ id }: { readonly id: string }) {
@@ -73,7 +74,7 @@ function RunningJob({ job }: { readonly job: Job }) {
       {may('cancelJob') && (
         <div>
           <Button size="xs" variant="default" loading={isCanceling} onClick={() => cancel.submit(undefined)}>
-            Cancel the {job.kind}
+            Cancel the {jobNoun(job)}
           </Button>
         </div>
       )}

@@ -83,10 +83,14 @@ export function privacyRoutes(dependencies: ErasureDependencies): FastifyPluginA
   const { store, keys, jobs, pool } = dependencies
   const file = wholeList({ name: 'erasures', item: Erasure, example: exampleErasure }, () => listErasures(store))
   return async (http) => {
-    http.get('/admin/privacy/erasures', { config: { right: 'privacy', file }, schema: listSchema }, async ({ query }) => ({
-      success: true as const,
-      data: await listErasures(store, query),
-    }))
+    http.get(
+      '/admin/privacy/erasures',
+      { config: { right: 'privacy', file }, schema: listSchema },
+      async ({ query }) => ({
+        success: true as const,
+        data: await listErasures(store, query),
+      }),
+    )
 
     /** The id of the request is that of its erasure. */
     const erase = audited(createSchema, 'erase_person', async ({ id, body }) => {
@@ -100,10 +104,11 @@ export function privacyRoutes(dependencies: ErasureDependencies): FastifyPluginA
     const config = { right: 'privacy', audited: erase } as const
     http.post('/admin/privacy/erasures', { config, schema: createSchema }, async (request, reply) => {
       const { body, id: erasureId } = request
+      const isDryRun = body.dry_run === true
       const data = await jobs.start(
-        requestedJob(request, { kind: 'erase', subject: erasureId }),
+        requestedJob(request, { kind: 'erase', subject: erasureId, isDryRun }),
         erasureJob(dependencies, {
-          ...{ erasureId, subject: subjectOf(body), metadata: metadataOf(request), isDryRun: body.dry_run === true },
+          ...{ erasureId, subject: subjectOf(body), metadata: metadataOf(request), isDryRun },
         }),
       )
       reply.code(202)

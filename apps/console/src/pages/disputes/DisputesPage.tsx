@@ -58,7 +58,7 @@ export function DisputesPage() {
           rowKey={rowKey}
           rowLink={({ payment_id }) => ({ to: '/payments/$id', params: { id: payment_id } })}
           empty={{ title: 'No disputes', hint: 'When a payer’s bank asks a payment back, it appears here.' }}
-          noMatch={noMatchOf({ ...filtered, hint: 'Ids are matched as a whole.' })}
+          noMatch={noMatchOf({ ...filtered, hint: 'Ids and e-mail addresses are matched as a whole.' })}
         />
         <Pager cursor={search.cursor} next={meta?.next_cursor} show={(cursor) => change({ cursor })} />
       </div>
@@ -72,4 +72,6 @@ const useDisputeFilters = (): readonly Filter<keyof DisputesSearch>[] => [
   useProviderFilter(),
   { kind: 'choice', label: 'Currency', names: ['currency'], choices: currencyChoices() },
   { kind: 'text', label: 'Payment id', names: ['payment_id'], hint: 'The whole id' },
+  { kind: 'text', label: 'Guest e-mail', names: ['guest_email'], hint: 'The whole address' },
+  { kind: 'text', label: 'User id', names: ['user_id'], hint: 'The whole id' },
 ]

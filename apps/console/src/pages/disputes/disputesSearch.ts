@@ -2,7 +2,16 @@ import type { DisputesQuery } from '../../api/apiTypes.ts'
 import { oneOf, textsOf } from '../../search.ts'
 
 export const disputeStatuses = ['open', 'won', 'lost'] as const
-const texts = ['payment_id', 'provider_id', 'currency', 'created_at_from', 'created_at_to', 'cursor'] as const
+const texts = [
+  'payment_id',
+  'user_id',
+  'guest_email',
+  'provider_id',
+  'currency',
+  'created_at_from',
+  'created_at_to',
+  'cursor',
+] as const
 
 /** The filters of the list in the URL, named as those of GET /admin/disputes. */
 export const disputesSearch = (search: Record<string, unknown>) =>

@@ -61,7 +61,7 @@ export function RefundsPage() {
           rowLink={({ payment_id }) => ({ to: '/payments/$id', params: { id: payment_id } })}
           isMarked={({ status, returned_at }) => status === 'failed' || returned_at !== null}
           empty={{ title: 'No refunds yet', hint: 'Give money back on the page of a payment, or over the API.' }}
-          noMatch={noMatchOf({ ...filtered, hint: 'Ids are matched as a whole.' })}
+          noMatch={noMatchOf({ ...filtered, hint: 'Ids and e-mail addresses are matched as a whole.' })}
         />
         <Pager cursor={search.cursor} next={meta?.next_cursor} show={(cursor) => change({ cursor })} />
       </div>
@@ -75,4 +75,6 @@ const useRefundFilters = (): readonly Filter<keyof RefundsSearch>[] => [
   useProviderFilter(),
   { kind: 'choice', label: 'Currency', names: ['currency'], choices: currencyChoices() },
   { kind: 'text', label: 'Payment id', names: ['payment_id'], hint: 'The whole id' },
+  { kind: 'text', label: 'Guest e-mail', names: ['guest_email'], hint: 'The whole address' },
+  { kind: 'text', label: 'User id', names: ['user_id'], hint: 'The whole id' },
 ]

@@ -2,7 +2,16 @@ import type { RefundsQuery } from '../../api/apiTypes.ts'
 import { oneOf, textsOf } from '../../search.ts'
 
 export const refundStatuses = ['pending', 'succeeded', 'failed'] as const
-const texts = ['payment_id', 'provider_id', 'currency', 'created_at_from', 'created_at_to', 'cursor'] as const
+const texts = [
+  'payment_id',
+  'user_id',
+  'guest_email',
+  'provider_id',
+  'currency',
+  'created_at_from',
+  'created_at_to',
+  'cursor',
+] as const
 
 /** The filters of the list in the URL, named as those of GET /admin/refunds. */
 export const refundsSearch = (search: Record<string, unknown>) =>
