@@ -666,194 +666,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/admin/payments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the payments of everybody
-         * @description For administrators.
-         */
-        get: operations["listAnyPayments"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/refunds": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the refunds of everybody
-         * @description For administrators.
-         */
-        get: operations["listAnyRefunds"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/disputes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List disputes
-         * @description For administrators.
-         */
-        get: operations["listDisputes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/payment-methods": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the payment methods of an owner
-         * @description For administrators. Takes exactly one of user_id and guest_email.
-         */
-        get: operations["listAnyPaymentMethods"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/addresses": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the addresses of an owner
-         * @description For administrators. Takes exactly one of user_id and guest_email.
-         */
-        get: operations["listAnyAddresses"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/audit-trail": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List what administrators did
-         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why. An entry is recorded before the action, so it is also there when the action then failed.
-         */
-        get: operations["listAuditTrail"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get statistics of payments, refunds and disputes
-         * @description For administrators.
-         */
-        get: operations["getStatistics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/reports/{month}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the report of a month
-         * @description For administrators. What came in is positive, what went out negative.
-         *
-         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
-         *
-         *     Sums may exceed 2^53: read them as large integers where that can happen.
-         */
-        get: operations["getMonthlyReport"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/reports": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the report of some days
-         * @description For administrators. What came in is positive, what went out negative.
-         *
-         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
-         *
-         *     Sums may exceed 2^53: read them as large integers where that can happen.
-         */
-        get: operations["getReport"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/admin/me": {
         parameters: {
             query?: never;
@@ -868,6 +680,66 @@ export interface paths {
         get: operations["getMe"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/attention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a human has to look at
+         * @description For administrators. The worst first; one item for each endpoint, read model and provider, and one for each code of payments. A part that cannot be read is an item `attention_unknown`; without Postgres the response is 503.
+         */
+        get: operations["listAttention"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the payment providers
+         * @description For administrators.
+         */
+        get: operations["listProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/providers/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask a provider whether it accepts our credentials
+         * @description For administrators. Asks something that changes nothing, within PROVIDER_TIMEOUT_MS: Stripe for the balance, PayPal for an access token, Authorize.Net for an authentication test; the sandbox nothing.
+         */
+        post: operations["checkProvider"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1058,6 +930,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/payments/{id}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prove a payment
+         * @description For administrators. The file of `ops audit prove payment`: the events of the payment, byte for byte, with the hashes that lead from each of them to a signed checkpoint of the log. Whoever has the verifier key can check it, with `ops audit check-proof` or `verifyPaymentProof` of the client, and needs to trust nobody else. Later events of the payment may exist.
+         *
+         *     404 also while no checkpoint covers the newest event yet: the message says it, and one is signed every minute. Personal data in the file is sealed. Each proof is recorded in the audit trail.
+         */
+        get: operations["provePayment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/webhook-endpoints": {
         parameters: {
             query?: never;
@@ -1218,6 +1112,194 @@ export interface paths {
          *     The job reads the whole log. Its result has counts and ids; `is_complete` is false when a provider could not delete something, or something derived is not emptied yet: `at_providers` and `behind` say what. The same request finishes it. With `dry_run` the result lists what would go, and nothing changes.
          */
         post: operations["createErasure"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the payments of everybody
+         * @description For administrators.
+         */
+        get: operations["listAnyPayments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/refunds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the refunds of everybody
+         * @description For administrators.
+         */
+        get: operations["listAnyRefunds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/disputes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List disputes
+         * @description For administrators.
+         */
+        get: operations["listDisputes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/payment-methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the payment methods of an owner
+         * @description For administrators. Takes exactly one of user_id and guest_email.
+         */
+        get: operations["listAnyPaymentMethods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the addresses of an owner
+         * @description For administrators. Takes exactly one of user_id and guest_email.
+         */
+        get: operations["listAnyAddresses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/audit-trail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what administrators did
+         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why, and how it ended. An entry is recorded before the action, so it is also there when the action then failed.
+         */
+        get: operations["listAuditTrail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get statistics of payments, refunds and disputes
+         * @description For administrators.
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/reports/{month}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of a month
+         * @description For administrators. What came in is positive, what went out negative.
+         *
+         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
+         *
+         *     Sums may exceed 2^53: read them as large integers where that can happen.
+         */
+        get: operations["getMonthlyReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of some days
+         * @description For administrators. What came in is positive, what went out negative.
+         *
+         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
+         *
+         *     Sums may exceed 2^53: read them as large integers where that can happen.
+         */
+        get: operations["getReport"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1754,6 +1836,24 @@ export interface components {
             occurred_at: string;
             message: string;
         };
+        AttentionItem: {
+            /**
+             * @description As the entries of a payment have it, or: `endpoint_failing`, `endpoint_paused`, `deliveries_late` (due for five minutes), `read_model_stopped` (or more than a minute behind), `evidence_due` (within 7 days), `provider_silent` (payments of a day, and no notification), `provider_refused` (its signatures, or our credentials), `log_not_verified`, and `attention_unknown` for what could not be looked at
+             * @enum {string}
+             */
+            code: "log_not_verified" | "attention_unknown" | "provider_refused" | "read_model_stopped" | "deliveries_late" | "provider_silent" | "evidence_due" | "money_after_cancellation" | "unrequested_charge" | "amount_mismatch" | "refund_exceeds_payment" | "endpoint_failing" | "endpoint_paused" | "reported_in_other_currency" | "foreign_intent";
+            /** @description One sentence for people; may change */
+            message: string;
+            /**
+             * Format: date-time
+             * @description When it happened last, or since when it lasts
+             */
+            occurred_at: string;
+            /** @description The page of the console that shows it, below /console */
+            link: string;
+            /** @description How many payments, disputes, deliveries, events or notifications it is about; counted up to 10000 */
+            count: number;
+        };
         AuditTarget: {
             /** @description Such as payment, webhook_endpoint or projection */
             kind: string;
@@ -1761,19 +1861,33 @@ export interface components {
             id: string;
         };
         AuditTrailEntry: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Also the id of the job that the action started
+             */
             id: string;
             /** @description What was done, or asked for, such as refund_payment */
             action: string;
             target: components["schemas"]["AuditTarget"] | null;
             /** @description `session:<user id>`, or `operator:<user>` for a command */
             actor: string;
+            /** @description At that time. Null for a command, for entries of version 1.0.0, and once it is erased */
+            actor_email: string | null;
             /** @description In the words of the actor */
             reason: string | null;
             /** @description What was asked for; the fields depend on the action */
             details: {
                 [key: string]: unknown;
             };
+            /** @description Of a refund or a capture; null for all that is left, and for others */
+            amount_cents: number | null;
+            /** @description Of the payment that is the target */
+            currency: string | null;
+            /**
+             * @description done: of a job, it was started. refused: nothing was done. unknown: it has not ended, ended without a clear result, or is an entry of version 1.0.0
+             * @enum {string}
+             */
+            outcome: "done" | "refused" | "unknown";
             /**
              * Format: date-time
              * @description Just before it was done
@@ -1797,6 +1911,14 @@ export interface components {
         BillingInterval: "day" | "week" | "month" | "year";
         /** @enum {string} */
         CaptureMethod: "automatic" | "manual";
+        CheckedProvider: {
+            /** @description Whether the provider accepts the credentials; null when that is not known */
+            ok: boolean | null;
+            /** Format: date-time */
+            checked_at: string;
+            /** @description One sentence for people; may change */
+            message: string;
+        };
         CustomerCreatedMessage: {
             /** @constant */
             event: "customer.created";
@@ -1968,6 +2090,8 @@ export interface components {
             kind: "rebuild" | "verify" | "backfill" | "erase";
             /** @description The projection, the webhook endpoint, or the id of the erasure */
             subject: string;
+            /** @description It shows what would happen, and changes nothing */
+            is_dry_run: boolean;
             /**
              * @description interrupted: its process ended. Nothing is lost; start it again to continue
              * @enum {string}
@@ -2584,6 +2708,30 @@ export interface components {
             expiry_year: string | null;
             alias: string | null;
         };
+        PaymentProof: {
+            /** @enum {number} */
+            format: 1;
+            /** @description The id of the payment */
+            payment: string;
+            /** @description The signed note with size and root of the tree */
+            checkpoint: string;
+            events: {
+                /** @description Of its leaf in the tree of the log */
+                index: number;
+                stream: string;
+                revision: string;
+                id: string;
+                type: string;
+                /** @description As recorded, as text: personal data in it is sealed */
+                data?: string;
+                /** @description In place of data that is not UTF-8 */
+                data_base64?: string;
+                metadata?: string;
+                metadata_base64?: string;
+                /** @description The hashes in base64 from the sibling of the leaf upwards */
+                proof: string[];
+            }[];
+        };
         PaymentRefundedMessage: {
             /** @constant */
             event: "payment.refunded";
@@ -2773,6 +2921,35 @@ export interface components {
             rows: number;
             /** @description With its indexes */
             bytes: number;
+        };
+        ProviderState: {
+            /** @description As provider_id of a payment */
+            id: string;
+            /** @description Whether its credentials are set here */
+            is_enabled: boolean;
+            mode: ("live" | "test" | "sandbox") | null;
+            /** Format: date-time */
+            last_notification_at: string | null;
+            /** @description In the provider's words */
+            last_notification_type: string | null;
+            /** @description Notifications of the last 24 hours that were refused because their signature is missing or wrong */
+            refused_signatures: number;
+            /** Format: date-time */
+            last_refused_signature_at: string | null;
+            /**
+             * Format: date-time
+             * @description When a call last showed it, about
+             */
+            credentials_accepted_at: string | null;
+            /**
+             * Format: date-time
+             * @description When a call was last refused for them
+             */
+            credentials_refused_at: string | null;
+            /** @description What the provider said then, without keys */
+            credentials_refusal: string | null;
+            /** @description Payments that began in the last 24 hours */
+            payments: number;
         };
         RawMessage: {
             /** @description `<provider>:<the provider's name of the type>` */
@@ -4202,7 +4379,6 @@ export interface operations {
                             pages: number;
                         };
                     };
-                    "text/csv": string;
                 };
             };
         };
@@ -4716,463 +4892,6 @@ export interface operations {
             };
         };
     };
-    listAnyPayments: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Only payments with this status */
-                status?: components["schemas"]["PaymentStatus"];
-                /** @description Only payments of this provider */
-                provider_id?: string;
-                /** @description Only payments of this user */
-                user_id?: string;
-                /** @description Only payments with this guest e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only payments with exactly this reference */
-                reference_code?: string;
-                /** @description An id of ours, or its first 13 characters or more; an id of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; an amount, such as `22 EUR`, `EUR 22`, `22.00` or `22,00`; or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning. Names of payers are not searched, because they are sealed */
-                search?: string;
-                /** @description Only payments created after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only payments created before this time, with a UTC offset */
-                created_at_to?: string;
-                /** @description Only payments of at least this amount */
-                amount_from?: number;
-                /** @description Only payments of at most this amount */
-                amount_to?: number;
-                /** @description Only payments in this currency */
-                currency?: string;
-                /** @description Only payments that are, or are not, refunded, at least in part */
-                refunded?: "true" | "false";
-                /** @description Only payments that are, or are not, disputed, with any outcome */
-                disputed?: "true" | "false";
-                /** @description Only payments that are, or are not, something that a human has to look at */
-                attention?: "true" | "false";
-                /** @description Sort field */
-                orderBy?: "created_at" | "updated_at" | "amount_cents";
-                /** @description Sort direction */
-                orderDir?: "asc" | "desc";
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of payments */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["AnyListedPayment"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                    "text/csv": string;
-                };
-            };
-        };
-    };
-    listAnyRefunds: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Only refunds with this status */
-                status?: components["schemas"]["RefundStatus"];
-                /** @description Only refunds of this payment */
-                payment_id?: string;
-                /** @description Only refunds of this provider */
-                provider_id?: string;
-                /** @description Only refunds in this currency */
-                currency?: string;
-                /** @description Only refunds created after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only refunds created before this time, with a UTC offset */
-                created_at_to?: string;
-                /** @description Sort field */
-                orderBy?: "created_at" | "updated_at";
-                /** @description Sort direction */
-                orderDir?: "asc" | "desc";
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of refunds */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["AnyListedRefund"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                    "text/csv": string;
-                };
-            };
-        };
-    };
-    listDisputes: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Only disputes with this status */
-                status?: components["schemas"]["DisputeStatus"];
-                /** @description Only disputes of this payment */
-                payment_id?: string;
-                /** @description Only disputes of this provider */
-                provider_id?: string;
-                /** @description Only disputes in this currency */
-                currency?: string;
-                /** @description Only disputes created after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only disputes created before this time, with a UTC offset */
-                created_at_to?: string;
-                /** @description Sort field */
-                orderBy?: "created_at" | "updated_at";
-                /** @description Sort direction */
-                orderDir?: "asc" | "desc";
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of disputes */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Dispute"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                    "text/csv": string;
-                };
-            };
-        };
-    };
-    listAnyPaymentMethods: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Page number, from 1 */
-                page?: number;
-                /** @description Items per page */
-                limit?: number;
-                /** @description Only what belongs to this user */
-                user_id?: string;
-                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of what belongs to the owner, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["PaymentMethod"][];
-                        meta: {
-                            page: number;
-                            limit: number;
-                            total: number;
-                            hasMore: boolean;
-                        };
-                    };
-                    "text/csv": string;
-                };
-            };
-        };
-    };
-    listAnyAddresses: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Page number, from 1 */
-                page?: number;
-                /** @description Items per page */
-                limit?: number;
-                /** @description Only what belongs to this user */
-                user_id?: string;
-                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only addresses of this type */
-                address_type?: components["schemas"]["AddressType"];
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of what belongs to the owner, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Address"][];
-                        meta: {
-                            page: number;
-                            limit: number;
-                            total: number;
-                            hasMore: boolean;
-                        };
-                    };
-                    "text/csv": string;
-                };
-            };
-        };
-    };
-    listAuditTrail: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Only this action, such as refund_payment */
-                action?: string;
-                /** @description Only what this actor did, such as session:<user id> */
-                actor?: string;
-                /** @description Only what was done to the target with this id */
-                target?: string;
-                /** @description Only what was done after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only what was done before this time, with a UTC offset (encode + as %2B) */
-                created_at_to?: string;
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of the audit trail, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["AuditTrailEntry"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                    "text/csv": string;
-                };
-            };
-        };
-    };
-    getStatistics: {
-        parameters: {
-            query: {
-                /** @description The beginning, itself included, with a UTC offset (encode + as %2B) */
-                from: string;
-                /** @description The end, itself excluded; at most 400 intervals later */
-                to: string;
-                /** @description In UTC */
-                interval?: "hour" | "day";
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One entry for each interval, currency and provider with at least one payment, refund or dispute, in this order. The first and the last interval begin and end with the requested time */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Statistics"][];
-                    };
-                };
-            };
-        };
-    };
-    getMonthlyReport: {
-        parameters: {
-            query?: {
-                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
-                time_zone?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path: {
-                /** @description Such as 2026-01 */
-                month: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A row for each provider and currency with money in the period, in this order */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Report"];
-                    };
-                    "text/csv": string;
-                };
-            };
-        };
-    };
-    getReport: {
-        parameters: {
-            query: {
-                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
-                time_zone?: string;
-                /** @description The first day, such as 2026-01-31 */
-                from: string;
-                /** @description The day after the last one; at most 400 days later */
-                to: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A row for each provider and currency with money in the period, in this order */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Report"];
-                    };
-                    "text/csv": string;
-                };
-            };
-        };
-    };
     getMe: {
         parameters: {
             query?: never;
@@ -5192,6 +4911,84 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         data: components["schemas"]["Me"];
+                    };
+                };
+            };
+        };
+    };
+    listAttention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As of at most a few seconds ago; empty when nothing needs attention */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AttentionItem"][];
+                    };
+                };
+            };
+        };
+    };
+    listProviders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All providers of this version, also those that are not enabled. What is counted is a few seconds old */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["ProviderState"][];
+                    };
+                };
+            };
+        };
+    };
+    checkProvider: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description The provider, such as stripe */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the provider said, also when it refused the credentials */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["CheckedProvider"];
                     };
                 };
             };
@@ -5247,7 +5044,6 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Projection"][];
                     };
-                    "text/csv": string;
                 };
             };
         };
@@ -5340,7 +5136,6 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Job"][];
                     };
-                    "text/csv": string;
                 };
             };
         };
@@ -5471,6 +5266,32 @@ export interface operations {
             };
         };
     };
+    provePayment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description The id of the payment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proof */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentProof"];
+                };
+            };
+        };
+    };
     listWebhookEndpoints: {
         parameters: {
             query?: {
@@ -5497,7 +5318,6 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["WebhookEndpoint"][];
                     };
-                    "text/csv": string;
                 };
             };
         };
@@ -5667,7 +5487,6 @@ export interface operations {
                             next_cursor: string | null;
                         };
                     };
-                    "text/csv": string;
                 };
             };
         };
@@ -5757,7 +5576,6 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Erasure"][];
                     };
-                    "text/csv": string;
                 };
             };
         };
@@ -5788,6 +5606,465 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         data: components["schemas"]["Job"];
+                    };
+                };
+            };
+        };
+    };
+    listAnyPayments: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only payments with this status */
+                status?: components["schemas"]["PaymentStatus"];
+                /** @description Only payments of this provider */
+                provider_id?: string;
+                /** @description Only payments of this user */
+                user_id?: string;
+                /** @description Only payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only payments with exactly this reference */
+                reference_code?: string;
+                /** @description An id of ours, or its first 13 characters or more; an id of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; an amount, such as `22 EUR`, `EUR 22`, `22.00` or `22,00`; or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning. Names of payers are not searched, because they are sealed */
+                search?: string;
+                /** @description Only payments created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only payments created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Only payments of at least this amount */
+                amount_from?: number;
+                /** @description Only payments of at most this amount */
+                amount_to?: number;
+                /** @description Only payments in this currency */
+                currency?: string;
+                /** @description Only payments that are, or are not, refunded, at least in part */
+                refunded?: "true" | "false";
+                /** @description Only payments that are, or are not, disputed, with any outcome */
+                disputed?: "true" | "false";
+                /** @description Only payments that are, or are not, something that a human has to look at */
+                attention?: "true" | "false";
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at" | "amount_cents";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of payments */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AnyListedPayment"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAnyRefunds: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only refunds with this status */
+                status?: components["schemas"]["RefundStatus"];
+                /** @description Only refunds of this payment */
+                payment_id?: string;
+                /** @description Only refunds of payments of this user */
+                user_id?: string;
+                /** @description Only refunds of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only refunds of this provider */
+                provider_id?: string;
+                /** @description Only refunds in this currency */
+                currency?: string;
+                /** @description Only refunds created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only refunds created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of refunds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AnyListedRefund"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listDisputes: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only disputes with this status */
+                status?: components["schemas"]["DisputeStatus"];
+                /** @description Only disputes of this payment */
+                payment_id?: string;
+                /** @description Only disputes of payments of this user */
+                user_id?: string;
+                /** @description Only disputes of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only disputes of this provider */
+                provider_id?: string;
+                /** @description Only disputes in this currency */
+                currency?: string;
+                /** @description Only disputes created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only disputes created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of disputes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Dispute"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAnyPaymentMethods: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Items per page */
+                limit?: number;
+                /** @description Only what belongs to this user */
+                user_id?: string;
+                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of what belongs to the owner, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["PaymentMethod"][];
+                        meta: {
+                            page: number;
+                            limit: number;
+                            total: number;
+                            hasMore: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAnyAddresses: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Items per page */
+                limit?: number;
+                /** @description Only what belongs to this user */
+                user_id?: string;
+                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only addresses of this type */
+                address_type?: components["schemas"]["AddressType"];
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of what belongs to the owner, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Address"][];
+                        meta: {
+                            page: number;
+                            limit: number;
+                            total: number;
+                            hasMore: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAuditTrail: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only this action, such as refund_payment */
+                action?: string;
+                /** @description Only what this actor did, such as session:<user id> */
+                actor?: string;
+                /** @description Only what administrators did who had this e-mail at that time, ignoring the case of ASCII letters */
+                actor_email?: string;
+                /** @description Only what was done to the target with this id */
+                target?: string;
+                /** @description Only what was done after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only what was done before this time, with a UTC offset (encode + as %2B) */
+                created_at_to?: string;
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the audit trail, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AuditTrailEntry"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query: {
+                /** @description The beginning, itself included, with a UTC offset (encode + as %2B) */
+                from: string;
+                /** @description The end, itself excluded; at most 400 intervals later */
+                to: string;
+                /** @description In UTC */
+                interval?: "hour" | "day";
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One entry for each interval, currency and provider with at least one payment, refund or dispute, in this order. The first and the last interval begin and end with the requested time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Statistics"][];
+                    };
+                };
+            };
+        };
+    };
+    getMonthlyReport: {
+        parameters: {
+            query?: {
+                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
+                time_zone?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description Such as 2026-01 */
+                month: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A row for each provider and currency with money in the period, in this order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Report"];
+                    };
+                };
+            };
+        };
+    };
+    getReport: {
+        parameters: {
+            query: {
+                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
+                time_zone?: string;
+                /** @description The first day, such as 2026-01-31 */
+                from: string;
+                /** @description The day after the last one; at most 400 days later */
+                to: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A row for each provider and currency with money in the period, in this order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Report"];
                     };
                 };
             };
