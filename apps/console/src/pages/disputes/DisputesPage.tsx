@@ -75,7 +75,7 @@ export function DisputesPage() {
             title: 'No disputes',
             hint: 'When a payer asks a payment back at the bank or the provider, it appears here.',
           }}
-          noMatch={noMatchOf(filtered)}
+          noMatch={noMatchOf({ ...filtered, hint: 'Ids are matched as a whole.' })}
         />
         <Pager cursor={search.cursor} next={meta?.next_cursor} show={(cursor) => change({ cursor })} />
       </div>

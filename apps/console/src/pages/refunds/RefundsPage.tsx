@@ -71,7 +71,7 @@ export function RefundsPage() {
           rowLink={({ payment_id }) => ({ to: '/payments/$id', params: { id: payment_id } })}
           isMarked={({ returned_at }) => returned_at !== null}
           empty={{ title: 'No refunds yet', hint: 'A payment is refunded on its page, or over the API.' }}
-          noMatch={noMatchOf(filtered)}
+          noMatch={noMatchOf({ ...filtered, hint: 'Ids are matched as a whole.' })}
         />
         <Pager cursor={search.cursor} next={meta?.next_cursor} show={(cursor) => change({ cursor })} />
       </div>
