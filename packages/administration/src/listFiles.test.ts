@@ -1,4 +1,5 @@
 // Every list of administrators as a file, with the columns that spreadsheets and scripts rely on.
+import { randomUUID } from 'node:crypto'
 import { recordedActions } from '@paylog/commands/testing/recordedActions'
 import { recordDispute } from '@paylog/domain/payments/disputes'
 import { recordRefund } from '@paylog/domain/payments/refunds'
