@@ -13,7 +13,7 @@ const markerName = '.sources'
 const sources = [
   'apps/console',
   'packages/client',
-  'packages/domain/src/currency.ts',
+  'packages/domain/src',
   'packages/event-store/src/export',
   'packages/event-store/src/streamName.ts',
   'packages/webhooks/src/messages/canonicalNames.ts',

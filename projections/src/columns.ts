@@ -17,8 +17,8 @@ export type Merge = {
 export type Column<Held extends Value = Value> = {
   readonly type: 'text' | 'bigint' | 'boolean' | 'timestamptz' | 'json' | 'jsonb' | 'uuid'
   readonly isNullable: boolean
-  /** Whether an insert leaves the value of an existing row. */
-  readonly isKept?: true
+  /** Whether an insert of an existing row merges its value too, and does not replace it. */
+  readonly isMerged?: true
   /** Columns without a merge rule cannot be patched. */
   readonly merge?: Merge
   readonly collation?: string
@@ -76,8 +76,11 @@ export const first = <Held extends Value>(column: Column<Held>): Column<Held> =>
   },
 })
 
+/** An insert of an existing row merges the value. */
+export const merged = <Held extends Value>(column: Column<Held>): Column<Held> => ({ ...column, isMerged: true })
+
 /** The value of the row's first event. A later insert of the row leaves it. */
-export const kept = <Held extends Value>(column: Column<Held>): Column<Held> => ({ ...first(column), isKept: true })
+export const kept = <Held extends Value>(column: Column<Held>): Column<Held> => merged(first(column))
 
 /** A JSON object whose entries are replaced one by one; null without any. Keys of JSON have no NUL and no lone surrogates. */
 export const entriesOf = <Entry>(): Column<Readonly<Record<string, Entry>> | null> => ({

@@ -34,8 +34,17 @@ export async function describeApi(log: Logger): Promise<object> {
     const callers = createCallers(actorOf)
     const payments = { expiresAfterMs: 0, returnUrlOrigins: [] }
     const activity = createActivityRecorder({ db, now: workflow.now, log })
-    await http.register(commandApi({ workflow, callers, endpoints: [], testsBy: 'session', payments, activity }))
-    await http.register(queryApi({ db, actorOf }))
+    const command = {
+      workflow,
+      callers,
+      endpoints: [],
+      testsBy: 'session',
+      payments,
+      activity,
+      startPage: 'off',
+    } as const
+    await http.register(commandApi(command))
+    await http.register(queryApi({ db, actorOf, hasAdministratorLists: false }))
     const jobs = createJobs({ pool: db, log })
     const system = createSystem({ app: 'docs', health: createHealth(), others: [] })
     const backfills = { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 }
@@ -48,6 +57,7 @@ export async function describeApi(log: Logger): Promise<object> {
       ...nowhere,
       ...none,
       pool: db,
+      filePool: db,
       store,
       keys,
       openProviders,

@@ -32,7 +32,7 @@ runApp('api', async ({ log, lifecycle }) => {
   const metrics = createMetrics()
   const keys = await startDataKeys(config, { log, lifecycle })
   const command = await wireCommandApi(config, { keys, log, lifecycle, health, metrics })
-  const query = await wireQueryApi(config, { log, lifecycle, health, metrics })
+  const query = await wireQueryApi(config, { hasAdministratorLists: false, log, lifecycle, health, metrics })
   const operator = wireOperatorApi(config, { app: 'api', keys, log, lifecycle, health })
   const describe = openApi(config.DOCS_DEMO_CREDENTIALS ? [demoCredentials] : [])
   const url = await serveApi(config, { log, lifecycle, health, metrics, describe }, async (http) => {

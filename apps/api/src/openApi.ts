@@ -72,12 +72,17 @@ const maxOf32Bits = 2 ** 31 - 1
  */
 function withPlainTypes(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  const schema: Json = withNull({ ...value })
+  const schema: Json = withNull(withNullable({ ...value }))
   if (Array.isArray(schema.enum) && schema.type === undefined)
     return schema.enum.every((each) => typeof each === 'string') ? { type: 'string', ...schema } : schema
   const isInteger = [schema.type].flat().includes('integer')
   const isLarge = !(Number(schema.maximum) <= maxOf32Bits)
   return isInteger && isLarge ? { ...schema, format: 'int64' } : schema
+}
+
+/** The serializer knows null beside a type by `nullable` alone, where bigints are to be written. */
+function withNullable({ nullable, ...schema }: Json): Json {
+  return nullable === true ? { ...schema, type: [schema.type, 'null'] } : schema
 }
 
 /** Not for named schemas, which become references. */
@@ -93,10 +98,12 @@ function withNull(schema: Json): Json {
 const bearer = { bearer: [] }
 
 function complete(operation: Operation, method: string, shared: Record<string, Response>): void {
-  const { 'x-errors': own, 'x-body': body, 'x-optional-body': isOptional, parameters } = operation
+  const { 'x-errors': own, 'x-body': body, 'x-optional-body': isOptional, 'x-csv': csv, parameters } = operation
   delete operation['x-errors']
   delete operation['x-body']
   delete operation['x-optional-body']
+  delete operation['x-csv']
+  if (csv) addFile(operation, csv)
   if (body) operation.requestBody = { required: true, ...body }
   if (isOptional && operation.requestBody) operation.requestBody = { ...operation.requestBody, required: false }
   if (parameters) removeUnusedParameters(operation, parameters)
@@ -108,6 +115,13 @@ function complete(operation: Operation, method: string, shared: Record<string, R
     operation.responses[status] = headers ? errorResponse(status, codes, headers) : reference(shared, status, codes)
   }
   operation.security = (operation.security ?? []).flatMap((way) => ('session' in way ? [way, bearer] : [way]))
+}
+
+function addFile({ responses }: Operation, { description, example, headers }: NonNullable<RouteNotes['x-csv']>): void {
+  const { 200: success } = responses
+  if (success === undefined || !('description' in success)) throw new Error('A file needs the response of its list')
+  success.content = { ...success.content, 'text/csv': { schema: { type: 'string', description }, example } }
+  success.headers = { ...success.headers, ...described(headers) }
 }
 
 function removeUnusedParameters(operation: Operation, parameters: readonly { readonly schema?: object }[]): void {

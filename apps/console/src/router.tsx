@@ -9,6 +9,8 @@ import { overviewSearch } from './pages/overview/overviewSearch.ts'
 import { paymentSearch } from './pages/payment/paymentSearch.ts'
 import { paymentsSearch } from './pages/payments/paymentsSearch.ts'
 import { productsSearch } from './pages/products/productsSearch.ts'
+import { refundsSearch } from './pages/refunds/refundsSearch.ts'
+import { reportsSearch } from './pages/reports/reportsSearch.ts'
 import { endpointSearch, webhooksSearch } from './pages/webhooks/webhooksSearch.ts'
 import { parseSearch, stringifySearch } from './search.ts'
 
@@ -40,6 +42,8 @@ const money = [
   createRoute({
     getParentRoute: () => root,
     path: '/refunds',
+    validateSearch: refundsSearch,
+    staticData: { needs: 'listAnyRefunds' },
     component: lazyRouteComponent(() => import('./pages/refunds/RefundsPage.tsx'), 'RefundsPage'),
   }),
   createRoute({
@@ -109,11 +113,14 @@ const books = [
   createRoute({
     getParentRoute: () => root,
     path: '/reports',
+    validateSearch: reportsSearch,
+    staticData: { needs: 'getReport' },
     component: lazyRouteComponent(() => import('./pages/reports/ReportsPage.tsx'), 'ReportsPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/providers',
+    staticData: { needs: 'listProviders' },
     component: lazyRouteComponent(() => import('./pages/providers/ProvidersPage.tsx'), 'ProvidersPage'),
   }),
 ] as const

@@ -1,10 +1,13 @@
 // What all pages share: rights, the search, filters as chips, and rows that are links.
+import { operationRoutes } from '@paylog/client/operations'
 import { demoRights } from '@paylog/identity/sandboxIdentity'
 import t from 'tap'
-import { accessibilityProblems, addFilter, consoleTests, textOf } from './consoleHarness.ts'
+import { accessibilityProblems, addFilter, admin, consoleTests, textOf } from './consoleHarness.ts'
 import { openPayment, settlePayment } from './payments.ts'
+import { calledOperations, pressAll } from './pressedButtons.ts'
+import { pages } from './shownPages.ts'
 
-const test = await consoleTests(t, { payments: 120, env: { RIGHTS: demoRights } })
+const test = await consoleTests(t, { payments: 120, env: { RIGHTS: `${demoRights}; user=read` } })
 
 test('an auditor sees neither pages nor buttons that would be refused, and a link says which right is missing', async (t, harness) => {
   const { system, open } = harness
@@ -85,6 +88,45 @@ test('filters are chips in the URL, which are changed and removed with the keybo
   t.match(await page.evaluate('document.activeElement.textContent').then(String), /Add filter/)
 })
 
+/** In the browser: a file whose connection ends after its first line. */
+const breakingOff = `const whole = window.fetch
+  window.fetch = async (request, init) => {
+    if (request.headers?.get('accept') !== 'text/csv') return whole(request, init)
+    let isBegun = false
+    const body = new ReadableStream({
+      pull(controller) {
+        if (isBegun) controller.error(new TypeError('network error'))
+        else controller.enqueue(new TextEncoder().encode('id\\r\\n'))
+        isBegun = true
+      },
+    })
+    return new Response(body, { headers: { 'content-type': 'text/csv', 'x-row-count': '60' } })
+  }`
+
+test('a list is saved with all rows of its filter, and a connection that breaks off leaves no file', async (t, {
+  open,
+}) => {
+  const page = await open('/payments?status=failed')
+  const button = page.getByRole('button', { name: 'Download 20 as CSV' })
+  await button.waitFor()
+  const downloading = page.waitForEvent('download')
+  await button.click()
+  const chunks = await (await downloading).createReadStream().then((stream) => stream.toArray())
+  const lines = Buffer.concat(chunks).toString().split('\r\n')
+  t.equal(lines.length, 22, 'a header, each payment, and the end of the last line')
+  t.match(lines[0], /^\ufeffid,/)
+  t.match(lines[0], 'created_at (Europe/Madrid)')
+  await page.getByText('20 rows saved').waitFor()
+
+  await page.addInitScript(breakingOff)
+  await page.goto(page.url().replace('failed', 'succeeded'))
+  let saved = 0
+  page.on('download', () => saved++)
+  await page.getByRole('button', { name: /^Download \d+ as CSV/ }).click()
+  await page.getByText('No file was saved').waitFor()
+  t.equal(saved, 0)
+})
+
 test('a whole row is a link, also for the middle button of a mouse', async (t, { open }) => {
   const page = await open('/payments')
   const row = page.getByRole('row').filter({ hasText: 'Order 118: winter shoes' })
@@ -97,5 +139,49 @@ test('a whole row is a link, also for the middle button of a mouse', async (t, {
   await other.waitForURL(/\/payments\/[0-9a-f-]{36}$/)
   await clickWith('left')
   await page.getByRole('heading', { name: 'Order 118: winter shoes' }).waitFor()
-  t.equal(new URL(page.url()).pathname, new URL(other.url()).pathname)
+  t.equal(page.url(), other.url())
+})
+
+test('whoever may only read finds no button that the API would refuse', async (t, { system, open }) => {
+  const id = await openPayment(system, { email: 'buyer@example.com', total_cents: 4_200 })
+  await settlePayment(system, id)
+  const post = { method: 'POST', headers: admin }
+  const job = JSON.parse(await (await fetch(`${system.baseUrl}/admin/projections/payments/verify`, post)).text()).data
+    .id
+  const deliveries = await fetch(`${system.baseUrl}/admin/webhook-deliveries?payment_id=${id}`, { headers: admin })
+  const delivery = JSON.parse(await deliveries.text()).data[0].id
+  const single = [`/payments/${id}`, `/system/jobs/${job}`, `/webhooks/deliveries/${delivery}`]
+
+  // A refused request is an error on the console, which fails the test too.
+  const page = await open('/', { session: 'demo-session' })
+  const called = calledOperations(page)
+  const names: string[] = []
+  for (const path of [...pages.map((shown) => shown.path).filter((each) => !each.includes('?')), ...single])
+    names.push(...(await pressAll(page, `${system.baseUrl}/console${path}`)))
+  for (const operation of called) {
+    const rights: readonly string[] = operationRoutes[operation].rights
+    t.ok(rights.length === 0 || rights.includes('read'), `${operation} needs ${rights.join(' or ')}`)
+  }
+  t.ok(called.has('refreshPayment') && called.has('testWebhooks'), 'what may be done was done')
+
+  const all = await open('/', { session: 'demo-admin-session' })
+  for (const [path, hidden] of [
+    [`/payments/${id}`, ['Refund']],
+    ['/payments', [/^Download \d+ as CSV$/]],
+    ['/products', ['New product']],
+    ['/providers', ['Check Sandbox now']],
+    ['/system', ['Verify payments', 'Rebuild payments']],
+    ['/webhooks', ['Backfill: endpoint 1']],
+    ['/audit', ['Export']],
+    ['/privacy', ['Show what would go']],
+  ] as const) {
+    await all.goto(`${system.baseUrl}/console${path}`)
+    for (const name of hidden) {
+      await all.getByRole('main').getByRole('button', { name }).first().waitFor()
+      t.notOk(
+        names.some((shown) => (typeof name === 'string' ? shown === name : name.test(shown))),
+        String(name),
+      )
+    }
+  }
 })

@@ -27,7 +27,7 @@ test('scripts in the fields of a payment are shown as text, in the list, on its 
   const page = await open('/payments')
   await page.getByText('1 payment', { exact: true }).waitFor()
   const downloading = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Download as CSV' }).click()
+  await page.getByRole('button', { name: 'Download 1 as CSV' }).click()
   const csv = await (await downloading).createReadStream().then((stream) => stream.toArray())
   const text = Buffer.concat(csv).toString()
   t.match(text, id)

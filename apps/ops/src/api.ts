@@ -1,6 +1,6 @@
 // Calls routes of the API in this process, as the operator: what a command does is what the route does.
 import type { FastifyPluginAsync, HTTPMethods } from 'fastify'
-import type { Audit } from './auditTrail.ts'
+import type { RecordAction } from './auditTrail.ts'
 import type { System } from './system.ts'
 
 export type Sent = { readonly body?: object; readonly headers?: Readonly<Record<string, string>> }
@@ -12,9 +12,9 @@ export type Sent = { readonly body?: object; readonly headers?: Readonly<Record<
  */
 export type Call = <Data>(method: 'GET' | 'POST', path: string, sent?: Sent) => Promise<Data>
 
-/** @param audit writes the entries of the audit trail, with the operator and the reason of the command */
+/** @param record writes the entries of the audit trail, with the operator and the reason of the command */
 export const createApi =
-  (open: System, audit: Audit) =>
+  (open: System, record: RecordAction) =>
   async (...plugins: readonly FastifyPluginAsync[]): Promise<Call> => {
     const { createHttp } = await import('@paylog/runtime/http/http')
     const { createCallers } = await import('@paylog/runtime/http/callers')
@@ -23,7 +23,7 @@ export const createApi =
     const http = createHttp({ log: open.log })
     open.defer(() => http.close())
     const callers = createCallers(async () => ({ kind: 'operator' }))
-    guardRoutes(http, callers, (request, action) => audit(action, metadataOf(request)))
+    guardRoutes(http, callers, (request, action) => record(action, metadataOf(request)))
     const failures = new Map<string, unknown>()
     // The response has less than the error: a failed connection is an internal error there.
     http.addHook('onError', async ({ id }, _reply, error) => void failures.set(id, error))

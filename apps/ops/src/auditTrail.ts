@@ -1,6 +1,7 @@
 // The audit trail of the commands: those that change, export or show something are recorded before they do it.
 import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
+import type { ActionOutcome } from '@paylog/domain/auditTrail'
 import type { EventMetadata } from '@paylog/domain/events'
 import { reasonProblem } from '@paylog/domain/reason'
 import type { EventStore } from '@paylog/event-store/eventStore'
@@ -40,23 +41,30 @@ type Audited = Pick<CommandContext, 'errors'> & {
 }
 
 /**
- * Records what a command is about to do. Without EVENTSTORE_URL it only warns: the command gets by without the log.
+ * Records what a command is about to do; that it was done is recorded once the command has ended without an error. Without EVENTSTORE_URL it only warns: the command gets by without
+ * the log.
  * @throws DomainError `event_store_unavailable`
  */
-export type Audit = (auditedAction: IntendedAction, metadata?: EventMetadata) => Promise<void>
+export type Audit = (auditedAction: IntendedAction) => Promise<void>
+export type RecordAction = (
+  auditedAction: IntendedAction,
+  metadata: EventMetadata,
+) => Promise<(outcome: ActionOutcome) => Promise<void>>
 
-export function createAudit({ errors, open, reason }: Audited): Audit {
+/** @returns records an action of a command. What it returns records how it ended */
+export function createRecorder({ errors, open, reason }: Audited): RecordAction {
   let store: EventStore | undefined
-  return async (auditedAction, metadata = operatorMetadata()) => {
+  return async (auditedAction, metadata) => {
     if (!open.hasLog) {
       errors.write('Warning: EVENTSTORE_URL is not set, so the audit trail has no record of this.\n')
-      return
+      return async () => undefined
     }
     store ??= await open.store()
     // Fails much sooner than an append, which is repeated.
     await store.head()
     const { auditAction } = await import('@paylog/commands/auditTrail')
-    await auditAction({ store, now: () => new Date() }, auditedAction, { actor: operatorName(), reason, metadata })
+    const who = { actor: operatorName(), actor_email: null }
+    return await auditAction({ store, now: () => new Date() }, auditedAction, { ...who, reason, metadata })
   }
 }
 

@@ -1,6 +1,6 @@
 // What all commands have in common: options, help, Ctrl-C, progress, the audit trail, and how a result is printed.
 import { createApi } from './api.ts'
-import { type Audit, createAudit, reasonOption } from './auditTrail.ts'
+import { type Audit, createRecorder, operatorMetadata, reasonOption } from './auditTrail.ts'
 import { type CliCommand, type CommandContext, OpsError } from './command.ts'
 import {
   type CommandLine,
@@ -102,14 +102,17 @@ async function runOnce<Names extends readonly string[], Given extends Options>(
     progress.clear()
     await context.print(line)
   }
-  const audit = createAudit({ errors, open, reason })
-  const api = createApi(open, audit)
+  const record = createRecorder({ errors, open, reason })
+  const ends: Awaited<ReturnType<typeof record>>[] = []
+  const audit: Audit = async (action) => void ends.push(await record(action, operatorMetadata()))
+  const api = createApi(open, record)
   const call = { ...context, ...commandLine, print, isJson, reason, open, progress, audit, api }
   try {
     const result = await run(call).catch((cause: unknown) => {
       const isOver = signal.aborted && onInterrupt !== 'finishes'
       throw isOver ? new OpsError(onInterrupt, { cause }) : cause
     })
+    for (const end of ends) await end('done')
     progress.end()
     const text = isJson ? JSON.stringify(result?.json) : result?.text
     if (text !== undefined) await context.print(text)

@@ -17,6 +17,6 @@ runApp('query-api', async ({ log, lifecycle }) => {
   warnWithoutRedis(config, log)
   const health = createHealth()
   const metrics = createMetrics()
-  const api = await wireQueryApi(config, { log, lifecycle, health, metrics })
+  const api = await wireQueryApi(config, { hasAdministratorLists: true, log, lifecycle, health, metrics })
   return { url: await serveApi(config, { log, lifecycle, health, metrics }, api) }
 })

@@ -44,7 +44,7 @@ export async function sameSql(
   http.addHook('onRequest', async ({ routeOptions }) => void routes.push(routeOptions))
   const granted = isProductQuery(benchQuery, spread) ? allRights : noRights
   const user = { user_id: userId(subject.owner), user_email: 'x@example.com', user_type: 'user', ...granted }
-  await http.register(queryApi({ db: { query }, actorOf: async () => ({ kind: 'session', ...user }) }))
+  await http.register(queryApi({ db: { query }, hasAdministratorLists: true, actorOf: async () => ({ kind: 'session', ...user }) }))
   const { statusCode, body } = await http.inject(subject.path)
   await http.close()
   if (statusCode !== 200) throw new Error(`${benchQuery.name} got ${statusCode}: ${body}`)

@@ -87,6 +87,8 @@ t.test('a verification, a rebuild and the cancellation of a job are recorded', a
       { action: `${kind}_projection`, target: { kind: 'projection', id: 'disputes' }, actor, reason: /outage/ },
     ])
   const [job] = (await get('/admin/jobs')).json().data
+  const started = (await recordedActions(store)).at(-1)?.data.action_id
+  t.equal(job.id, started, 'the job has the id of its entry')
   t.match(await actionsOf(doing(`jobs/${job.id}/cancel`)), [
     {
       action: 'cancel_job',

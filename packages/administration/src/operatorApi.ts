@@ -6,8 +6,11 @@ import { enabledProviders, knownProviders } from '@paylog/commands/provider-call
 import { createEventStore } from '@paylog/event-store/eventStore'
 import { configuredIdentity } from '@paylog/identity/identity'
 import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
+import { administratorLists } from '@paylog/queries/administratorLists'
+import { createReadAfter } from '@paylog/queries/readAfter'
 import { type Callers, createCallers } from '@paylog/runtime/http/callers'
 import { guardRoutes } from '@paylog/runtime/http/guardRoutes'
+import { listFiles } from '@paylog/runtime/http/listFiles'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
@@ -18,6 +21,7 @@ import { createAttention } from './attention/attention.ts'
 import { attentionRoutes } from './attention/routes.ts'
 import type { OperatorConfig } from './config.ts'
 import { consolePlugin } from './console/consolePlugin.ts'
+import { proofRoutes } from './events/proofRoutes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { createJobs } from './jobs/jobs.ts'
 import { jobRoutes } from './jobs/routes.ts'
@@ -26,6 +30,7 @@ import { privacyRoutes } from './privacy/routes.ts'
 import { projectionRoutes } from './projections/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
 import type { OperatorDependencies } from './routeSchemas.ts'
+import { startPagePlugin } from './start/startPage.ts'
 import { systemRoutes } from './system/routes.ts'
 import { createSystem } from './system/system.ts'
 import { deliveryRoutes } from './webhooks/deliveryRoutes.ts'
@@ -44,6 +49,7 @@ const resources: readonly Routes[] = [
   projectionRoutes,
   jobRoutes,
   eventRoutes,
+  proofRoutes,
   endpointRoutes,
   endpointStatisticsRoute,
   enableRoutes,
@@ -55,22 +61,31 @@ const resources: readonly Routes[] = [
 ]
 
 /**
- * The routes of all resources, for administrators only. Register it on an instance of `createHttp`, which validates requests
+ * The routes of all resources, for administrators only, and the lists of the read side, which are sent as files here. Register it on an instance of `createHttp`, which validates requests
  * and formats errors.
  */
 export function operatorApi(dependencies: OperatorDependencies, callers: Callers): FastifyPluginAsync {
   return async (http) => {
-    guardRoutes(http, callers, recordRequests(dependencies))
+    const { pool, filePool } = dependencies
+    const record = recordRequests(dependencies)
+    guardRoutes(http, callers, record)
+    listFiles(http, { pool: filePool, record })
+    await http.register(administratorLists({ db: pool, readAfter: createReadAfter(pool) }))
     for (const routes of resources) await http.register(routes(dependencies))
   }
 }
 
 const maxConnections = 8
+/** Files in progress, of everybody. */
+const maxFiles = 4
 /** How long a request waits for a database that does not respond. */
 const responseTimeoutMs = 5_000
 
+/** Counting and sorting all rows may take longer than a page. */
+const fileSettings = { ...listSettings, statement_timeout: 60_000 } as const
+
 /**
- * Builds the plugin, with the console, from the configuration. The lifecycle closes its connections after the server that uses them.
+ * Builds the plugin, with the console and the start page, from the configuration. The lifecycle closes its connections after the server that uses them.
  * @param parts `app` is the name of this process, as the system page shows it
  */
 export function wireOperatorApi(
@@ -99,6 +114,9 @@ export function wireOperatorApi(
     log,
   })
   lifecycle.add('postgres', () => pool.end())
+  const files = { applicationName: 'operator-api file', max: maxFiles, settings: fileSettings }
+  const filePool = createPool({ databaseUrl, ...files, log })
+  lifecycle.add('postgres for files', () => filePool.end())
   // In `api`, the store of the command API reports what happens to the event store.
   const reports = app === 'api' ? {} : { log }
   const store = createEventStore({ connectionString: config.EVENTSTORE_URL, keys, ...reports })
@@ -131,6 +149,7 @@ export function wireOperatorApi(
     ...{
       databaseUrl,
       pool,
+      filePool,
       store,
       keys,
       openProviders,
@@ -147,5 +166,6 @@ export function wireOperatorApi(
   return async (http) => {
     await http.register(operatorApi(dependencies, callers))
     await http.register(consolePlugin({ sessionCookie: config.CONSOLE_SESSION_COOKIE !== undefined }))
+    await http.register(startPagePlugin({ config, system, startPage: config.START_PAGE }))
   }
 }

@@ -19,6 +19,8 @@ export type OperatorDependencies = {
   readonly databaseUrl: string
   /** For short queries, as the owner of the tables. */
   readonly pool: Pool
+  /** For lists as files, which take minutes. */
+  readonly filePool: Pool
   readonly store: EventStore
   /** Finds the keys of a person. */
   readonly keys: Pick<PersonalDataKeys, 'find' | 'present'>

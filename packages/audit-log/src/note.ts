@@ -10,7 +10,7 @@ export type SigningKey = {
   readonly key: KeyObject
 }
 
-export type VerifierKey = Pick<SigningKey, 'name' | 'id' | 'key'>
+export type VerifierKey = Pick<SigningKey, 'name' | 'id' | 'key' | 'verifierKey'>
 
 /** A key or a note that cannot be used, or a signature that is wrong. The message is a sentence and shows no private key. */
 export class NoteError extends Error {
@@ -53,13 +53,14 @@ export function parseSigningKey(text: string): SigningKey {
 
 /** @param text `<name>+<id in hex>+<base64>` @throws NoteError */
 export function parseVerifierKey(text: string): VerifierKey {
-  const { name, id, bytes } = parseKey(text.trim())
+  const verifierKey = text.trim()
+  const { name, id, bytes } = parseKey(verifierKey)
   requireId(name, id, bytes)
   const key = createPublicKey({
     key: { kty: 'OKP', crv: 'Ed25519', x: bytes.toString('base64url') },
     format: 'jwk',
   })
-  return { name, id, key }
+  return { name, id, key, verifierKey }
 }
 
 /** @param text keys, separated by commas or line feeds @throws NoteError */

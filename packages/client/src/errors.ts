@@ -1,4 +1,4 @@
-// What the calls of the client throw.
+// What the calls of the client, and its verification of proofs, throw.
 import type { components } from './schema.ts'
 
 export type ErrorCode = components['schemas']['ErrorCode']
@@ -43,5 +43,19 @@ export class PaylogConnectionError extends Error {
 
   constructor(cause: unknown) {
     super('There was no response from Paylog', { cause })
+  }
+}
+
+/**
+ * Something could not be verified. The message says what is wrong: of the `proof`, which then proves nothing; of the `file`, which is no
+ * proof; of the `key`; or of this `platform`, which has no Ed25519, as pages without TLS have none.
+ */
+export class VerificationError extends Error {
+  override readonly name = 'VerificationError'
+  readonly of: 'proof' | 'file' | 'key' | 'platform'
+
+  constructor(of: VerificationError['of'], message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.of = of
   }
 }

@@ -525,7 +525,7 @@ export interface paths {
          *
          *     The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.
          *
-         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
+         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they need that right.
          */
         post: operations["testWebhooks"];
         delete?: never;
@@ -557,7 +557,7 @@ export interface paths {
          *
          *     The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.
          *
-         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
+         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they need that right.
          */
         post: operations["simulateWebhook"];
         delete?: never;
@@ -626,6 +626,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks sent to endpoints
+         * @description Entries about the caller’s own payments and tests; all for who has the right read. Requires a session.
+         */
+        get: operations["listWebhookLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/logs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a webhook sent to an endpoint, with every attempt
+         * @description Entries about the caller’s own payments and tests; all for who has the right read. Requires a session.
+         */
+        get: operations["getWebhookLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/payments": {
         parameters: {
             query?: never;
@@ -646,7 +686,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/admin/stats": {
+    "/admin/refunds": {
         parameters: {
             query?: never;
             header?: never;
@@ -654,10 +694,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get statistics of payments, refunds and disputes
+         * List the refunds of everybody
          * @description For administrators.
          */
-        get: operations["getStatistics"];
+        get: operations["listAnyRefunds"];
         put?: never;
         post?: never;
         delete?: never;
@@ -726,46 +766,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/webhooks/logs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List webhooks sent to endpoints
-         * @description Entries about the caller’s own payments and tests; all for who has the right read. Requires a session.
-         */
-        get: operations["listWebhookLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/webhooks/logs/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get a webhook sent to an endpoint, with every attempt
-         * @description Entries about the caller’s own payments and tests; all for who has the right read. Requires a session.
-         */
-        get: operations["getWebhookLog"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/admin/audit-trail": {
         parameters: {
             query?: never;
@@ -775,9 +775,77 @@ export interface paths {
         };
         /**
          * List what administrators did
-         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why. An entry is recorded before the action, so it is also there when the action then failed.
+         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why, and how it ended. An entry is recorded before the action, so it is also there when the action then failed.
          */
         get: operations["listAuditTrail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get statistics of payments, refunds and disputes
+         * @description For administrators.
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/reports/{month}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of a month
+         * @description For administrators. What came in is positive, what went out negative.
+         *
+         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
+         *
+         *     Sums may exceed 2^53: read them as large integers where that can happen.
+         */
+        get: operations["getMonthlyReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of some days
+         * @description For administrators. What came in is positive, what went out negative.
+         *
+         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
+         *
+         *     Sums may exceed 2^53: read them as large integers where that can happen.
+         */
+        get: operations["getReport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1042,6 +1110,28 @@ export interface paths {
          * @description For administrators. The smallest signed checkpoint that covers all events of an export; for an export from the start of the log otherwise the newest one, which covers its first events. Null when there is none yet.
          */
         get: operations["findExportCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/payments/{id}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prove a payment
+         * @description For administrators. The file of `ops audit prove payment`: the events of the payment, byte for byte, with the hashes that lead from each of them to a signed checkpoint of the log. Whoever has the verifier key can check it, with `ops audit check-proof` or `verifyPaymentProof` of the client, and needs to trust nobody else. Later events of the payment may exist.
+         *
+         *     404 also while no checkpoint covers the newest event yet: the message says it, and one is signed every minute. Personal data in the file is sealed. Each proof is recorded in the audit trail.
+         */
+        get: operations["provePayment"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1700,6 +1790,41 @@ export interface components {
             /** @description Whether a human has to look at it; GET /admin/payments/{id} says why */
             attention: boolean;
         };
+        AnyListedRefund: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            payment_id: string;
+            amount_cents: number | null;
+            currency: string;
+            /** @description What the provider reported, if it was in another currency; amount_cents is then what we know, or null */
+            reported_amount_cents: number | null;
+            reported_currency: string | null;
+            status: components["schemas"]["RefundStatus"];
+            reason: components["schemas"]["RefundReason"];
+            note: string | null;
+            provider_refund_id: string | null;
+            failure_code: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+            provider_id: string;
+            /**
+             * Format: date-time
+             * @description When it was first recorded as succeeded
+             */
+            succeeded_at: string | null;
+            /**
+             * Format: date-time
+             * @description When it failed after it had succeeded, and the money came back
+             */
+            returned_at: string | null;
+            /** @description Of the payment */
+            concept: string | null;
+            /** @description Of the payment */
+            reference_code: string | null;
+        };
         AnyPayment: {
             /** Format: uuid */
             id: string;
@@ -1756,7 +1881,7 @@ export interface components {
              * @description As the entries of a payment have it, or: `endpoint_failing`, `endpoint_paused`, `deliveries_late` (due for five minutes), `read_model_stopped` (or more than a minute behind), `evidence_due` (within 7 days), `provider_silent` (payments of a day, and no notification), `provider_refused` (its signatures, or our credentials), `log_not_verified`, and `attention_unknown` for what could not be looked at
              * @enum {string}
              */
-            code: "log_not_verified" | "attention_unknown" | "provider_refused" | "read_model_stopped" | "deliveries_late" | "provider_silent" | "evidence_due" | "money_after_cancellation" | "unrequested_charge" | "amount_mismatch" | "refund_exceeds_payment" | "endpoint_failing" | "endpoint_paused" | "reported_in_other_currency" | "foreign_intent";
+            code: "log_not_verified" | "provider_refused" | "read_model_stopped" | "deliveries_late" | "attention_unknown" | "provider_silent" | "evidence_due" | "money_after_cancellation" | "unrequested_charge" | "amount_mismatch" | "refund_exceeds_payment" | "endpoint_failing" | "endpoint_paused" | "reported_in_other_currency" | "foreign_intent";
             /** @description One sentence for people; may change */
             message: string;
             /**
@@ -1776,19 +1901,31 @@ export interface components {
             id: string;
         };
         AuditTrailEntry: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Also the id of the job that the action started
+             */
             id: string;
             /** @description What was done, or asked for, such as refund_payment */
             action: string;
             target: components["schemas"]["AuditTarget"] | null;
             /** @description `session:<user id>`, or `operator:<user>` for a command */
             actor: string;
+            /** @description At that time. Null for a command, for entries of version 1.0.0, and once it is erased */
+            actor_email: string | null;
             /** @description In the words of the actor */
             reason: string | null;
             /** @description What was asked for; the fields depend on the action */
             details: {
                 [key: string]: unknown;
             };
+            /** @description Of the payment that is the target, and so of amounts in details */
+            currency: string | null;
+            /**
+             * @description done: of a job, it was started. refused: nothing was done. unknown: it has not ended, ended without a clear result, or is an entry of version 1.0.0
+             * @enum {string}
+             */
+            outcome: "done" | "refused" | "unknown";
             /**
              * Format: date-time
              * @description Just before it was done
@@ -1906,6 +2043,20 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /**
+             * Format: date-time
+             * @description When the provider last took the money; null for an inquiry
+             */
+            taken_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the provider last gave the money back
+             */
+            given_back_at: string | null;
+            /** @description Of the payment */
+            concept: string | null;
+            /** @description Of the payment */
+            reference_code: string | null;
         };
         /** @enum {string} */
         DisputeStatus: "open" | "won" | "lost";
@@ -2643,6 +2794,30 @@ export interface components {
             expiry_year: string | null;
             alias: string | null;
         };
+        PaymentProof: {
+            /** @enum {number} */
+            format: 1;
+            /** @description The id of the payment */
+            payment: string;
+            /** @description The signed note with size and root of the tree */
+            checkpoint: string;
+            events: {
+                /** @description Of its leaf in the tree of the log */
+                index: number;
+                stream: string;
+                revision: string;
+                id: string;
+                type: string;
+                /** @description As recorded, as text: personal data in it is sealed */
+                data?: string;
+                /** @description In place of data that is not UTF-8 */
+                data_base64?: string;
+                metadata?: string;
+                metadata_base64?: string;
+                /** @description The hashes in base64 from the sibling of the leaf upwards */
+                proof: string[];
+            }[];
+        };
         PaymentRefundedMessage: {
             /** @constant */
             event: "payment.refunded";
@@ -2947,6 +3122,49 @@ export interface components {
         RefundReason: "duplicate" | "fraudulent" | "requested_by_customer" | "other";
         /** @enum {string} */
         RefundStatus: "pending" | "succeeded" | "failed";
+        Report: {
+            /**
+             * Format: date-time
+             * @description The beginning of the period, itself included
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description The end of the period, itself excluded
+             */
+            to: string;
+            time_zone: string;
+            rows: components["schemas"]["ReportRow"][];
+            /** @description Between our log and the books of the providers; none while those are not known */
+            differences: Record<string, never>[];
+            /** @description The report has all events up to this position of the log, as `X-Event-Position` */
+            position: string | null;
+            /** @description A signed checkpoint of the log over the position. Null: GET /admin/events/checkpoint has it */
+            checkpoint: string | null;
+        };
+        ReportRow: {
+            provider_id: string;
+            currency: string;
+            /** @description Payments that succeeded in the period */
+            payments: number;
+            opening_cents: components["schemas"]["ReportedAmount"];
+            gross_cents: components["schemas"]["ReportedAmount"];
+            refunds_cents: components["schemas"]["ReportedAmount"];
+            disputes_cents: components["schemas"]["ReportedAmount"];
+            fees_cents: components["schemas"]["ReportedAmount"];
+            adjustments_cents: components["schemas"]["ReportedAmount"];
+            converted_cents: components["schemas"]["ReportedAmount"];
+            payouts_cents: components["schemas"]["ReportedAmount"];
+            closing_cents: components["schemas"]["ReportedAmount"];
+        };
+        ReportedAmount: {
+            /** @description By our log; null where it does not know */
+            ours: number | null;
+            /** @description By the books of the provider; null where they are not known */
+            provider: number | null;
+            /** @description What the provider has more; null unless both are known */
+            difference: number | null;
+        };
         SetupIntent: {
             /** @enum {boolean} */
             success: true;
@@ -4200,6 +4418,8 @@ export interface operations {
     listProducts: {
         parameters: {
             query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
                 /** @description Page number, from 1 (default); takes precedence over offset */
                 page?: number;
                 /** @description Items per page */
@@ -4226,6 +4446,8 @@ export interface operations {
             header?: {
                 /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
                 "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
             };
             path?: never;
             cookie?: never;
@@ -4711,237 +4933,6 @@ export interface operations {
             };
         };
     };
-    listAnyPayments: {
-        parameters: {
-            query?: {
-                /** @description Only payments with this status */
-                status?: components["schemas"]["PaymentStatus"];
-                /** @description Only payments of this provider */
-                provider_id?: string;
-                /** @description Only payments of this user */
-                user_id?: string;
-                /** @description Only payments with this guest e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only payments with exactly this reference */
-                reference_code?: string;
-                /** @description An id of ours or of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning */
-                search?: string;
-                /** @description Only payments created after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only payments created before this time, with a UTC offset */
-                created_at_to?: string;
-                /** @description Only payments of at least this amount */
-                amount_from?: number;
-                /** @description Only payments of at most this amount */
-                amount_to?: number;
-                /** @description Only payments in this currency */
-                currency?: string;
-                /** @description Only payments that are, or are not, refunded, at least in part */
-                refunded?: "true" | "false";
-                /** @description Only payments that are, or are not, disputed, with any outcome */
-                disputed?: "true" | "false";
-                /** @description Only payments that are, or are not, something that a human has to look at */
-                attention?: "true" | "false";
-                /** @description Sort field */
-                orderBy?: "created_at" | "updated_at" | "amount_cents";
-                /** @description Sort direction */
-                orderDir?: "asc" | "desc";
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of payments */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["AnyListedPayment"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    getStatistics: {
-        parameters: {
-            query: {
-                /** @description The beginning, itself included, with a UTC offset (encode + as %2B) */
-                from: string;
-                /** @description The end, itself excluded; at most 400 intervals later */
-                to: string;
-                /** @description In UTC */
-                interval?: "hour" | "day";
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One entry for each interval, currency and provider with at least one payment, refund or dispute, in this order. The first and the last interval begin and end with the requested time */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Statistics"][];
-                    };
-                };
-            };
-        };
-    };
-    listDisputes: {
-        parameters: {
-            query?: {
-                /** @description Only disputes with this status */
-                status?: components["schemas"]["DisputeStatus"];
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of disputes, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Dispute"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listAnyPaymentMethods: {
-        parameters: {
-            query?: {
-                /** @description Page number, from 1 */
-                page?: number;
-                /** @description Items per page */
-                limit?: number;
-                /** @description Only what belongs to this user */
-                user_id?: string;
-                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of what belongs to the owner, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["PaymentMethod"][];
-                        meta: {
-                            page: number;
-                            limit: number;
-                            total: number;
-                            hasMore: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listAnyAddresses: {
-        parameters: {
-            query?: {
-                /** @description Page number, from 1 */
-                page?: number;
-                /** @description Items per page */
-                limit?: number;
-                /** @description Only what belongs to this user */
-                user_id?: string;
-                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only addresses of this type */
-                address_type?: components["schemas"]["AddressType"];
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of what belongs to the owner, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Address"][];
-                        meta: {
-                            page: number;
-                            limit: number;
-                            total: number;
-                            hasMore: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
     listWebhookLogs: {
         parameters: {
             query?: {
@@ -5000,9 +4991,315 @@ export interface operations {
             };
         };
     };
+    listAnyPayments: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only payments with this status */
+                status?: components["schemas"]["PaymentStatus"];
+                /** @description Only payments of this provider */
+                provider_id?: string;
+                /** @description Only payments of this user */
+                user_id?: string;
+                /** @description Only payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only payments with exactly this reference */
+                reference_code?: string;
+                /** @description An id of ours, or its first 13 characters or more; an id of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; an amount, such as `22 EUR`, `EUR 22`, `22.00` or `22,00`; or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning. Names of payers are not searched, because they are sealed */
+                search?: string;
+                /** @description Only payments created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only payments created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Only payments that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
+                /** @description Only payments of at least this amount */
+                amount_from?: number;
+                /** @description Only payments of at most this amount */
+                amount_to?: number;
+                /** @description Only payments in this currency */
+                currency?: string;
+                /** @description Only payments that are, or are not, refunded, at least in part */
+                refunded?: "true" | "false";
+                /** @description Only payments that are, or are not, disputed, with any outcome */
+                disputed?: "true" | "false";
+                /** @description Only payments that are, or are not, something that a human has to look at */
+                attention?: "true" | "false";
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at" | "amount_cents";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of payments */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AnyListedPayment"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAnyRefunds: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only refunds with this status */
+                status?: components["schemas"]["RefundStatus"];
+                /** @description Only refunds of this payment */
+                payment_id?: string;
+                /** @description Only refunds of payments of this user */
+                user_id?: string;
+                /** @description Only refunds of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only refunds of this provider */
+                provider_id?: string;
+                /** @description Only refunds in this currency */
+                currency?: string;
+                /** @description Only refunds created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only refunds created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Only refunds that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of refunds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AnyListedRefund"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listDisputes: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only disputes with this status */
+                status?: components["schemas"]["DisputeStatus"];
+                /** @description Only disputes of this payment */
+                payment_id?: string;
+                /** @description Only disputes of payments of this user */
+                user_id?: string;
+                /** @description Only disputes of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only disputes of this provider */
+                provider_id?: string;
+                /** @description Only disputes in this currency */
+                currency?: string;
+                /** @description Only disputes created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only disputes created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Only disputes that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of disputes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Dispute"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAnyPaymentMethods: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Items per page */
+                limit?: number;
+                /** @description Only what belongs to this user */
+                user_id?: string;
+                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of what belongs to the owner, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["PaymentMethod"][];
+                        meta: {
+                            page: number;
+                            limit: number;
+                            total: number;
+                            hasMore: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAnyAddresses: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Items per page */
+                limit?: number;
+                /** @description Only what belongs to this user */
+                user_id?: string;
+                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only addresses of this type */
+                address_type?: components["schemas"]["AddressType"];
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of what belongs to the owner, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Address"][];
+                        meta: {
+                            page: number;
+                            limit: number;
+                            total: number;
+                            hasMore: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
     listAuditTrail: {
         parameters: {
             query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
                 /** @description Only this action, such as refund_payment */
                 action?: string;
                 /** @description Only what this actor did, such as session:<user id> */
@@ -5021,6 +5318,8 @@ export interface operations {
             header?: {
                 /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
                 "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
             };
             path?: never;
             cookie?: never;
@@ -5041,7 +5340,123 @@ export interface operations {
                             limit: number;
                             /** @description The cursor of the next page; null on the last page */
                             next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
                         };
+                    };
+                };
+            };
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query: {
+                /** @description The beginning, itself included, with a UTC offset (encode + as %2B) */
+                from: string;
+                /** @description The end, itself excluded; at most 400 intervals later */
+                to: string;
+                /** @description In UTC */
+                interval?: "hour" | "day";
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One entry for each interval, currency and provider with at least one payment, refund or dispute, in this order. The first and the last interval begin and end with the requested time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Statistics"][];
+                    };
+                };
+            };
+        };
+    };
+    getMonthlyReport: {
+        parameters: {
+            query?: {
+                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
+                time_zone?: string;
+                /** @description Only the rows of this provider */
+                provider_id?: string;
+                /** @description Only the rows in this currency */
+                currency?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description Such as 2026-01 */
+                month: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A row for each provider and currency with money in the period, in this order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Report"];
+                    };
+                };
+            };
+        };
+    };
+    getReport: {
+        parameters: {
+            query: {
+                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
+                time_zone?: string;
+                /** @description The first day, such as 2026-01-31 */
+                from: string;
+                /** @description The day after the last one; at most 400 days later */
+                to: string;
+                /** @description Only the rows of this provider */
+                provider_id?: string;
+                /** @description Only the rows in this currency */
+                currency?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A row for each provider and currency with money in the period, in this order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Report"];
                     };
                 };
             };
@@ -5175,8 +5590,14 @@ export interface operations {
     };
     listProjections: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+            };
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5260,10 +5681,15 @@ export interface operations {
     listJobs: {
         parameters: {
             query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
                 /** @description The number of jobs */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5410,10 +5836,42 @@ export interface operations {
             };
         };
     };
-    listWebhookEndpoints: {
+    provePayment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description The id of the payment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proof */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentProof"];
+                };
+            };
+        };
+    };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+            };
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5627,6 +6085,8 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
                 /** @description Only deliveries to this endpoint */
                 endpoint?: string;
                 /** @description Only deliveries with this status */
@@ -5646,7 +6106,10 @@ export interface operations {
                 /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5732,10 +6195,15 @@ export interface operations {
     listErasures: {
         parameters: {
             query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
                 /** @description The number of erasures */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
             path?: never;
             cookie?: never;
         };

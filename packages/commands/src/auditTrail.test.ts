@@ -1,13 +1,15 @@
 // What administrators do through the write API is in the audit trail, before its effect.
 import { randomUUID } from 'node:crypto'
+import { auditTrailStream } from '@paylog/event-store/streamName'
 import t from 'tap'
 import { ada, admin, adminId, freshKey, type Headers } from './testing/commandApiHarness.ts'
 import { paymentChangesHarness } from './testing/paymentChangesHarness.ts'
 import { recordedActions } from './testing/recordedActions.ts'
 
-const { send, change, refund, open, paid, authorized, store, app, fake } = await paymentChangesHarness(t)
+const { send, change, refund, open, paid, authorized, store, keys, app, fake } = await paymentChangesHarness(t)
 const reason = { 'x-reason': 'Ticket%204711%3A%20zur%C3%BCck' }
 const actor = `session:${adminId}`
+const adminEmail = 'admin@example.com'
 
 /** What an action adds to the audit trail. */
 async function actionsOf(act: () => Promise<unknown>) {
@@ -113,6 +115,40 @@ t.test('a product sync is recorded, but not its dry run', async (t) => {
   t.match(await dataOf(sync(false)), [
     { action: 'sync_products', target: null, actor, reason: /4711/, details: { products: 1, force: false } },
   ])
+})
+
+t.test('the e-mail of the administrator is sealed in the log, and goes with their keys', async (t) => {
+  const id = await paid()
+  const [acted] = await actionsOf(() => refund(id, { amount_cents: 500 }))
+  if (acted === undefined) throw new Error('It is recorded')
+  t.match(acted.data, { actor, actor_email: adminEmail })
+  const { events } = await store.readRawPage(auditTrailStream(acted.data.action_id), 0n, 10)
+  t.match(
+    events.map(({ type }) => type),
+    ['AdministratorActed', 'AdministratorActionEnded'],
+  )
+  for (const { data, metadata } of events) t.notMatch(`${Buffer.from(data)}${Buffer.from(metadata)}`, adminEmail)
+  t.same(await keys.find({ email: adminEmail }), acted.sealed.personal, 'it is also found by e-mail')
+  await store.destroyKeys(acted.sealed.personal ?? [])
+  const [erased] = (await recordedActions(store)).filter(({ data }) => data.action_id === acted.data.action_id)
+  t.match(erased?.data, { actor, actor_email: null })
+})
+
+t.test('the end of an action is recorded: done, refused, or nothing after an unclear error', async (t) => {
+  const ends = async (act: () => Promise<unknown>) => {
+    const outcomes: string[] = []
+    for (const { action_id } of await dataOf(act)) {
+      const [, end] = await store.readStream(auditTrailStream(action_id))
+      outcomes.push(end?.type === 'AdministratorActionEnded' ? end.data.outcome : 'unknown')
+    }
+    return outcomes
+  }
+  const id = await paid()
+  t.same(await ends(() => refund(id, { amount_cents: 500 })), ['done'])
+  t.same(await ends(() => refund(id, { amount_cents: 9_999 })), ['refused'])
+  t.same(await ends(() => read(id, admin)), ['done'])
+  fake.failures.set('refund', [{ kind: 'unavailable' }])
+  t.same(await ends(() => refund(id, { amount_cents: 100 })), ['unknown'], 'after 504')
 })
 
 t.test('with a malformed reason nothing is done and nothing recorded', async (t) => {

@@ -3,7 +3,7 @@
 /** What is recorded of administrators. A name is never given another meaning, because the log keeps it. */
 export const auditedActions = [
   ...(['refund_payment', 'capture_payment', 'cancel_payment', 'refresh_payment'] as const),
-  ...(['show_payment', 'read_stream', 'reconcile_payments', 'export_log'] as const),
+  ...(['show_payment', 'read_stream', 'reconcile_payments', 'export_log', 'export_list'] as const),
   ...(['redeliver_webhook', 'redeliver_failed_webhooks', 'backfill_webhooks'] as const),
   ...(['enable_webhook_endpoint', 'test_webhook_endpoint', 'start_webhooks'] as const),
   ...(['rebuild_projection', 'verify_projection', 'prune_projections', 'cancel_job'] as const),

@@ -13,8 +13,12 @@ export function currencyExponent(code: string): number {
 }
 
 /** Without grouping, and without floating point: 725 with two decimals → `7.25`, -725 without decimals → `-725`. */
-export function decimalOf(units: number, decimals: number): string {
-  const digits = String(Math.abs(units)).padStart(decimals + 1, '0')
+export function decimalOf(units: number | bigint, decimals: number): string {
+  const digits = String(units < 0 ? -units : units).padStart(decimals + 1, '0')
   const split = digits.length - decimals
   return `${units < 0 ? '-' : ''}${digits.slice(0, split)}${decimals === 0 ? '' : `.${digits.slice(split)}`}`
 }
+
+/** An amount in minor units with the decimals of its currency: `22.00 EUR`. @param currency upper case */
+export const amountText = (amount_cents: number, currency: string) =>
+  `${decimalOf(amount_cents, currencyExponent(currency))} ${currency}`

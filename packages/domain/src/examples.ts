@@ -3,6 +3,7 @@ import type { AddressResource } from './addresses/address.ts'
 import { emptyAddressContent } from './addresses/events.ts'
 import type { PaymentMethodResource } from './payment-methods/paymentMethod.ts'
 import { clientTextsOf } from './payments/clientTexts.ts'
+import type { RefundResource } from './payments/refunds.ts'
 import type { ListedPayment, PaymentResource } from './payments/resource.ts'
 import type { ProductResource } from './products/product.ts'
 import type { WebhookLogEntry } from './webhookLog.ts'
@@ -44,6 +45,22 @@ export const examplePayment: PaymentResource = {
   dispute_status: null,
   payment_method: null,
   metadata: {},
+}
+
+export const exampleRefund: RefundResource = {
+  id: '018f0000-0000-7000-8000-0000000000bb',
+  payment_id: exampleId,
+  amount_cents: 500,
+  currency: 'EUR',
+  reported_amount_cents: null,
+  reported_currency: null,
+  status: 'succeeded',
+  reason: 'requested_by_customer',
+  note: null,
+  provider_refund_id: 're_1',
+  failure_code: null,
+  created_at: '2026-01-31T13:00:00.000Z',
+  updated_at: '2026-01-31T13:00:01.000Z',
 }
 
 export const exampleMethod: PaymentMethodResource = {

@@ -25,13 +25,15 @@ const notForPayments = new Set([
   'XTS',
   'XXX',
 ])
-const currencies: ReadonlySet<string> = new Set(
-  Intl.supportedValuesOf('currency').filter((code) => !notForPayments.has(code)),
+/** The codes of the currencies that payments can use. */
+export const currencies: readonly string[] = Intl.supportedValuesOf('currency').filter(
+  (code) => !notForPayments.has(code),
 )
+const known: ReadonlySet<string> = new Set(currencies)
 
 /** Whether payments can be made in this currency. @param code upper-case ISO 4217 */
 export function isCurrency(code: string): boolean {
-  return currencies.has(code)
+  return known.has(code)
 }
 
 /** `null` counts as missing. */

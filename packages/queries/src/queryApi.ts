@@ -13,53 +13,40 @@ import type { Logger } from '@paylog/runtime/telemetry/log'
 import type { Metrics } from '@paylog/runtime/telemetry/metrics'
 import type { FastifyPluginAsync } from 'fastify'
 import { addressRoutes } from './addresses/routes.ts'
-import { ownerRoutes } from './admin-owners/routes.ts'
-import { adminPaymentRoutes } from './admin-payments/routes.ts'
-import { statisticsRoutes } from './admin-payments/statisticsRoutes.ts'
-import { auditTrailRoutes } from './audit-trail/routes.ts'
+import { administratorLists } from './administratorLists.ts'
 import type { QueryConfig } from './config.ts'
-import { disputeRoutes } from './disputes/routes.ts'
 import { paymentMethodRoutes } from './payment-methods/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
-import { productRoutes } from './products/routes.ts'
 import { createReadAfter } from './readAfter.ts'
 import { checkReadSide, measureReadSide } from './readiness.ts'
 import { refundRoutes } from './refunds/routes.ts'
 import type { QueryDependencies } from './routeSchemas.ts'
 import { webhookLogRoutes } from './webhook-logs/routes.ts'
 
-const resources = [
-  paymentRoutes,
-  refundRoutes,
-  adminPaymentRoutes,
-  statisticsRoutes,
-  disputeRoutes,
-  paymentMethodRoutes,
-  addressRoutes,
-  ownerRoutes,
-  productRoutes,
-  webhookLogRoutes,
-  auditTrailRoutes,
-]
+const resources = [paymentRoutes, refundRoutes, paymentMethodRoutes, addressRoutes, webhookLogRoutes]
 
 /**
  * The routes of all resources. Register it on an instance of `createHttp`, which validates requests and formats errors.
  *
- * @param deps `db` is a pool on the database of the read models; `actorOf` finds the caller of a request
+ * @param deps `db` is a pool on the database of the read models; `actorOf` finds the caller of a request; `hasAdministratorLists` is false
+ *   beside the operator API, which has them too, and as files, because it has the audit trail
  */
 export function queryApi({
   db,
   actorOf,
   onGuestRead = () => undefined,
+  hasAdministratorLists,
 }: {
   readonly db: Queryable
   readonly actorOf: ActorOf
   readonly onGuestRead?: QueryDependencies['onGuestRead']
+  readonly hasAdministratorLists: boolean
 }): FastifyPluginAsync {
   return async (http) => {
     guardRoutes(http, createCallers(actorOf))
     const dependencies: QueryDependencies = { db, readAfter: createReadAfter(db), onGuestRead }
     for (const routes of resources) await http.register(routes(dependencies))
+    if (hasAdministratorLists) await http.register(administratorLists(dependencies))
   }
 }
 
@@ -71,11 +58,18 @@ const responseTimeoutMs = 5_000
 export async function wireQueryApi(
   config: QueryConfig,
   {
+    hasAdministratorLists,
     log,
     lifecycle,
     health,
     metrics,
-  }: { readonly log: Logger; readonly lifecycle: Lifecycle; readonly health: Health; readonly metrics: Metrics },
+  }: {
+    readonly hasAdministratorLists: boolean
+    readonly log: Logger
+    readonly lifecycle: Lifecycle
+    readonly health: Health
+    readonly metrics: Metrics
+  },
 ): Promise<FastifyPluginAsync> {
   const { DATABASE_URL: databaseUrl } = config
   const db = createPool({
@@ -92,5 +86,5 @@ export async function wireQueryApi(
   lifecycle.add('identity', () => identity.close())
   checkReadSide(health, db)
   measureReadSide(metrics, db, log)
-  return queryApi({ db, actorOf: identity.actorOf, onGuestRead: createTokenReads(db, log) })
+  return queryApi({ db, actorOf: identity.actorOf, onGuestRead: createTokenReads(db, log), hasAdministratorLists })
 }

@@ -38,7 +38,7 @@ export function foldBatch(projection: Projection, events: readonly ProjectedEven
     const earlier = inserts.get(id) ?? patches.get(id)
     if (earlier !== undefined && revision <= earlier.revision) continue
     if ('insert' in change) {
-      const values = { ...change.insert, ...keptValues(projection, inserts.get(id)) }
+      const values = { ...change.insert, ...mergedValues(projection, earlier, change.insert) }
       inserts.set(id, { id, revision, values, begins: revision === 0n })
       patches.delete(id)
     } else if (earlier === undefined) {
@@ -53,10 +53,15 @@ export function foldBatch(projection: Projection, events: readonly ProjectedEven
   return { inserts: [...inserts.values()], patches: [...patches.values()] }
 }
 
-/** The values of an earlier insert that a later one leaves. */
-function keptValues({ columns }: Projection, earlier: RowChange | undefined): Values {
+/** The values of an insert that merge with those of an earlier change. */
+function mergedValues({ columns }: Projection, earlier: RowChange | undefined, later: Values): Values {
   if (earlier === undefined) return {}
-  return Object.fromEntries(Object.entries(earlier.values).filter(([name]) => columns[name]?.isKept))
+  return Object.fromEntries(
+    Object.entries(earlier.values).flatMap(([name, value]) => {
+      const { isMerged, merge } = columns[name] ?? {}
+      return isMerged && merge ? [[name, merge.inMemory(value, later[name] ?? null)]] : []
+    }),
+  )
 }
 
 function merge({ name, columns }: Projection, values: Record<string, Value>, patch: Partial<Values>): void {

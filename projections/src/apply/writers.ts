@@ -76,11 +76,13 @@ export function createStatements(projection: Projection, version: number): State
 function insertSql(table: string, columns: readonly [string, Column][]): string {
   const names = ['id', 'revision', ...columns.map(([name]) => name)]
   const types = ['uuid', 'bigint', ...columns.map(([, { type }]) => type)]
-  const isReplaced = new Set(columns.filter(([, { isKept }]) => !isKept).map(([name]) => name)).add('revision')
-  const updates = names.filter((name) => isReplaced.has(name)).map((name) => `${name} = excluded.${name}`)
+  const updates = columns.map(([name, { isMerged, merge }]) => {
+    const inserted = `excluded.${name}`
+    return `${name} = ${isMerged && merge ? merge.inTable(`t.${name}`, inserted) : inserted}`
+  })
   return `insert into ${table} as t (${names.join(', ')})
     select * from unnest(${types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')})
-    on conflict (id) do update set ${updates.join(', ')} where t.revision < excluded.revision`
+    on conflict (id) do update set revision = excluded.revision, ${updates.join(', ')} where t.revision < excluded.revision`
 }
 
 type PatchedColumn = { readonly name: string; readonly type: string; readonly merge: Merge }

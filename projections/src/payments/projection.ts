@@ -152,11 +152,13 @@ const indexes = (table: string) => `
     with (gin_pending_list_limit = 512);
   create index if not exists ${table}_refunded on ${table} (created_at, id) where refunded_cents is not null;
   create index if not exists ${table}_disputed on ${table} (created_at, id) where dispute_statuses is not null;
+  -- Those that received money, for reports.
+  create index if not exists ${table}_by_completion on ${table} (completed_at) where charge_reports is not null;
   create index if not exists ${table}_with_attention on ${table} (created_at, id) where attention_entries is not null;`
 
 export const payments = defineProjection({
   name: 'payments',
-  schemaVersion: 4,
+  schemaVersion: 5,
   streamPrefix: 'payment-',
   columns,
   computed: computedColumns,

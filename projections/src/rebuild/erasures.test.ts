@@ -1,8 +1,8 @@
 // Erasures while projections run and are rebuilt: no table keeps what they erase.
 
 import { userOwner } from '@paylog/domain/actor'
-import { listAnyPayments } from '@paylog/queries/admin-payments/queries'
-import { readPage } from '@paylog/queries/lists/lists'
+import { anyPaymentList } from '@paylog/queries/admin-payments/queries'
+import { readCounted, readPage } from '@paylog/queries/lists/lists'
 import { paymentList } from '@paylog/queries/payments/queries'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -31,7 +31,7 @@ t.test('a person who is erased during a rebuild is in no table, list or search a
   })
   await record(store, 24)
   await waitForAgreement(harness, [payments])
-  const search = async () => (await listAnyPayments(pool, { limit: 100, search: canary })).total
+  const search = async () => (await readCounted(pool, anyPaymentList, { limit: 100, search: canary })).total
   t.equal(await search(), 18)
 
   let forgetting: ReturnType<typeof harness.forget> | undefined

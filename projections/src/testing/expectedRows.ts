@@ -1,6 +1,6 @@
 // The expected rows of the read models, from the domain's folds and without the projections.
 import { addressFold } from '@paylog/domain/addresses/address'
-import { type AuditTrailEvent, auditTrailFold } from '@paylog/domain/auditTrail'
+import type { AuditTrailEvent } from '@paylog/domain/auditTrail'
 import { type DefaultChoiceEvent, defaultChoiceFold } from '@paylog/domain/defaultChoice'
 import type { DomainEvent, Fold } from '@paylog/domain/events'
 import { paymentMethodFold } from '@paylog/domain/payment-methods/paymentMethod'
@@ -27,15 +27,11 @@ const rowOfDefaults: Fold<State, DefaultChoiceEvent> = {
 /** The row of an action, which happens once. */
 const rowOfAction: Fold<State, AuditTrailEvent> = {
   initialState: { status: 'none' },
-  evolve(_row, event) {
-    const auditedAction = auditTrailFold.evolve(null, event)
-    const target = auditedAction?.target
-    const row = {
-      target_kind: target?.kind ?? null,
-      target_id: target?.id ?? null,
-      created_at: auditedAction?.occurred_at,
-    }
-    return { status: 'kept', ...auditedAction, ...row } as State
+  evolve(row, { type, data }) {
+    if (type === 'AdministratorActionEnded') return { ...row, outcome: data.outcome } as State
+    const { target, occurred_at } = data
+    const others = { target_kind: target?.kind ?? null, target_id: target?.id ?? null, created_at: occurred_at }
+    return { status: 'kept', actor_email: null, ...data, ...others, outcome: 'unknown' } as State
   },
 }
 

@@ -3,7 +3,13 @@
 import { randomUUID } from 'node:crypto'
 import { type AddAddress, addAddress, addressFold } from '@paylog/domain/addresses/address'
 import { emptyAddressContent } from '@paylog/domain/addresses/events'
-import { type AdministratorAction, auditTrailFold, recordAction } from '@paylog/domain/auditTrail'
+import {
+  type ActionOutcome,
+  type AdministratorAction,
+  auditTrailFold,
+  recordAction,
+  recordActionEnd,
+} from '@paylog/domain/auditTrail'
 import { defaultChoiceFold, type SetDefault, setDefault } from '@paylog/domain/defaultChoice'
 import { type ErasureEvent, erasureFold } from '@paylog/domain/erasures'
 import type { Fold, LogCheckpoint } from '@paylog/domain/events'
@@ -235,12 +241,17 @@ export function addActionTo(log: LogFixture, facts: Partial<AdministratorAction>
   const action_id = facts.action_id ?? randomUUID()
   const auditedAction: AdministratorAction = {
     occurred_at,
-    ...{ action: 'export_log', target: null, actor: 'operator:ann', reason: null, details: {} },
+    ...{ action: 'export_log', target: null, actor: 'operator:ann', actor_email: null, reason: null, details: {} },
     ...facts,
     action_id,
   }
   log.record(auditTrailFold, action_id, (recorded) => recordAction(auditedAction, recorded))
   return action_id
+}
+
+/** Records how an action ended. */
+export function endActionIn(log: LogFixture, action_id: string, outcome: ActionOutcome): void {
+  log.record(auditTrailFold, action_id, (recorded) => recordActionEnd({ action_id, occurred_at, outcome }, recorded))
 }
 
 /** The default fields of a product. */

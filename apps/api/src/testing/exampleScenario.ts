@@ -14,7 +14,7 @@ const inOrder = [
   ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
   ...['enableWebhookEndpoint', 'redeliverFailedWebhooks', 'backfillWebhooks', 'testWebhookEndpoint'],
   ...['getEndpointStatistics', 'getWebhookDelivery', 'redeliverWebhook'],
-  ...['createErasure', 'deletePaymentMethod', 'deleteAddress'],
+  ...['checkProvider', 'createErasure', 'deletePaymentMethod', 'deleteAddress'],
 ]
 
 /** The other reads of administrators need no resource: they come last, when there is something to show. */

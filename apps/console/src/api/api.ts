@@ -1,6 +1,6 @@
 // The API client of the console. Every page uses it; nothing else sends requests to the API.
 import { createPaylogClient } from '@paylog/client/client'
-import { visibleText } from '../format/visibleText.ts'
+import { visibleText } from '@paylog/domain/visibleText'
 import { currentSession, markExpired } from '../session/session.ts'
 
 // React Query repeats reads, and the action store writes, which shows that their outcome is not known.

@@ -2,7 +2,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { reasonHeader } from '../parts/reason.tsx'
 import { api, bodyOf, dataOf, exactApi } from './api.ts'
-import type { Delivery, RawEvent } from './apiTypes.ts'
+import type { AuditTrailEntry, Delivery, RawEvent } from './apiTypes.ts'
 import { pollMs } from './queryClient.ts'
 
 /** Everything about a payment, to be read again after a change. */
@@ -56,6 +56,18 @@ export const eventsQuery = (id: string, reason: string) =>
     },
   })
 
+/** What administrators did to the payment: the last hundred entries of the audit trail. */
+export const paymentTrailQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...paymentKey(id), 'audit-trail'],
+    queryFn: ({ signal }): Promise<readonly AuditTrailEntry[]> =>
+      dataOf(api.listAuditTrail({ query: { target: id, limit: 100 }, signal })),
+    refetchInterval: pollMs,
+  })
+
+/** While a webhook is being sent. */
+const sendingMs = 2_000
+
 /** The webhooks about the payment. */
 export const paymentDeliveriesQuery = (id: string) =>
   queryOptions({
@@ -71,7 +83,8 @@ export const paymentDeliveriesQuery = (id: string) =>
       }
       return deliveries
     },
-    refetchInterval: pollMs,
+    refetchInterval: ({ state }) =>
+      state.data?.some(({ status, attempts }) => status === 'pending' && attempts === 0) ? sendingMs : pollMs,
   })
 
 /** One webhook with the request and its attempts, exactly: its signature is computed from the body. */

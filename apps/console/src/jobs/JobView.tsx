@@ -12,8 +12,15 @@ import { useMay } from '../session/rights.ts'
 import { JobResult } from './JobResult.tsx'
 import { jobQuery } from './jobQueries.ts'
 
-/** A job that is followed until it ends. */
-export function FollowedJob({ id }: { readonly id: string }) {
+const words: Readonly<Record<Job['kind'], string>> = {
+  rebuild: 'rebuild',
+  verify: 'verification',
+  backfill: 'backfill',
+  erase: 'erasure',
+}
+
+/** A job that is followed until it ends. @param props `what` names it on its button, for example a dry run; else its kind does */
+export function FollowedJob({ id, what }: { readonly id: string; readonly what?: string }) {
   const query = useQuery(jobQuery(id))
   if (query.data === undefined) {
     return query.isError ? (
@@ -25,15 +32,15 @@ export function FollowedJob({ id }: { readonly id: string }) {
   return (
     <>
       {query.isError && <ErrorState error={query.error} retry={() => void query.refetch()} />}
-      <JobView job={query.data} />
+      <JobView job={query.data} what={what ?? words[query.data.kind]} />
     </>
   )
 }
 
-function JobView({ job }: { readonly job: Job }) {
+function JobView({ job, what }: { readonly job: Job; readonly what: string }) {
   return (
     <div className="stack" aria-live="polite">
-      {job.status === 'running' && <RunningJob job={job} />}
+      {job.status === 'running' && <RunningJob job={job} what={what} />}
       {job.status === 'succeeded' && <JobResult job={job} />}
       {job.status === 'failed' && (
         <Notice tone="bad" title="It failed">
@@ -54,7 +61,7 @@ function JobView({ job }: { readonly job: Job }) {
   )
 }
 
-function RunningJob({ job }: { readonly job: Job }) {
+function RunningJob({ job, what }: { readonly job: Job; readonly what: string }) {
   const client = useQueryClient()
   const may = useMay()
   const cancel = useAction({
@@ -73,7 +80,7 @@ function RunningJob({ job }: { readonly job: Job }) {
       {may('cancelJob') && (
         <div>
           <Button size="xs" variant="default" loading={isCanceling} onClick={() => cancel.submit(undefined)}>
-            Cancel the {job.kind}
+            Cancel the {what}
           </Button>
         </div>
       )}

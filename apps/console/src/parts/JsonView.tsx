@@ -1,6 +1,6 @@
 // Recorded data as text.
 import { Button, CopyButton } from '@mantine/core'
-import { visibleText } from '../format/visibleText.ts'
+import { visibleText } from '@paylog/domain/visibleText'
 
 /** @param props `label` names the data; `value` is shown as indented JSON, or as it is when it is a text */
 export function JsonView({ label, value }: { readonly label: string; readonly value: unknown }) {

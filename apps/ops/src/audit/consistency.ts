@@ -1,6 +1,7 @@
 // `audit consistency`: proves that one state of the tree extends another.
 import { existsSync } from 'node:fs'
 import type { VerifierKey } from '@paylog/audit-log/note'
+import { proofFormat as format } from '@paylog/audit-log/paymentProof'
 import { consistencyProof, verifyConsistency } from '@paylog/audit-log/proofs'
 import { treeRoot } from '@paylog/audit-log/tree'
 import { coveringCheckpoint, readTree, storedHashes } from '@paylog/audit-log/treeStore'
@@ -9,7 +10,7 @@ import { defineCommand } from '../defineCommand.ts'
 import { readText } from '../files.ts'
 import type { Pool } from '../system.ts'
 import { openSigned } from './checkpoints.ts'
-import { encodedHashes, format, problemOf } from './proofFile.ts'
+import { encodedHashes, problemOf } from './hashes.ts'
 import { requireVerifiers, verifierOption } from './verifier.ts'
 
 type TreeState = { readonly size: number; readonly root: Buffer; readonly note: string | null; readonly name: string }

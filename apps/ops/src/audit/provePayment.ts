@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unverifiedCheckpoint } from '@paylog/audit-log/checkpoint'
 import { leafHash } from '@paylog/audit-log/leaf'
-import { inclusionProof, verifyInclusion } from '@paylog/audit-log/proofs'
-import { coveringCheckpoint, leafIndexes, newestCheckpoint, storedHashes } from '@paylog/audit-log/treeStore'
+import { type PaymentProof, provePayment } from '@paylog/audit-log/paymentProof'
+import { verifyInclusion } from '@paylog/audit-log/proofs'
 import { parseDurationMs } from '@paylog/domain/duration'
 import type { RawClient } from '@paylog/event-store/connection/calls'
 import { describeEvent, type RawEvent } from '@paylog/event-store/read/rawEvent'
@@ -17,7 +17,7 @@ import { flag, text, value } from '../options.ts'
 import { readPaymentId } from '../payments/paymentOptions.ts'
 import type { Pool } from '../system.ts'
 import { counted } from '../texts.ts'
-import { format, type ProofFile, type ProvenEvent, problemOf, provenEvent } from './proofFile.ts'
+import { decodedHashes, problemOf } from './hashes.ts'
 
 /** A checkpoint is made every minute. */
 const defaultWait = '90s'
@@ -48,7 +48,7 @@ export const auditProvePayment = defineCommand({
     const { out, wait = readDuration(defaultWait), force: replaces } = options
     const id = readPaymentId(args[0])
     const log = await open.rawLog(signal)
-    const file = await provePayment({ log, pool: open.pool(), signal, audit }, id, wait)
+    const file = await proofOf({ log, pool: open.pool(), signal, audit }, id, wait)
     const content = JSON.stringify(file, undefined, 2)
     if (out === undefined) return { text: content }
     signal.throwIfAborted()
@@ -70,65 +70,37 @@ type Sources = {
   readonly audit: Audit
 }
 
-async function provePayment({ log, pool, signal, audit }: Sources, id: string, waitMs: number): Promise<ProofFile> {
+async function proofOf({ log, pool, signal, audit }: Sources, id: string, waitMs: number): Promise<PaymentProof> {
   const events = await readStreamEvents(log, paymentStream(id), {})
   if (events.length === 0) throw new OpsError(`There is no payment ${id}.`)
   await audit({ action: 'show_payment', target: { kind: 'payment', id }, details: { proof: true } })
-  const { indexes, note } = await covered(pool, events, waitMs, signal)
-  const { size, root } = unverifiedCheckpoint(note)
-  const read = storedHashes(pool)
-  const proven: ProvenEvent[] = []
-  for (const [place, event] of events.entries()) {
-    const index = indexes[place] ?? 0
-    const proof = await inclusionProof(index, size, read)
-    requireIncluded(event, { index, size, root, proof })
-    proven.push(provenEvent(event, index, proof))
-  }
-  return { format, payment: id, checkpoint: note, events: proven }
-}
-
-/**
- * Waits until a checkpoint covers all events.
- * @throws OpsError when there is none in time
- */
-async function covered(
-  pool: Pool,
-  events: readonly RawEvent[],
-  waitMs: number,
-  signal: AbortSignal,
-): Promise<{ readonly indexes: readonly number[]; readonly note: string }> {
-  const positions = events.map(({ position }) => position.commit)
   const giveUpAt = performance.now() + waitMs
   for (;;) {
-    const indexes = (await leafIndexes(pool, positions)).filter((index) => index !== undefined)
-    const isComplete = indexes.length === events.length
-    const checkpoint = isComplete ? await coveringCheckpoint(pool, Math.max(...indexes) + 1) : undefined
-    if (checkpoint !== undefined) return { indexes, note: checkpoint.note }
-    if (performance.now() >= giveUpAt) throw new OpsError(await uncoveredText(pool, isComplete))
+    const proof = await provePayment(pool, id, events)
+    if (!('missing' in proof)) {
+      requireIncluded(events, proof)
+      return proof
+    }
+    if (performance.now() >= giveUpAt) throw new OpsError(proof.missing)
     await sleep(pollMs, undefined, { signal })
   }
 }
 
-async function uncoveredText(pool: Pool, isComplete: boolean): Promise<string> {
-  const newest = await newestCheckpoint(pool)
-  const last =
-    newest === undefined
-      ? 'there is none yet'
-      : `the newest one is of ${newest.made_at.toISOString()} and covers the first ${newest.size} events`
-  const reason = isComplete ? 'No checkpoint covers' : 'The tree does not have'
-  return `${reason} the newest event of this payment yet: ${last}. The projector makes them, if AUDIT_SIGNING_KEY is set.`
-}
-
 /** The log and the tree must agree, or the proof would fail elsewhere. */
-function requireIncluded(event: RawEvent, claim: Omit<Parameters<typeof verifyInclusion>[0], 'leafHash'>): void {
-  if (problemOf(() => verifyInclusion({ ...claim, leafHash: leafHash(event) })) === undefined) return
-  throw new OpsError(
-    `${describeEvent(event)} is not the event that the tree has: the log or the tree was changed. \`audit verify\` says where.`,
-    { exitCode: exitDifferent },
-  )
+function requireIncluded(events: readonly RawEvent[], { checkpoint, events: proven }: PaymentProof): void {
+  const { size, root } = unverifiedCheckpoint(checkpoint)
+  for (const [place, event] of events.entries()) {
+    const { index = 0, proof = [] } = proven[place] ?? {}
+    const claim = { index, size, root, leafHash: leafHash(event), proof: decodedHashes(proof) }
+    if (problemOf(() => verifyInclusion(claim)) === undefined) continue
+    throw new OpsError(
+      `${describeEvent(event)} is not the event that the tree has: the log or the tree was changed. \`audit verify\` says where.`,
+      { exitCode: exitDifferent },
+    )
+  }
 }
 
-function writtenText(path: string, { events, checkpoint }: ProofFile): string {
+function writtenText(path: string, { events, checkpoint }: PaymentProof): string {
   const { origin, size } = unverifiedCheckpoint(checkpoint)
   return [
     `${path}: ${counted(events.length, 'event')}, proven by the checkpoint of ${origin} over the first ${size} events of the log.`,

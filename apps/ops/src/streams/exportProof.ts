@@ -8,7 +8,7 @@ import type { ExportedLine } from '@paylog/event-store/export/difference'
 import { eventOfLine } from '@paylog/event-store/export/exportLine'
 import type { Manifest } from '@paylog/event-store/export/manifest'
 import { openSigned } from '../audit/checkpoints.ts'
-import { decodedHashes, problemOf } from '../audit/proofFile.ts'
+import { decodedHashes, problemOf } from '../audit/hashes.ts'
 
 export type ExportProof = {
   /** Null when the checkpoint was not opened. */

@@ -1,5 +1,6 @@
 // `webhooks redeliver`: sends deliveries again, by id or all failed ones of an endpoint.
-import { oneDeliveryRoutes, type WebhookDeliveryDetails } from '@paylog/administration/webhooks/deliveryRoutes'
+import { oneDeliveryRoutes } from '@paylog/administration/webhooks/deliveryRoutes'
+import type { WebhookDeliveryDetails } from '@paylog/administration/webhooks/deliverySchemas'
 import { type RedeliveredDeliveries, redeliverRoutes } from '@paylog/administration/webhooks/endpointActions'
 import { DomainError } from '@paylog/domain/errors'
 import { listSettings } from '@paylog/webhooks/deliveries/operations/deliveryList'

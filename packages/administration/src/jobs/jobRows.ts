@@ -30,17 +30,22 @@ function toJob({ created_at, updated_at, ended_at, ...row }: Row): Job {
   }
 }
 
-export type NewJob = { readonly kind: JobKind; readonly subject: string; readonly requestedBy: string }
+export type NewJob = {
+  readonly id: string
+  readonly kind: JobKind
+  readonly subject: string
+  readonly requestedBy: string
+}
 
 /** @returns undefined when such a job, or the maximum number of jobs, is running */
-export async function insertJob(pool: Pool, { kind, subject, requestedBy }: NewJob): Promise<Job | undefined> {
+export async function insertJob(pool: Pool, { id, kind, subject, requestedBy }: NewJob): Promise<Job | undefined> {
   await pool.query(`update operations.jobs set status = 'interrupted', ended_at = updated_at where ${isSilent}`)
   const { rows } = await pool.query<Row>(
-    `insert into operations.jobs (kind, subject, requested_by)
-     select $1, $2, $3 where (select count(*) from operations.jobs where status = 'running') < ${maxRunning}
+    `insert into operations.jobs (id, kind, subject, requested_by)
+     select $1, $2, $3, $4 where (select count(*) from operations.jobs where status = 'running') < ${maxRunning}
      on conflict (kind, subject) where status = 'running' do nothing
      returning ${columns}`,
-    [kind, subject, requestedBy],
+    [id, kind, subject, requestedBy],
   )
   if (rows[0] === undefined) return undefined
   await pool.query(

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import { createLog } from '@paylog/runtime/telemetry/log'
@@ -20,7 +21,8 @@ t.teardown(async () => {
   await pool.end()
 })
 
-const rebuildOf = (subject: string) => ({ kind: 'rebuild', subject, requestedBy: 'session:1' }) as const
+const rebuildOf = (subject: string) =>
+  ({ id: randomUUID(), kind: 'rebuild', subject, requestedBy: 'session:1' }) as const
 
 /** Work that goes on until it is stopped. */
 const endless = ({ signal }: JobRun) => sleep(3_600_000, {}, { signal })

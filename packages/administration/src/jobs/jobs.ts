@@ -1,8 +1,10 @@
 // Runs jobs in this process, and reports them in Postgres, where every process can list and cancel them.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { databaseAdvice } from '@paylog/runtime/postgres/databaseErrors'
 import { type Logger, withoutUrlSecrets } from '@paylog/runtime/telemetry/log'
+import type { FastifyRequest } from 'fastify'
 import type { Pool } from 'pg'
 import type { Job, JobProgress } from './job.ts'
 import {
@@ -16,6 +18,12 @@ import {
   requestCancellation,
   writeHeartbeat,
 } from './jobRows.ts'
+
+/** A job that a request starts has its id, as the entry of the audit trail has. */
+export const requestedJob = (
+  { id, actor }: Pick<FastifyRequest, 'id' | 'actor'>,
+  wanted: Pick<NewJob, 'kind' | 'subject'>,
+): NewJob => ({ id, ...wanted, requestedBy: actorName(actor) })
 
 export type JobRun = {
   /** Aborts when the job is canceled, and when this process stops. The work must then reject, and leave nothing half done. */

@@ -4,6 +4,7 @@ import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
 import { audited } from '@paylog/runtime/http/guardRoutes'
+import { wholeList } from '@paylog/runtime/http/listFiles'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { Type } from 'typebox'
 import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
@@ -23,11 +24,13 @@ const cancelSchema = {
 }
 
 export function jobRoutes({ jobs }: Pick<OperatorDependencies, 'jobs'>): FastifyPluginAsyncTypebox {
+  const about = { name: 'jobs', item: Job, example: exampleJob }
+  const file = wholeList(about, () => jobs.list(Number.MAX_SAFE_INTEGER))
   return async (http) => {
     http.get(
       '/admin/jobs',
       {
-        config: { right: 'read' },
+        config: { right: 'read', file },
         schema: {
           ...administratorSchema('system', 'listJobs', 'List jobs'),
           querystring: Type.Object({

@@ -6,7 +6,7 @@ import type { EventStore } from '@paylog/event-store/eventStore'
 import { categories, categoryOf, paymentStream } from '@paylog/event-store/streamName'
 
 /** These hold nothing of persons. */
-const others: readonly string[] = ['product', 'providerFact', 'erasure', 'auditTrail', 'clock']
+const others: readonly string[] = ['product', 'providerFact', 'erasure', 'clock']
 const prefixes = categories.filter((category) => !others.includes(category)).map((category) => `${category}-`)
 
 export type PersonTraces = {

@@ -1,15 +1,16 @@
 // GET and POST /admin/privacy/erasures: who was erased, and erasing a person.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { metadataOf } from '@paylog/commands/request/requestContext'
-import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { exampleId } from '@paylog/domain/examples'
 import { Id, RequiredText } from '@paylog/domain/fields'
 import type { Subject } from '@paylog/privacy/dataKeys'
 import { audited } from '@paylog/runtime/http/guardRoutes'
+import { wholeList } from '@paylog/runtime/http/listFiles'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { invalidInput } from '@paylog/runtime/http/validation'
 import { type Static, Type } from 'typebox'
+import { requestedJob } from '../jobs/jobs.ts'
 import { jobResponse } from '../jobs/routes.ts'
 import { administratorSchema } from '../routeSchemas.ts'
 import { type ErasureDependencies, erasureJob, isKnown } from './erasureJob.ts'
@@ -80,11 +81,16 @@ const createSchema = {
 
 export function privacyRoutes(dependencies: ErasureDependencies): FastifyPluginAsyncTypebox {
   const { store, keys, jobs, pool } = dependencies
+  const file = wholeList({ name: 'erasures', item: Erasure, example: exampleErasure }, () => listErasures(store))
   return async (http) => {
-    http.get('/admin/privacy/erasures', { config: { right: 'privacy' }, schema: listSchema }, async ({ query }) => ({
-      success: true as const,
-      data: await listErasures(store, query),
-    }))
+    http.get(
+      '/admin/privacy/erasures',
+      { config: { right: 'privacy', file }, schema: listSchema },
+      async ({ query }) => ({
+        success: true as const,
+        data: await listErasures(store, query),
+      }),
+    )
 
     /** The id of the request is that of its erasure. */
     const erase = audited(createSchema, 'erase_person', async ({ id, body }) => {
@@ -97,9 +103,9 @@ export function privacyRoutes(dependencies: ErasureDependencies): FastifyPluginA
     })
     const config = { right: 'privacy', audited: erase } as const
     http.post('/admin/privacy/erasures', { config, schema: createSchema }, async (request, reply) => {
-      const { body, actor, id: erasureId } = request
+      const { body, id: erasureId } = request
       const data = await jobs.start(
-        { kind: 'erase', subject: erasureId, requestedBy: actorName(actor) },
+        requestedJob(request, { kind: 'erase', subject: erasureId }),
         erasureJob(dependencies, {
           ...{ erasureId, subject: subjectOf(body), metadata: metadataOf(request), isDryRun: body.dry_run === true },
         }),

@@ -1,6 +1,5 @@
 // GET /admin/projections, POST /admin/projections/{name}/rebuild and /verify: the read models, and jobs that replay the log.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { listProjections } from '@paylog/projections/listProjections'
 import type { Projection } from '@paylog/projections/projection'
@@ -10,11 +9,13 @@ import { heldLocks, type ReplayOptions, replayConnections } from '@paylog/projec
 import { verifiedJson, verifyLock, verifyOne } from '@paylog/projections/rebuild/verify'
 import { projections } from '@paylog/projections/registry'
 import { audited } from '@paylog/runtime/http/guardRoutes'
+import { wholeList } from '@paylog/runtime/http/listFiles'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import { createPool } from '@paylog/runtime/postgres/pool'
 import type { Pool } from 'pg'
 import { Type } from 'typebox'
 import type { JobRun, JobWork } from '../jobs/jobs.ts'
+import { requestedJob } from '../jobs/jobs.ts'
 import { jobResponse } from '../jobs/routes.ts'
 import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
 import { exampleProjection, ProjectionState, projectionState } from './projectionState.ts'
@@ -87,11 +88,13 @@ async function requireIdle(pool: Pool, kind: keyof typeof locks, projection: Pro
 
 export function projectionRoutes(dependencies: ReplayDependencies): FastifyPluginAsyncTypebox {
   const { pool, store, jobs } = dependencies
+  const list = async () => (await listProjections(pool, store)).map(projectionState)
+  const file = wholeList({ name: 'projections', item: ProjectionState, example: exampleProjection }, list)
   return async (http) => {
     http.get(
       '/admin/projections',
       {
-        config: { right: 'read' },
+        config: { right: 'read', file },
         schema: {
           ...administratorSchema('system', 'listProjections', 'List the projections'),
           response: {
@@ -102,7 +105,7 @@ export function projectionRoutes(dependencies: ReplayDependencies): FastifyPlugi
           },
         },
       },
-      async () => ({ success: true as const, data: (await listProjections(pool, store)).map(projectionState) }),
+      async () => ({ success: true as const, data: await list() }),
     )
     for (const kind of ['rebuild', 'verify'] as const) {
       const { operationId, summary, description } = descriptions[kind]
@@ -119,8 +122,9 @@ export function projectionRoutes(dependencies: ReplayDependencies): FastifyPlugi
       http.post(
         `/admin/projections/:name/${kind}`,
         { config: { right: 'operate', audited: start }, schema },
-        async ({ params: { name }, actor }, reply) => {
-          const wanted = { kind, subject: name, requestedBy: actorName(actor) }
+        async (request, reply) => {
+          const { name } = request.params
+          const wanted = requestedJob(request, { kind, subject: name })
           const job = await jobs.start(wanted, replayJobs[kind](dependencies, known(name)))
           reply.code(202)
           return { success: true as const, data: job }

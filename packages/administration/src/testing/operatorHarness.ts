@@ -59,7 +59,20 @@ export async function operatorHarness(
     timing: { maxAgeMs: 0, timeoutMs: 2_000 },
   })
   const dependencies: OperatorDependencies = {
-    ...{ databaseUrl, pool, store, keys: eventStore.keys, endpoints, providers, jobs, system, attention, log, now },
+    ...{
+      databaseUrl,
+      pool,
+      filePool: pool,
+      store,
+      keys: eventStore.keys,
+      endpoints,
+      providers,
+      jobs,
+      system,
+      attention,
+      log,
+      now,
+    },
     backfills: { projects: { projectId: 'default', projectIds: [] }, keepMs: 0 },
     openProviders: async () => new Map(),
     ...more,

@@ -14,6 +14,7 @@ import {
   redeliverAllFailed,
 } from '@paylog/webhooks/deliveries/operations/redelivery'
 import { type Static, Type } from 'typebox'
+import { requestedJob } from '../jobs/jobs.ts'
 import { jobResponse } from '../jobs/routes.ts'
 import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
 import { timeOf } from '../times.ts'
@@ -197,11 +198,7 @@ export const backfillRoutes =
       },
       async (request, reply) => {
         const options = await backfillOf(request)
-        const wanted = {
-          kind: 'backfill',
-          subject: options.endpoint.name,
-          requestedBy: actorName(request.actor),
-        } as const
+        const wanted = requestedJob(request, { kind: 'backfill', subject: options.endpoint.name })
         const data = await dependencies.jobs.start(wanted, backfillWork(dependencies, options))
         reply.code(202)
         return { success: true as const, data }

@@ -1,6 +1,7 @@
 // GET /admin/webhook-endpoints: the configured webhook endpoints and their state; and the figures of one over time.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Instant, Nullable } from '@paylog/domain/fields'
+import { wholeList } from '@paylog/runtime/http/listFiles'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import {
   listEndpoints,
@@ -85,18 +86,24 @@ const example: WebhookEndpointState = {
 export const endpointRoutes =
   ({ pool, endpoints, now }: Pick<OperatorDependencies, 'pool' | 'endpoints' | 'now'>): FastifyPluginAsyncTypebox =>
   async (http) => {
-    http.get('/admin/webhook-endpoints', { config: { right: 'read' }, schema: listSchema }, async () => {
+    const file = wholeList({ name: 'webhook-endpoints', item: WebhookEndpointState, example }, list)
+    const config = { right: 'read', file } as const
+    http.get('/admin/webhook-endpoints', { config, schema: listSchema }, async () => ({
+      success: true as const,
+      data: await list(),
+    }))
+
+    async function list(): Promise<WebhookEndpointState[]> {
       const [listed, activity] = await Promise.all([listEndpoints(pool), recentActivity(pool, now())])
       const known = new Set(listed.map(({ endpoint }) => endpoint))
       // The worker has not started with these yet.
       const added = endpoints.filter(({ name }) => !known.has(name)).map(({ name }) => ({ ...unused, endpoint: name }))
-      const data = [...listed, ...added].map((state) => ({
+      return [...listed, ...added].map((state) => ({
         ...state,
         ...configurationOf(endpoints.find(({ name }) => name === state.endpoint)),
         recent: activity.find(({ endpoint }) => endpoint === state.endpoint) ?? null,
       }))
-      return { success: true as const, data }
-    })
+    }
   }
 
 const listSchema = {

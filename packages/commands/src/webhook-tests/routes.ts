@@ -19,7 +19,7 @@ const simulateRoute = '/webhooks/external/simulate'
 export type WebhookTestOptions = {
   /** The worker's endpoints. The response lists those that will receive the messages. */
   readonly endpoints: readonly WebhookEndpoint[]
-  /** Which sessions may use the two routes. */
+  /** Which sessions may use the two routes: any, or those with the right `operate`. */
   readonly testsBy: 'session' | 'admin'
 }
 

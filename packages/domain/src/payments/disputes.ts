@@ -34,6 +34,21 @@ export const DisputeResource = Type.Object(
 )
 export type DisputeResource = Static<typeof DisputeResource>
 
+/**
+ * Whether the provider has taken the money of a dispute, by what it said last. An inquiry takes none
+ * (https://docs.stripe.com/disputes/inquiries). PayPal takes it by reversing the charge, which is recorded as a refund.
+ */
+export const hasTakenMoney = ({
+  provider_id,
+  status,
+  provider_status,
+}: {
+  readonly provider_id: string
+  readonly status: DisputeStatus
+  readonly provider_status: string
+}): boolean =>
+  provider_id !== 'paypal' && (status === 'lost' || (status === 'open' && !provider_status.startsWith('warning_')))
+
 export type RecordDispute = ReceivedReport &
   ReportedMoney & {
     readonly provider_dispute_id: string | null

@@ -7,6 +7,7 @@ import { addressList } from '../addresses/queries.ts'
 import { ExactText, invalidQuery } from '../lists/filters.ts'
 import {
   examplePageMeta,
+  fileOf,
   filterParameters,
   listResponse,
   offsetOf,
@@ -51,13 +52,16 @@ export const ownerRoutes =
     })
   }
 
-type OwnerQuery = PageQuery & { readonly user_id?: string; readonly guest_email?: string }
+type NamedOwner = { readonly user_id?: string; readonly guest_email?: string }
+type OwnerQuery = PageQuery & NamedOwner
 
 function listOfOwner<Item extends TObject>(
   http: FastifyInstance,
   { db, readAfter }: QueryDependencies,
-  { path, schema, list, reads, example }: Reading<Item>,
+  reading: Reading<Item>,
 ): void {
+  const { path, schema, list, reads, example } = reading
+  const file = fileOf(reading, async (_, query) => ({ query: { owner: namedOwner(query as NamedOwner) } }))
   const querystring = Type.Object({ ...pageParameters, ...ownerParameters, ...filterParameters(list) })
   const response = listResponse(list.item, {
     description: 'A page of what belongs to the owner, newest first',
@@ -67,7 +71,7 @@ function listOfOwner<Item extends TObject>(
   http.get<{ Querystring: OwnerQuery }>(
     path,
     {
-      config: { right: 'read' },
+      config: { right: 'read', file },
       preHandler: readAfter(...reads),
       schema: { ...schema, querystring, response: { 200: response } },
     },
@@ -79,7 +83,7 @@ function listOfOwner<Item extends TObject>(
 }
 
 /** @throws DomainError `invalid_request` for both or none */
-function namedOwner({ user_id, guest_email }: OwnerQuery): string {
+function namedOwner({ user_id, guest_email }: NamedOwner): string {
   if (user_id !== undefined && guest_email !== undefined)
     throw invalidQuery('guest_email', 'must not be given together with user_id')
   if (user_id !== undefined) return userOwner(user_id)

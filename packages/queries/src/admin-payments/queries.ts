@@ -1,17 +1,18 @@
 // The administrators' list of payments: everybody's, by filters and search.
 import { userOwner } from '@paylog/domain/actor'
-import { Nullable, recordedId } from '@paylog/domain/fields'
+import { Nullable } from '@paylog/domain/fields'
 import { DisputeStatus } from '@paylog/domain/payments/events'
 import { ListedPayment } from '@paylog/domain/payments/resource'
 import { referenceQuery, searchTermsSql, termsQuery } from '@paylog/projections/payments/searchTerms'
 import { defineQuery, type Given, type Parameter, type Queryable } from '@paylog/runtime/postgres/runQuery'
 import { type SqlBool, sql } from 'kysely'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { defineList } from '../lists/defineList.ts'
-import { ExactText, filter, flag, hasGuestEmail, SearchText } from '../lists/filters.ts'
-import { countUpTo, isFiltered, type ListPage, type ListQuery, readAfter } from '../lists/lists.ts'
-import { commonFilters } from '../payments/queries.ts'
+import { ExactText, filter, flag, hasGuestEmail, moneyFilters, SearchText } from '../lists/filters.ts'
+import { statusFilter } from '../payments/queries.ts'
 import { type Item, readModels } from '../readModels.ts'
+import { reportedIn } from '../reports/reportedIn.ts'
+import { idBeginning, searchedAmount } from './searched.ts'
 
 /** A payment in the administrators' list. */
 export const AnyListedPayment = Type.Interface(
@@ -26,11 +27,12 @@ export const AnyListedPayment = Type.Interface(
 
 /** The largest integer that JSON and JavaScript keep exactly. */
 const Amount = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
-const Currency = Type.String({ pattern: '^[A-Za-z]{3}$' })
+const common = moneyFilters('payments')
 
 const searched =
-  'An id of ours or of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; ' +
-  'or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning'
+  'An id of ours, or its first 13 characters or more; an id of the provider (intent, charge, refund, dispute), an e-mail or a reference, ' +
+  'each as a whole; an amount, such as `22 EUR`, `EUR 22`, `22.00` or `22,00`; or words of the concept, the reference and the description: ' +
+  'all of them, in any order, each at least by its beginning. Names of payers are not searched, because they are sealed'
 
 type IndexUse = {
   /** Whether Postgres must not use the index of the terms. */
@@ -42,26 +44,53 @@ function matches(query: Parameter<string>, { ignoresIndex }: IndexUse = { ignore
   return sql<SqlBool>`${terms} @@ ${query}::tsquery`
 }
 
-/** By our ids, and a provider's ids of intents, charges, refunds and disputes; or by the terms. */
+type Searched = Item<'payments' | 'refunds' | 'disputes'>
+
+/** Whether our id begins with what is searched for. */
+const hasIdLike = (item: Searched, search: Parameter<string>) =>
+  item.and([
+    item(
+      'item.id',
+      '>=',
+      search.as((text) => idBeginning(text, '0')),
+    ),
+    item(
+      'item.id',
+      '<=',
+      search.as((text) => idBeginning(text, 'f')),
+    ),
+  ])
+
+const hasAmountLike = (payment: Item<'payments'>, search: Parameter<string>) =>
+  payment.and([
+    payment(
+      'amount_cents',
+      '=',
+      search.as((text) => searchedAmount(text)?.cents ?? null),
+    ),
+    sql<SqlBool>`item.currency = any(${search.as((text) => searchedAmount(text)?.currencies ?? [])}::text[])`,
+  ])
+
+/** By our ids, and a provider's ids of intents, charges, refunds and disputes; by the amount; or by the terms. */
 const searchFor = (options: IndexUse) =>
   filter(
     SearchText,
     searched,
     (payment: Item<'payments'>, search) => {
-      const ours = search.as(recordedId)
-      const refunds = payment
-        .selectFrom('read_models.refunds')
+      const refunds = readModels
+        .selectFrom('read_models.refunds as item')
         .select('payment_id')
-        .where(({ eb, or }) => or([eb('provider_refund_id', '=', search), eb('id', '=', ours)]))
-      const disputes = payment
-        .selectFrom('read_models.disputes')
+        .where((refund) => refund.or([refund('provider_refund_id', '=', search), hasIdLike(refund, search)]))
+      const disputes = readModels
+        .selectFrom('read_models.disputes as item')
         .select('payment_id')
-        .where(({ eb, or }) => or([eb('provider_dispute_id', '=', search), eb('id', '=', ours)]))
+        .where((dispute) => dispute.or([dispute('provider_dispute_id', '=', search), hasIdLike(dispute, search)]))
       return payment.or([
         matches(search.as(termsQuery), options),
         payment('provider_intent_id', '=', search),
         payment('provider_payment_id', '=', search),
-        payment('item.id', '=', ours),
+        hasIdLike(payment, search),
+        hasAmountLike(payment, search),
         payment('item.id', '=', sql<string>`any(array(${refunds.unionAll(disputes)}))`),
         payment.and([
           payment('attention_entries', 'is not', null),
@@ -77,8 +106,8 @@ const paymentsBySearch = (use: IndexUse) =>
     item: AnyListedPayment,
     computed: (payment) => ({ attention: payment.ref('item.has_attention') }),
     filters: {
-      status: commonFilters.status,
-      provider_id: filter(ExactText, 'Only payments of this provider', 'provider_id'),
+      status: statusFilter,
+      provider_id: common.provider_id,
       user_id: filter(ExactText, 'Only payments of this user', (payment, id) =>
         payment('owner', '=', id.as(userOwner)),
       ),
@@ -92,17 +121,18 @@ const paymentsBySearch = (use: IndexUse) =>
         payment.and([payment('reference_code', '=', reference), matches(reference.as(referenceQuery))]),
       ),
       search: searchFor(use),
-      created_at_from: commonFilters.created_at_from,
-      created_at_to: commonFilters.created_at_to,
+      created_at_from: common.created_at_from,
+      created_at_to: common.created_at_to,
+      reported_in: reportedIn('payments', (payment: Item<'payments'>, isWithin) =>
+        payment.and([payment('charge_reports', 'is not', null), isWithin(payment.ref('completed_at'))]),
+      ),
       amount_from: filter(Amount, 'Only payments of at least this amount', (payment, cents) =>
         payment('amount_cents', '>=', cents),
       ),
       amount_to: filter(Amount, 'Only payments of at most this amount', (payment, cents) =>
         payment('amount_cents', '<=', cents),
       ),
-      currency: filter(Currency, 'Only payments in this currency', (payment, code) =>
-        payment('currency', '=', sql<string>`upper(${code})`),
-      ),
+      currency: common.currency,
       // The first condition is that of an index.
       refunded: flag('Only payments that are, or are not, refunded, at least in part', (payment) =>
         payment.and([payment('refunded_cents', 'is not', null), payment('amount_refunded_cents', '>', payment.lit(0))]),
@@ -125,26 +155,9 @@ export const anyPaymentList = paymentsBySearch({ ignoresIndex: false })
 /** For a search of common words. */
 const commonWordsList = paymentsBySearch({ ignoresIndex: true })
 
-/** Counting stops here. */
-export const maxTotal = 10_000
-
-export type AnyPaymentsPage = ListPage<Static<typeof AnyListedPayment>> & {
-  readonly total: number
-  readonly isExact: boolean
-}
-
-/** @returns the page, and how many payments match, counted up to `maxTotal` */
-export async function listAnyPayments(
-  db: Queryable,
-  query: ListQuery & { readonly cursor?: string | undefined; readonly search?: string | undefined },
-): Promise<AnyPaymentsPage> {
-  const list = (await isCommonSearch(db, query.search)) ? commonWordsList : anyPaymentList
-  const counted = countUpTo(db, list, query, maxTotal + 1)
-  const unfiltered = isFiltered(list, query) ? undefined : readAfter(db, list, query)
-  const [total, all] = await Promise.all([counted, unfiltered])
-  const page = all ?? (await readAfter(db, list, query, { isSorted: total <= maxTotal }))
-  return { ...page, total: Math.min(total, maxTotal), isExact: total <= maxTotal }
-}
+/** The list by which a search is found: for common words another one. */
+export const listFor = async (db: Queryable, query: Readonly<Record<string, unknown>>) =>
+  (await isCommonSearch(db, query.search)) ? commonWordsList : anyPaymentList
 
 /** The newest payments, of which `isCommonFrom` match a search for common words. */
 const probed = 200
@@ -164,8 +177,8 @@ const matchingNewest = defineQuery(({ search }: Given<{ readonly search: string 
 })
 
 /** Reading the index of common words takes seconds for a million payments. */
-async function isCommonSearch(db: Queryable, search = ''): Promise<boolean> {
-  if (search.trim() === '') return false
+async function isCommonSearch(db: Queryable, search: unknown): Promise<boolean> {
+  if (typeof search !== 'string' || search.trim() === '') return false
   const [found] = await matchingNewest(db, { search: search.trim() })
   return (found?.total ?? 0) >= isCommonFrom
 }

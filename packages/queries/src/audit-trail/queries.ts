@@ -11,6 +11,9 @@ export const auditTrailList = defineList('audit_trail', {
   item: AuditTrailEntry,
   computed: () => ({
     target: sql`case when item.target_id is not null then json_build_object('kind', item.target_kind, 'id', item.target_id) end`,
+    // Ids that the trail left out are no UUIDs.
+    currency: sql`case when item.target_kind = 'payment' and item.target_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+      then (select payment.currency from read_models.payments as payment where payment.id = item.target_id::uuid) end`,
   }),
   filters: {
     action: filter(ExactText, 'Only this action, such as refund_payment', 'action'),

@@ -12,7 +12,10 @@ const example: AuditTrailEntry = {
   target: { kind: 'payment', id: exampleId },
   actor: 'session:00000000-0000-4000-8000-000000000003',
   reason: 'Ticket 4711',
+  actor_email: 'admin@example.com',
   details: { amount_cents: 500 },
+  currency: 'EUR',
+  outcome: 'done',
   created_at: '2026-02-01T12:00:00.000Z',
 }
 
@@ -20,7 +23,7 @@ const schema = {
   ...administratorSchema('system', 'listAuditTrail', 'List what administrators did'),
   description:
     'For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did ' +
-    'it, to what, when and why. An entry is recorded before the action, so it is also there when the action then failed.',
+    'it, to what, when and why, and how it ended. An entry is recorded before the action, so it is also there when the action then failed.',
 }
 
 export const auditTrailRoutes =
@@ -30,7 +33,7 @@ export const auditTrailRoutes =
       path: '/admin/audit-trail',
       schema,
       list: auditTrailList,
-      reads: ['audit_trail'],
+      reads: ['audit_trail', 'payments'],
       example,
       description: 'A page of the audit trail, newest first',
     })

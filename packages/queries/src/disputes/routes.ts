@@ -1,12 +1,11 @@
 // GET /admin/disputes: everybody's disputes, for administrators.
 import { exampleId } from '@paylog/domain/examples'
-import type { DisputeResource } from '@paylog/domain/payments/disputes'
 import type { FastifyPluginAsync } from 'fastify'
 import { listOfEverybody } from '../lists/listRoutes.ts'
 import { administratorSchema, type QueryDependencies } from '../routeSchemas.ts'
 import { disputeList } from './queries.ts'
 
-const example: DisputeResource = {
+const example = {
   id: '018f0000-0000-7000-8000-0000000000cc',
   payment_id: exampleId,
   provider_id: 'stripe',
@@ -20,6 +19,10 @@ const example: DisputeResource = {
   evidence_due_by: '2026-02-20T00:00:00.000Z',
   created_at: '2026-02-01T12:00:00.000Z',
   updated_at: '2026-02-01T12:00:00.000Z',
+  taken_at: '2026-02-01T12:00:00.000Z',
+  given_back_at: null,
+  concept: 'Order 1001',
+  reference_code: null,
 }
 
 export const disputeRoutes =
@@ -29,7 +32,7 @@ export const disputeRoutes =
       path: '/admin/disputes',
       schema: administratorSchema('payments', 'listDisputes', 'List disputes'),
       list: disputeList,
-      reads: ['disputes'],
+      reads: ['disputes', 'payments'],
       example,
-      description: 'A page of disputes, newest first',
+      description: 'A page of disputes',
     })

@@ -10,6 +10,7 @@ import { type Filter, hasGuestEmail } from './filters.ts'
 export type Order<Column extends string = string> = { readonly column: Column; readonly holds: OrderedValue }
 
 export const byCreation = { created_at: { column: 'created_at', holds: 'time' } } as const
+export const byChange = { ...byCreation, updated_at: { column: 'updated_at', holds: 'time' } } as const
 
 /** The fields of an item that are no columns of the view, or columns with other values. */
 type Missing<Of extends View, Fields> = {
@@ -144,9 +145,22 @@ function queriesOf(list: Described) {
       options,
     ),
 
-    /** How many rows there are, counted up to the limit. */
-    count: defineQuery((given: Given<PageValues>) => {
-      const counted = matching(given).select('item.id').limit(given.limit)
+    /** All rows. */
+    all: defineQuery(
+      (given: Given<Values>, { column, direction }: Sorted) =>
+        matching(given)
+          .select(fieldsOf(given))
+          .orderBy(sql.ref(`item.${column}`), direction)
+          .orderBy('item.id', direction)
+          .$castTo<object>(),
+      options,
+    ),
+
+    /** How many rows there are, counted up to the limit if there is one. */
+    count: defineQuery((given: Given<Values & { readonly limit?: number }>) => {
+      const counted = matching(given)
+        .select('item.id')
+        .$if(given.limit !== undefined, (all) => all.limit(given.limit ?? 0))
       return rows.selectFrom(counted.as('counted')).select(({ fn }) => fn.countAll<number>().as('total'))
     }, options),
 

@@ -1,12 +1,13 @@
 // Filters: the query parameters that restrict lists. What several lists have, with the schemas of its values.
-import { foldEmail } from '@paylog/domain/actor'
+import { foldEmail, userOwner } from '@paylog/domain/actor'
 import type { DomainError } from '@paylog/domain/errors'
+import { Id, Instant } from '@paylog/domain/fields'
 import { foldCase, foldedGuestEmail } from '@paylog/projections/searchText'
 import { invalidInput } from '@paylog/runtime/http/validation'
 import type { Parameter } from '@paylog/runtime/postgres/runQuery'
 import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely'
 import { type Static, type TSchema, Type } from 'typebox'
-import type { Item, View, Views } from '../readModels.ts'
+import { type Item, readModels, type View, type Views } from '../readModels.ts'
 
 /** A query parameter that restricts a list. */
 export type Filter<Of extends View = never> = {
@@ -106,6 +107,44 @@ export function timeBound(field: string, text: string, toWhole: (milliseconds: n
   if (Number.isNaN(whole)) throw invalidQuery(field, 'must be a time')
   const beyond = /\.\d{3}(\d+)/.exec(text)?.[1] ?? '0'
   return new Date(whole + toWhole(Number(`0.${beyond}`)))
+}
+
+type Money = Item<'payments' | 'refunds' | 'disputes'>
+
+export const Currency = Type.String({ pattern: '^[A-Za-z]{3}$' })
+
+/** Filters of every list of money. @param what is listed, such as payments */
+export const moneyFilters = (what: string) => ({
+  provider_id: filter(ExactText, `Only ${what} of this provider`, (item: Money, id) => item('provider_id', '=', id)),
+  currency: filter(Currency, `Only ${what} in this currency`, (item: Money, code) =>
+    item('currency', '=', sql<string>`upper(${code})`),
+  ),
+  created_at_from: filter(
+    Instant,
+    `Only ${what} created after this time, with a UTC offset (encode + as %2B)`,
+    isCreatedAfter,
+  ),
+  created_at_to: filter(Instant, `Only ${what} created before this time, with a UTC offset`, isCreatedBefore),
+})
+
+/** @param what belongs to payments, such as refunds */
+export const ofPayment = (what: string) =>
+  filter(Id, `Only ${what} of this payment`, (item: Item<'refunds' | 'disputes'>, id) => item('payment_id', '=', id))
+
+/** By the payer of the payments that they belong to. @param what belongs to payments, such as refunds */
+export const ofPayer = (what: string) => {
+  type OfPayment = Item<'refunds' | 'disputes'>
+  const payments = () => readModels.selectFrom('read_models.payments as item').select('item.id')
+  return {
+    user_id: filter(ExactText, `Only ${what} of payments of this user`, (item: OfPayment, id) =>
+      item('payment_id', 'in', payments().where('item.owner', '=', id.as(userOwner))),
+    ),
+    guest_email: filter(
+      ExactText,
+      `Only ${what} of payments with this guest e-mail, ignoring the case of ASCII letters`,
+      (item: OfPayment, email) => item('payment_id', 'in', payments().where(hasGuestEmail(email))),
+    ),
+  }
 }
 
 export function invalidQuery(field: string, message: string): DomainError {

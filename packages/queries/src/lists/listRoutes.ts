@@ -5,12 +5,14 @@ import { mapFields, recordedId } from '@paylog/domain/fields'
 import { type KnownActor, knownActor } from '@paylog/runtime/http/callers'
 import { cursorParameter, NextCursor } from '@paylog/runtime/http/cursor'
 import type { RouteAccess } from '@paylog/runtime/http/guardRoutes'
+import type { FileRequest, ListFile } from '@paylog/runtime/http/listFiles'
+import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import type { FastifyInstance } from 'fastify'
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { staleHeader } from '../readAfter.ts'
 import { ItemParams, itemResponse, type QueryDependencies, type readSchema } from '../routeSchemas.ts'
 import type { List } from './defineList.ts'
-import { type ListQuery, readItem, readAfter as readPageAfter } from './lists.ts'
+import { type ListQuery, maxTotal, openRows, readCounted, readItem } from './lists.ts'
 
 /** What the route of a list or of a single resource needs to know besides its dependencies. */
 export type Reading<Item extends TObject> = {
@@ -87,25 +89,62 @@ export const listResponse = (item: TSchema, { description, meta, others, example
     { description, headers: staleHeader, examples: [{ success: true, ...example }] },
   )
 
-/** The list of administrators that has rows of everybody, newest first. @param description of the response */
+const countedMeta = {
+  ...cursorMeta,
+  total: Type.Integer({ description: `Counted up to ${maxTotal}` }),
+  total_is_exact: Type.Boolean(),
+}
+
+/** All rows of a list as a file. @param chosen the list and the query that are read */
+export const fileOf = <Item extends TObject>(
+  { path, list, example }: Pick<Reading<Item>, 'path' | 'list' | 'example'>,
+  chosen: (
+    db: Queryable,
+    query: FileRequest['query'],
+  ) => Promise<{ readonly list?: List; readonly query?: object }> = async () => ({}),
+): ListFile => ({
+  name: path.split('/').at(-1) ?? path,
+  item: list.item,
+  example,
+  async open({ query }, client) {
+    const found = await chosen(client, query)
+    return await openRows(client, found.list ?? list, { ...query, ...found.query })
+  },
+})
+
+/**
+ * The list of administrators that has rows of everybody.
+ * @param everybody `description` is of the response; `listFor` finds the list that a query reads, which has the same rows
+ */
 export function listOfEverybody<Item extends TObject>(
   http: FastifyInstance,
   { db, readAfter }: QueryDependencies,
-  { path, schema, list, reads, example, description }: Reading<Item> & { readonly description: string },
+  everybody: Reading<Item> & {
+    readonly description: string
+    readonly listFor?: (db: Queryable, query: FileRequest['query']) => Promise<List<Item>>
+  },
 ): void {
-  const exampleResponse = { data: [example], meta: exampleCursorMeta }
-  const response = listResponse(list.item, { description, meta: cursorMeta, example: exampleResponse })
-  const querystring = Type.Object({ ...filterParameters(list), ...cursorParameters })
+  const { path, schema, list, reads, example, description } = everybody
+  const { listFor = async () => list } = everybody
+  const response = listResponse(list.item, {
+    description,
+    meta: countedMeta,
+    example: { data: [example], meta: { ...exampleCursorMeta, total: 1, total_is_exact: true } },
+  })
+  const order = hasOrders(list) ? orderParameters(list) : {}
+  const querystring = Type.Object({ ...filterParameters(list), ...order, ...cursorParameters })
+  const file = fileOf(everybody, async (client, query) => ({ list: await listFor(client, query) }))
   http.get<{ Querystring: CursorQuery }>(
     path,
     {
-      config: { right: 'read' },
+      config: { right: 'read', file },
       preHandler: readAfter(...reads),
       schema: { ...schema, querystring, response: { 200: response } },
     },
     async ({ query }) => {
-      const { items, next_cursor } = await readPageAfter(db, list, query)
-      return { success: true, data: items, meta: { limit: query.limit, next_cursor } }
+      const { items, next_cursor, total, isExact } = await readCounted(db, await listFor(db, query), query)
+      const meta = { limit: query.limit, next_cursor, total, total_is_exact: isExact }
+      return { success: true, data: items, meta }
     },
   )
 }

@@ -1,5 +1,6 @@
 // What every list does: orders, pages, owners, and what gets into the text of its queries.
 import { userOwner } from '@paylog/domain/actor'
+import { DisputeResource } from '@paylog/domain/payments/disputes'
 import { payments } from '@paylog/projections/payments/projection'
 import { addPaymentTo, createLogFixture, user } from '@paylog/projections/testing/logFixture'
 import { readModelDatabase, reapply } from '@paylog/projections/testing/projectionHarness'
@@ -7,7 +8,6 @@ import { recordingPool } from '@paylog/testing/recordingPool'
 import type { Pool } from 'pg'
 import t, { type Test } from 'tap'
 import { anyPaymentList } from '../admin-payments/queries.ts'
-import { disputeList } from '../disputes/queries.ts'
 import { paymentList, singlePayment } from '../payments/queries.ts'
 import type { Item } from '../readModels.ts'
 import { everybodysLists, ownLists } from '../testing/lists.ts'
@@ -101,6 +101,8 @@ t.test('a list or resource with owners is not read without one', async (t) => {
 
 /** Values for each type of filter, two of each. */
 function hostileValues({ schema }: List['filters'][string]): readonly (string | number)[] {
+  if ('format' in schema && schema.format === 'uuid')
+    return ['018f0000-0000-7000-8000-000000000001', '018F0000-0000-7000-8000-000000000002']
   if ('format' in schema) return ['2026-03-01T10:00:00Z', '2026-03-02T10:00:00+01:00']
   if ('enum' in schema && Array.isArray(schema.enum)) return schema.enum
   if ('minimum' in schema) return [1, 2]
@@ -117,8 +119,10 @@ t.test('values of filters are never in the text of a query, and all values have 
       const texts = new Set(queries.map(({ text }) => text))
       // Two texts for a flag, whose value is not a parameter.
       t.ok(texts.size === 1 || (texts.size === 2 && values.includes('true')), `${list.view} ${name}`)
-      for (const text of texts)
-        t.notOk(values.some((value) => String(value).length > 5 && text.includes(String(value))))
+      for (const text of texts) {
+        const withoutNames = text.replaceAll(/"[^"]*"/g, '')
+        t.notOk(values.some((value) => String(value).length > 5 && withoutNames.includes(String(value))))
+      }
     }
 })
 
@@ -145,7 +149,7 @@ t.test('a list of a column that its view lacks, or with a value of another type,
   filter<typeof ExactText, 'products'>(ExactText, 'status', 'status')
   // @ts-expect-error: it is a boolean
   filter<typeof ExactText, 'products'>(ExactText, 'is_active', 'is_active')
-  const described = { item: disputeList.item, computed: () => ({}), filters: {}, orders: byCreation }
+  const described = { item: DisputeResource, computed: () => ({}), filters: {}, orders: byCreation }
   defineList('disputes', described)
   // @ts-expect-error: products have no payment_id
   defineList('products', described)

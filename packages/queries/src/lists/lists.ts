@@ -1,7 +1,8 @@
 // Reads lists of read models.
 import { isGuestOwner } from '@paylog/domain/actor'
 import { decodeCursor, encodeCursor, type PagePosition } from '@paylog/runtime/http/cursor'
-import type { Queryable } from '@paylog/runtime/postgres/runQuery'
+import { type FileRows, fileBatchRows } from '@paylog/runtime/http/listFiles'
+import { type Queryable, readBatches } from '@paylog/runtime/postgres/runQuery'
 import type { Static, TObject } from 'typebox'
 import type { List } from './defineList.ts'
 
@@ -16,6 +17,9 @@ export type ListQuery = {
   readonly orderDir?: 'asc' | 'desc' | undefined
   readonly [filter: string]: unknown
 }
+
+/** Counting stops here. */
+export const maxTotal = 10_000
 
 /** Part of a list. */
 export type ListPage<Item> = {
@@ -61,10 +65,27 @@ export async function readAfter<Item extends TObject>(
   return pageOf(list, query, rows.slice(0, limit), rows.length > limit)
 }
 
-/** How many rows match, counted up to `max`. */
-export async function countUpTo(db: Queryable, list: List, query: ListQuery, max: number): Promise<number> {
-  const [row] = await list.count(db, { ...valuesOf(list, query), limit: max })
-  return row?.total ?? 0
+/** @returns the page as `readAfter`, and how many rows match, counted up to `maxTotal` */
+export async function readCounted<Item extends TObject>(
+  db: Queryable,
+  list: List<Item>,
+  query: ListQuery & { readonly cursor?: string | undefined },
+): Promise<ListPage<Static<Item>> & { readonly total: number; readonly isExact: boolean }> {
+  const counted = list.count(db, { ...valuesOf(list, query), limit: maxTotal + 1 })
+  const unfiltered = filtersOf(list, query).length > 0 ? undefined : readAfter(db, list, query)
+  const [[count], all] = await Promise.all([counted, unfiltered])
+  const total = count?.total ?? 0
+  const isExact = total <= maxTotal
+  const page = all ?? (await readAfter(db, list, query, { isSorted: isExact }))
+  return { ...page, total: Math.min(total, maxTotal), isExact }
+}
+
+/** All rows, for a file. @param db a client in a transaction that sees one moment, and that lasts until they are read */
+export async function openRows(db: Queryable, list: List, query: Omit<ListQuery, 'limit'>): Promise<FileRows> {
+  const values = valuesOf(list, query)
+  const [row] = await list.count(db, values)
+  const batches = readBatches(db, list.all.statementOf(values, orderOf(list, query)), fileBatchRows)
+  return { count: row?.total ?? 0, batches }
 }
 
 /** @returns undefined if it is missing, or another owner's */
@@ -86,8 +107,6 @@ const filtersOf = ({ filters }: List, query: Partial<ListQuery>) =>
     return value === undefined ? [] : [[name, value] as const]
   })
 
-export const isFiltered = (list: List, query: ListQuery) => filtersOf(list, query).length > 0
-
 /** @throws Error without an owner where one is required */
 function valuesOf(list: List, query: Partial<ListQuery>) {
   const { owner = '', ofGuest } = query
@@ -95,7 +114,8 @@ function valuesOf(list: List, query: Partial<ListQuery>) {
   return { ...Object.fromEntries(filtersOf(list, query)), owner, isGuest: isGuestOwner(owner), ofGuest }
 }
 
-function orderOf({ view, orders }: List, { orderBy = 'created_at', orderDir: direction = 'desc' }: ListQuery) {
+function orderOf({ view, orders }: List, query: Pick<ListQuery, 'orderBy' | 'orderDir'>) {
+  const { orderBy = 'created_at', orderDir: direction = 'desc' } = query
   const order = orders[orderBy]
   if (order === undefined) throw new Error(`${view} has no order by ${orderBy}`)
   return { ...order, direction }

@@ -8,16 +8,18 @@ import { recordingPool } from '@paylog/testing/recordingPool'
 import type { Pool, PoolClient } from 'pg'
 import t from 'tap'
 import { addressList } from '../addresses/queries.ts'
-import { anyPaymentList, listAnyPayments } from '../admin-payments/queries.ts'
+import { anyPaymentList, listFor } from '../admin-payments/queries.ts'
 import { getStatistics } from '../admin-payments/statistics.ts'
+import { anyRefundList } from '../admin-refunds/queries.ts'
 import { auditTrailList } from '../audit-trail/queries.ts'
 import { disputeList } from '../disputes/queries.ts'
 import { paymentMethodList } from '../payment-methods/queries.ts'
 import { paymentList, paymentListWithMethods, singlePayment } from '../payments/queries.ts'
 import { productList } from '../products/queries.ts'
 import { listRefunds } from '../refunds/queries.ts'
+import { getReport } from '../reports/report.ts'
 import type { List } from './defineList.ts'
-import { type ListQuery, listIdentity, readAfter, readItem, readPage } from './lists.ts'
+import { type ListQuery, listIdentity, readAfter, readCounted, readItem, readPage } from './lists.ts'
 
 const owner = userOwner('u1')
 const all = { owner, offset: 0, limit: 50 }
@@ -36,13 +38,18 @@ const page =
   (list: List, query: Partial<ListQuery> = {}) =>
   (db: Queryable) =>
     readPage(db, list, { ...all, ...query })
-const anyPayments = (query: Partial<ListQuery>) => (db: Queryable) => listAnyPayments(db, { limit: 20, ...query })
+const anyPayments = (query: Partial<ListQuery>) => async (db: Queryable) =>
+  readCounted(db, await listFor(db, query), { limit: 20, ...query })
 
 const searched = [
   /BitmapOr/,
   /Bitmap Index Scan on payments_v1_by_terms/,
   /Bitmap Index Scan on payments_v1_by_intent/,
   /Bitmap Index Scan on payments_v1_by_charge/,
+  /Bitmap Index Scan on payments_v1_pkey.*\n.*Index Cond: \(\(id >= .* AND \(id <= /,
+  /Bitmap Index Scan on payments_v1_by_amount/,
+  /Bitmap Index Scan on refunds_v1_pkey/,
+  /Bitmap Index Scan on disputes_v1_pkey/,
   /Bitmap Index Scan on payments_v1_with_attention/,
   /refunds_v1_by_provider_id/,
   /disputes_v1_by_provider_id/,
@@ -53,7 +60,22 @@ const queries: [name: string, run: (db: Queryable) => Promise<unknown>, indexes:
   ['payments with their methods', page(paymentListWithMethods), [/payments_v1_by_owner/, /payment_methods_v1_pkey/]],
   ['payments of a guest', page(paymentList, { owner: guestOwner('guest@example.com') }), [/payments_v1_by_guest/]],
   ['refunds of a payment', (db) => listRefunds(db, one), [/refunds_v1_by_payment/]],
+  ['all refunds', first(anyRefundList), [/Index Only Scan Backward using refunds_v1_by_creation/]],
+  ['all refunds by update', first(anyRefundList, { orderBy: 'updated_at' }), [/refunds_v1_by_update/]],
+  [
+    'refunds with a status after a position',
+    after(anyRefundList, { status: 'failed' }),
+    [/Index Only Scan Backward using refunds_v1_by_status/],
+  ],
+  ['all refunds of a payment', first(anyRefundList, { payment_id: one.id }), [/refunds_v1_by_payment/]],
   ['disputes', first(disputeList), [/Index Only Scan Backward using disputes_v1_by_creation/]],
+  ['disputes by update', first(disputeList, { orderBy: 'updated_at' }), [/disputes_v1_by_update/]],
+  ['disputes of a payment', first(disputeList, { payment_id: one.id }), [/disputes_v1_by_payment/]],
+  [
+    'a report',
+    (db) => getReport(db, { from: new Date(0), to: new Date(1) }),
+    [/payments_v1_by_completion/, /refunds_v1_by_success/, /refunds_v1_by_return/],
+  ],
   [
     'disputes with a status after a position',
     after(disputeList, { status: 'open' }),
@@ -70,7 +92,7 @@ const queries: [name: string, run: (db: Queryable) => Promise<unknown>, indexes:
   [
     'statistics',
     (db) => getStatistics(db, { from: new Date(0), to: new Date(1), interval: 'day' }),
-    [/payments_v1_by_creation/, /refunds_v1_by_creation/, /disputes_v1_by_creation/],
+    [/payments_v1_by_creation/, /refunds_v1_by_status/, /disputes_v1_by_creation/],
   ],
   ['all payments', anyPayments({}), [/payments_v1_by_creation/]],
   ['all payments by update', anyPayments({ orderBy: 'updated_at' }), [/payments_v1_by_update/]],

@@ -1,13 +1,13 @@
 // The list of an owner's payments, and a single payment.
 
-import { Instant } from '@paylog/domain/fields'
+import { mapFields, Nullable } from '@paylog/domain/fields'
 import { PaymentStatus } from '@paylog/domain/payments/payment'
 import { ListedPayment, PaymentResource } from '@paylog/domain/payments/resource'
 import type { Parameter } from '@paylog/runtime/postgres/runQuery'
 import { sql } from 'kysely'
 import { Type } from 'typebox'
 import { defineList } from '../lists/defineList.ts'
-import { filter, hasGuestEmail, isCreatedAfter, isCreatedBefore, searchFilter } from '../lists/filters.ts'
+import { filter, hasGuestEmail, moneyFilters, searchFilter } from '../lists/filters.ts'
 import { methodSummary } from '../payment-methods/queries.ts'
 import type { Item } from '../readModels.ts'
 
@@ -17,26 +17,39 @@ const emailOf = (guest: string) => guest.slice('guest:'.length)
 export const isReadBy = (item: Item<'payments'>, owner: Parameter<string>, isGuest: boolean) =>
   isGuest ? hasGuestEmail(owner.as(emailOf)) : item('item.owner', '=', owner)
 
-/** Filters of every list of payments. */
-export const commonFilters = {
-  status: filter<typeof PaymentStatus, 'payments'>(PaymentStatus, 'Only payments with this status', 'status'),
-  created_at_from: filter(
-    Instant,
-    'Only payments created after this time, with a UTC offset (encode + as %2B)',
-    isCreatedAfter,
-  ),
-  created_at_to: filter(Instant, 'Only payments created before this time, with a UTC offset', isCreatedBefore),
+export const statusFilter = filter<typeof PaymentStatus, 'payments'>(
+  PaymentStatus,
+  'Only payments with this status',
+  'status',
+)
+
+/** What lists of refunds and disputes show of the payment. */
+export const aboutPayment = {
+  concept: Nullable(Type.String({ description: 'Of the payment' })),
+  reference_code: Nullable(Type.String({ description: 'Of the payment' })),
 }
+
+export function textsOfPayment(item: Item<'refunds' | 'disputes'>) {
+  const textOf = (name: keyof typeof aboutPayment) =>
+    item
+      .selectFrom('read_models.payments as payment')
+      .select(`payment.${name}`)
+      .where('payment.id', '=', sql.ref<string>('item.payment_id'))
+      .$asScalar()
+  return mapFields(aboutPayment, (_, name) => textOf(name))
+}
+
+const { created_at_from, created_at_to } = moneyFilters('payments')
 
 const ownPayments = {
   readBy: isReadBy,
   filters: {
-    status: commonFilters.status,
+    status: statusFilter,
     search: searchFilter(
       'Text contained in the id, an e-mail, the description, the concept or the reference, case-insensitive',
     ),
-    created_at_from: commonFilters.created_at_from,
-    created_at_to: commonFilters.created_at_to,
+    created_at_from,
+    created_at_to,
   },
   orders: {
     created_at: { column: 'created_at', holds: 'time' },

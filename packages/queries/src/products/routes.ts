@@ -7,6 +7,7 @@ import {
   cursorMeta,
   cursorParameters,
   exampleCursorMeta,
+  fileOf,
   filterParameters,
   getOne,
   listResponse,
@@ -66,6 +67,7 @@ export const productRoutes =
   (dependencies: QueryDependencies): FastifyPluginAsync =>
   async (http) => {
     const { db, readAfter } = dependencies
+    const file = fileOf({ path: '/admin/products', list: productList, example: exampleProduct })
     const schema = {
       ...administratorSchema('products', 'listProducts', 'List products'),
       querystring: ListParameters,
@@ -73,7 +75,7 @@ export const productRoutes =
     }
     http.get<{ Querystring: ProductsQuery }>(
       '/admin/products',
-      { config: { right: 'read' }, preHandler: readAfter('products'), schema },
+      { config: { right: 'read', file }, preHandler: readAfter('products'), schema },
       async ({ query }) => {
         const { limit, page } = query
         if (query.cursor !== undefined) {

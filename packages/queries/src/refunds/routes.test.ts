@@ -109,7 +109,7 @@ t.test('GET /admin/disputes lists disputes, newest first, by status and in pages
   }
   await project()
   const { data, meta } = (await get('/admin/disputes', asAdmin)).json()
-  t.same(meta, { limit: 20, next_cursor: null })
+  t.same(meta, { limit: 20, next_cursor: null, total: 4, total_is_exact: true })
   const names = (disputes: { provider_dispute_id: string }[]) => disputes.map((one) => one.provider_dispute_id).join()
   t.equal(names(data), 'du_3,du_2,du_1,du_0')
   const other = { reported_amount_cents: 1000, reported_currency: 'USD' }

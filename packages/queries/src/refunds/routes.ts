@@ -3,7 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Actor, hasRight, ownerOf } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
-import { exampleId } from '@paylog/domain/examples'
+import { exampleRefund } from '@paylog/domain/examples'
 import { recordedId } from '@paylog/domain/fields'
 import { RefundResource } from '@paylog/domain/payments/refunds'
 import { knownActor, notOwned } from '@paylog/runtime/http/callers'
@@ -12,22 +12,6 @@ import { Type } from 'typebox'
 import { staleHeader } from '../readAfter.ts'
 import { ItemQuery, itemResponse, type QueryDependencies, readSchema } from '../routeSchemas.ts'
 import { getRefund, listRefunds } from './queries.ts'
-
-const example: RefundResource = {
-  id: '018f0000-0000-7000-8000-0000000000bb',
-  payment_id: exampleId,
-  amount_cents: 500,
-  currency: 'EUR',
-  reported_amount_cents: null,
-  reported_currency: null,
-  status: 'succeeded',
-  reason: 'requested_by_customer',
-  note: null,
-  provider_refund_id: 're_1',
-  failure_code: null,
-  created_at: '2026-01-31T13:00:00.000Z',
-  updated_at: '2026-01-31T13:00:01.000Z',
-}
 
 const PaymentId = Type.String({ description: 'The id of the payment' })
 
@@ -52,7 +36,7 @@ export function refundRoutes({ db, readAfter }: QueryDependencies): FastifyPlugi
             200: dataResponse(Type.Array(RefundResource), {
               description: 'All refunds of the payment, newest first',
               headers: staleHeader,
-              examples: [[example]],
+              examples: [[exampleRefund]],
             }),
           },
         },
@@ -75,7 +59,7 @@ export function refundRoutes({ db, readAfter }: QueryDependencies): FastifyPlugi
           params: Type.Object({ id: PaymentId, refund_id: Type.String({ description: 'The id of the refund' }) }),
           querystring: ItemQuery,
           response: {
-            200: itemResponse(RefundResource, example),
+            200: itemResponse(RefundResource, exampleRefund),
           },
         },
       },

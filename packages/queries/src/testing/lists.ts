@@ -1,6 +1,7 @@
 // Every list of the API, described once for the tests of what all lists have in common.
 import { addressList } from '../addresses/queries.ts'
 import { anyPaymentList } from '../admin-payments/queries.ts'
+import { anyRefundList } from '../admin-refunds/queries.ts'
 import { auditTrailList } from '../audit-trail/queries.ts'
 import { disputeList } from '../disputes/queries.ts'
 import type { List } from '../lists/defineList.ts'
@@ -35,7 +36,8 @@ export const describedLists: Readonly<Record<string, Described>> = {
   '/admin/addresses?user_id=x': { list: addressList, isOwned: true, reads: ['addresses', 'defaults'] },
   '/admin/payments': { list: anyPaymentList, isOwned: false, reads: ['payments', 'refunds', 'disputes'] },
   '/admin/products': { list: productList, isOwned: false, reads: ['products'] },
-  '/admin/disputes': { list: disputeList, isOwned: false, reads: ['disputes'] },
+  '/admin/refunds': { list: anyRefundList, isOwned: false, reads: ['refunds', 'payments'] },
+  '/admin/disputes': { list: disputeList, isOwned: false, reads: ['disputes', 'payments'] },
   '/admin/audit-trail': { list: auditTrailList, isOwned: false, reads: ['audit_trail'] },
   '/webhooks/logs': { isOwned: true, reads: [] },
 }

@@ -49,7 +49,7 @@ export async function queryApiHarness(t: Test, pool?: Awaited<ReturnType<typeof 
   const http = createHttp({ log: createLog({ app: 'test', level: 'silent' }) })
   const routes: RouteOptions[] = []
   http.addHook('onRoute', (route) => void routes.push(route))
-  await http.register(queryApi({ db, actorOf: identity.actorOf }))
+  await http.register(queryApi({ db, actorOf: identity.actorOf, hasAdministratorLists: true }))
   t.teardown(async () => {
     await http.close()
     await identity.close()

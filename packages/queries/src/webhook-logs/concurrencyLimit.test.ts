@@ -1,12 +1,12 @@
 // The limit of concurrent log pages per caller.
 import { once } from 'node:events'
 import { createHttp } from '@paylog/runtime/http/http'
+import { createConcurrencyLimit } from '@paylog/runtime/limits/concurrencyLimit'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { asAda, asAdmin } from '../testing/queryApiHarness.ts'
 import { webhookLogHarness } from '../testing/webhookLogHarness.ts'
-import { createConcurrencyLimit } from './concurrencyLimit.ts'
 
 t.test('a third concurrent log page of one caller is 429, and other requests continue', async (t) => {
   const { get, send, pool } = await webhookLogHarness(t)

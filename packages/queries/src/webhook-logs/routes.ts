@@ -8,12 +8,12 @@ import { recordedId } from '@paylog/domain/fields'
 import { WebhookLogEntry, WebhookLogStatus } from '@paylog/domain/webhookLog'
 import { notOwned } from '@paylog/runtime/http/callers'
 import { dataResponse, errorResponses, etagHeader, unused } from '@paylog/runtime/http/openApiSchemas'
+import { createConcurrencyLimit } from '@paylog/runtime/limits/concurrencyLimit'
 import type { FastifyReply } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { maxPage } from '../lists/listRoutes.ts'
 import { positionPattern } from '../readAfter.ts'
 import { ItemParams, type QueryDependencies } from '../routeSchemas.ts'
-import { createConcurrencyLimit } from './concurrencyLimit.ts'
 import { getWebhookLog, type LoggedWebhook, listWebhookLogs, type WebhookLogsQuery } from './queries.ts'
 
 /** A provider's event name of up to 255 characters, prefixed with the provider. */

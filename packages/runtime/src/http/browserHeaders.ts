@@ -22,6 +22,7 @@ const everyResponse = {
 
 /** Response headers that scripts of other origins may read. */
 const exposedHeaders = [
+  'Content-Disposition',
   'ETag',
   'Idempotent-Replayed',
   'RateLimit-Limit',
@@ -33,6 +34,7 @@ const exposedHeaders = [
   'X-Next-Position',
   'X-Read-Stale',
   'X-Request-Id',
+  'X-Row-Count',
 ]
 const requestHeaders = [
   'Authorization',

@@ -147,38 +147,51 @@ t.test('a route that does not say who may call it, or what is recorded of it, do
   t.doesNotThrow(() => scope().post(url, { config: { right, audited: null } }, handler))
 })
 
-t.test('an action is recorded before it is done, and what is shown before it is answered', async (t) => {
-  const steps: string[] = []
-  const server = Fastify()
-  guardRoutes(
-    server,
-    createCallers(async () => ({ kind: 'operator' })),
-    async (_request, { action, target }) => {
-      steps.push(`${action} ${target?.id}`)
-      if (target?.id === 'unrecorded') throw new DomainError('event_store_unavailable', 'The trail is down')
-    },
-  )
-  const jobOf = ({ url }: { readonly url: string }): ActionTarget | undefined =>
-    url === '/own' ? undefined : { target: { kind: 'job', id: url.slice(1) } }
-  const config = { right: 'operate', audited: audited({}, 'cancel_job', jobOf) } as const
-  for (const method of ['GET', 'POST'] as const)
-    server.route({
-      ...{ method, url: '/:id', config },
-      async handler({ url }) {
-        steps.push(`handled ${url.slice(1)}`)
-        if (url === '/missing') throw new DomainError('not_found', 'No such job')
-        return 'done'
+t.test(
+  'an action is recorded before it is done, what is shown before it is answered, and how each ended',
+  async (t) => {
+    const steps: string[] = []
+    const server = Fastify()
+    guardRoutes(
+      server,
+      createCallers(async () => ({ kind: 'operator' })),
+      async (_request, { action, target }) => {
+        steps.push(`${action} ${target?.id}`)
+        if (target?.id === 'unrecorded') throw new DomainError('event_store_unavailable', 'The trail is down')
+        return async (outcome) => void steps.push(outcome)
       },
+    )
+    server.setErrorHandler<DomainError>(({ code, status }, request, reply) => {
+      request.errorCode = code
+      return reply.code(status).send()
     })
-  const send = async (method: 'GET' | 'POST', id: string) => {
-    steps.length = 0
-    const { statusCode } = await server.inject({ method, url: `/${id}` })
-    return [statusCode < 400, ...steps]
-  }
-  t.same(await send('POST', '1'), [true, 'cancel_job 1', 'handled 1'])
-  t.same(await send('POST', 'unrecorded'), [false, 'cancel_job unrecorded'])
-  t.same(await send('POST', 'own'), [true, 'handled own'])
-  t.same(await send('GET', '1'), [true, 'handled 1', 'cancel_job 1'])
-  t.same(await send('GET', 'missing'), [false, 'handled missing'], 'nothing was shown')
-  t.same(await send('GET', 'unrecorded'), [false, 'handled unrecorded', 'cancel_job unrecorded'])
-})
+    const jobOf = ({ url }: { readonly url: string }): ActionTarget | undefined =>
+      url === '/own' ? undefined : { target: { kind: 'job', id: url.slice(1) } }
+    const config = { right: 'operate', audited: audited({}, 'cancel_job', jobOf) } as const
+    for (const method of ['GET', 'POST'] as const)
+      server.route({
+        ...{ method, url: '/:id', config },
+        async handler({ url }) {
+          steps.push(`handled ${url.slice(1)}`)
+          if (url === '/missing') throw new DomainError('not_found', 'No such job')
+          if (url === '/unclear') throw new DomainError('provider_outcome_unknown', 'No response')
+          if (url === '/again') throw new DomainError('idempotency_key_in_flight', 'Another request')
+          return 'done'
+        },
+      })
+    const send = async (method: 'GET' | 'POST', id: string) => {
+      steps.length = 0
+      const { statusCode } = await server.inject({ method, url: `/${id}` })
+      return [statusCode < 400, ...steps]
+    }
+    t.same(await send('POST', '1'), [true, 'cancel_job 1', 'handled 1', 'done'])
+    t.same(await send('POST', 'missing'), [false, 'cancel_job missing', 'handled missing', 'refused'])
+    for (const open of ['unclear', 'again'])
+      t.same(await send('POST', open), [false, `cancel_job ${open}`, `handled ${open}`], 'it may have been done')
+    t.same(await send('POST', 'unrecorded'), [false, 'cancel_job unrecorded'])
+    t.same(await send('POST', 'own'), [true, 'handled own'])
+    t.same(await send('GET', '1'), [true, 'handled 1', 'cancel_job 1', 'done'])
+    t.same(await send('GET', 'missing'), [false, 'handled missing'], 'nothing was shown')
+    t.same(await send('GET', 'unrecorded'), [false, 'handled unrecorded', 'cancel_job unrecorded'])
+  },
+)

@@ -2,10 +2,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { AuditedAction } from '@paylog/domain/auditedActions'
-import type { AdministratorAction } from '@paylog/domain/auditTrail'
+import type { ActionOutcome, AdministratorAction } from '@paylog/domain/auditTrail'
 import type { Right } from '@paylog/domain/rights'
 import type {
   FastifyInstance,
+  FastifyReply,
   FastifyRequest,
   FastifySchema,
   RawServerDefault,
@@ -41,8 +42,11 @@ export type ActionTarget = Pick<AdministratorAction, 'target'> &
 /** What is about to be done, or shown. */
 export type IntendedAction = Pick<AdministratorAction, 'action'> & ActionTarget
 
+/** Records how an action ended. It never fails: an action whose end is not recorded has an unknown outcome. */
+type RecordEnd = (outcome: ActionOutcome) => Promise<void>
+
 /** Writes an action to the audit trail. @throws DomainError: then it must not be done */
-export type RecordAction = (request: FastifyRequest, action: IntendedAction) => Promise<void>
+export type RecordAction = (request: FastifyRequest, action: IntendedAction) => Promise<RecordEnd>
 
 type AuditedRoute = {
   readonly action: AuditedAction
@@ -98,24 +102,40 @@ const hookOf = (callers: Callers, kind: CallerKind) =>
   kind === 'public' || kind === 'providers' ? undefined : callers[kind]
 
 function addAudit(route: RouteOptions, { action, targetOf }: AuditedRoute, record: RecordAction): void {
+  const ends = new WeakMap<FastifyRequest, RecordEnd>()
   async function audit(request: FastifyRequest): Promise<void> {
     const target = await targetOf(request)
-    if (target !== undefined) await record(request, { action, ...target })
+    if (target !== undefined) ends.set(request, await record(request, { action, ...target }))
   }
-  if (isChanging(route.method)) route.preHandler = [audit, ...listOf(route.preHandler)]
-  else
-    route.onSend = [
-      async (request, reply, payload) => {
-        if (reply.statusCode < 400) await audit(request)
-        return payload
-      },
-      ...listOf(route.onSend),
-    ]
+  const isChange = isChanging(route.method)
+  if (isChange) route.preHandler = [audit, ...listOf(route.preHandler)]
+  route.onSend = [
+    async (request, reply, payload) => {
+      if (!isChange && reply.statusCode < 400) await audit(request)
+      const outcome = outcomeOf(request, reply)
+      if (outcome !== undefined) await ends.get(request)?.(outcome)
+      return payload
+    },
+    ...listOf(route.onSend),
+  ]
   route.schema = describedAudit(route.schema)
 }
 
-/** Every audited route takes a reason, and needs the audit trail. */
-function describedAudit({ headers, 'x-errors': errors, ...schema }: FastifySchema & RouteNotes = {}): FastifySchema {
+/** After these another request, or an earlier step of this one, may have done it. */
+const openErrors: readonly (string | undefined)[] = ['idempotency_key_in_flight', 'concurrent_modification']
+
+/** @returns undefined when the response does not say whether it was done */
+function outcomeOf({ errorCode }: FastifyRequest, { statusCode }: FastifyReply): ActionOutcome | undefined {
+  if (statusCode < 400) return 'done'
+  return statusCode < 500 && !openErrors.includes(errorCode) ? 'refused' : undefined
+}
+
+/** Every audited route takes a reason, and needs the audit trail. @returns the schema of the route with both */
+export function describedAudit({
+  headers,
+  'x-errors': errors,
+  ...schema
+}: FastifySchema & RouteNotes = {}): FastifySchema {
   const described: RouteNotes = {
     'x-errors': { headers: {}, ...errors, codes: [...(errors?.codes ?? []), 'event_store_unavailable'] },
   }
@@ -123,5 +143,6 @@ function describedAudit({ headers, 'x-errors': errors, ...schema }: FastifySchem
   return { ...schema, ...described, headers: both }
 }
 
-const listOf = <Hook>(hooks: Hook | Hook[] | undefined): Hook[] =>
+/** The hooks of a route. */
+export const listOf = <Hook>(hooks: Hook | Hook[] | undefined): Hook[] =>
   hooks === undefined ? [] : ([hooks].flat() as Hook[])

@@ -44,6 +44,8 @@ export type RouteNotes = {
   }
   readonly 'x-body'?: { readonly description: string; readonly content: object }
   readonly 'x-optional-body'?: true
+  /** The response as `text/csv`, beside the JSON. */
+  readonly 'x-csv'?: { readonly description: string; readonly example: string; readonly headers: object }
   /** The right that the route needs, such as `read`, or `export or charge` where one is enough; it stays in the document. */
   readonly 'x-right'?: string
 }

@@ -34,6 +34,14 @@ columnTypes.setTypeParser(builtins.INT8, Number)
 /** The part of a pool that reading needs. */
 export type Queryable = Pick<Pool, 'query'>
 
+/** A compiled query with the values of a call. `name` is that of a prepared statement. */
+export type Statement = {
+  readonly text: string
+  readonly values: unknown[]
+  readonly types: typeof columnTypes
+  readonly name?: string
+}
+
 const kysely = new Kysely<unknown>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),
@@ -88,14 +96,15 @@ const maxShapes = 1_000
  * @param options `customPlan` makes Postgres plan every call for its values. A named statement eventually gets one generic
  *   plan for all values, whether nearly all rows match or hardly any.
  * @returns runs the query. Throws DomainError `service_unavailable` when the view lacks a column, database errors, and an Error
- *   for a query with a value that is not given: the next call, of another user, would run with it
+ *   for a query with a value that is not given: the next call, of another user, would run with it. `statementOf` is for
+ *   `readBatches`
  */
 export function defineQuery<Values extends object, Row, Shape extends readonly unknown[]>(
   compose: (given: Given<Values>, ...shape: Shape) => Composed<Row>,
   { customPlan = false }: { readonly customPlan?: boolean } = {},
 ) {
   const compiled = new Map<string, ReturnType<typeof compile>>()
-  return async (db: Queryable, values: Values, ...shape: Shape): Promise<Row[]> => {
+  function statementOf(values: Values, ...shape: Shape): Statement {
     const set: [string, unknown][] = Object.entries(values).filter(([, value]) => value !== undefined)
     const key = JSON.stringify([shape, set.map(([name, value]) => (isText(value) ? [name, value] : name))])
     let query = compiled.get(key)
@@ -108,10 +117,29 @@ export function defineQuery<Values extends object, Row, Shape extends readonly u
     const { text, name, picks } = query
     const call = Object.fromEntries(set)
     const statement = { text, values: picks.map((pick) => pick(call)), types: columnTypes }
-    const { rows } = await db
-      .query<Row & object>(customPlan ? statement : { ...statement, name })
-      .catch(rejectOtherView)
+    return customPlan ? statement : { ...statement, name }
+  }
+  async function run(db: Queryable, values: Values, ...shape: Shape): Promise<Row[]> {
+    const { rows } = await db.query<Row & object>(statementOf(values, ...shape)).catch(rejectOtherView)
     return rows
+  }
+  return Object.assign(run, { statementOf })
+}
+
+/**
+ * Runs a statement by a cursor, within the transaction of `client`, so that any number of rows need the memory of a batch.
+ * @throws as a query of `defineQuery`
+ */
+export async function* readBatches<Row extends object>(
+  client: Queryable,
+  { text, values, types }: Statement,
+  batchRows: number,
+): AsyncGenerator<readonly Row[]> {
+  await client.query(`declare batches no scroll cursor for ${text}`, values).catch(rejectOtherView)
+  for (;;) {
+    const { rows } = await client.query<Row>({ text: `fetch ${batchRows} from batches`, types })
+    if (rows.length > 0) yield rows
+    if (rows.length < batchRows) return
   }
 }
 

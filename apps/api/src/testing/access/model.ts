@@ -120,11 +120,17 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /admin/sync/products': { access: operate, body: sync, mayNotBeEmpty: true },
   'GET /admin/payments': { access: read, status: 200 },
   'GET /admin/stats': { access: read, status: 400 },
+  'GET /admin/refunds': { access: read, status: 200 },
   'GET /admin/disputes': { access: read, status: 200 },
+  // Of no month, and of no days.
+  'GET /admin/reports/{month}': { access: read, status: 400 },
+  'GET /admin/reports': { access: read, status: 400 },
   'GET /admin/audit-trail': { access: read, status: 200 },
   'GET /admin/payments/{id}': anyPayment,
   'GET /admin/payments/{id}/history': anyPayment,
   'GET /admin/payments/{id}/events': anyPayment,
+  // Of a payment that does not exist.
+  'GET /admin/payments/{id}/proof': { access: ['export'], status: 404 },
   // Without an owner.
   'GET /admin/payment-methods': { access: read, status: 400 },
   'GET /admin/addresses': { access: read, status: 400 },
@@ -148,6 +154,10 @@ export const rows: Readonly<Record<string, Row>> = {
     mayNotBeEmpty: true,
   },
   'GET /admin/me': { access: rights, status: 200 },
+  'GET /admin/attention': { access: read, status: 200 },
+  'GET /admin/providers': { access: read, status: 200 },
+  // Of a provider that does not exist.
+  'POST /admin/providers/{id}/check': { access: operate, status: 404 },
   'GET /admin/system': { access: read, status: 200 },
   'GET /admin/projections': { access: read, status: 200 },
   // Of a projection and of jobs that do not exist.
@@ -175,6 +185,12 @@ export const undocumented: Readonly<Record<string, Row>> = {
   'GET /docs': { access: 'public', status: 200 },
   // The provider is not enabled.
   'GET /pages/authorize-net': { access: 'public', status: 404 },
+  // The sandbox has no page here, and there is no start page.
+  'GET /pages/sandbox/{intent}/{key}': { access: 'public', status: 404 },
+  'POST /pages/sandbox/{intent}/{key}': { access: 'public', status: 404 },
+  'GET /': { access: 'public', status: 404 },
+  'POST /pages/first-payment': { access: 'public', status: 404 },
+  'GET /pages/first-payment/{id}': { access: 'public', status: 404 },
   'HEAD /payments/{id}': ownPayment,
   'HEAD /payment-methods/{id}': { access: 'known', item: 'method' },
   'HEAD /addresses/{id}': { access: 'known', item: 'address' },

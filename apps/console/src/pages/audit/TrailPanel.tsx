@@ -2,6 +2,7 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { api, bodyOf } from '../../api/api.ts'
 import type { AuditTrailEntry } from '../../api/apiTypes.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import { FilterBar } from '../../parts/filters/FilterBar.tsx'
 import { noMatchOf } from '../../parts/filters/filterTypes.ts'
 import { NewRows } from '../../parts/NewRows.tsx'
@@ -28,9 +29,14 @@ export function TrailPanel() {
   })
   const change = (changes: AuditSearch) =>
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }), resetScroll: false })
+  const meta = list.query.data?.meta
   const filtered = { filters: trailFilters, values: search, change }
   return (
-    <Panel title="Who did what" isFlush>
+    <Panel
+      title="Who did what"
+      isFlush
+      actions={<CsvButton operation="listAuditTrail" query={query} meta={list.query.data?.meta} />}
+    >
       <div className="panelTop stack">
         <p>What administrators did or asked for, recorded before it was done.</p>
         <FilterBar what="entries" {...filtered} />
@@ -45,7 +51,7 @@ export function TrailPanel() {
         empty={{ title: 'No entries', hint: 'What administrators do from now on is listed here.' }}
         noMatch={noMatchOf({ ...filtered, hint: 'Actors and ids are matched as a whole.' })}
       />
-      <Pager cursor={search.cursor} next={list.query.data?.meta.next_cursor} show={(cursor) => change({ cursor })} />
+      <Pager cursor={search.cursor} next={meta?.next_cursor} show={(cursor) => change({ cursor })} />
     </Panel>
   )
 }

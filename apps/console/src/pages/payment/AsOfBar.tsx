@@ -6,19 +6,21 @@ import { usePreferences } from '../../layout/Preferences.tsx'
 import { stepOf } from './asOf.ts'
 
 /**
- * @param props `moments` at which something happened; `asOf` undefined for now; `choose` is called with undefined for now
+ * @param props `moments` at which something happened; `asOf` undefined for now; `choose` is called with undefined for now; `close`
+ *   returns to now, too
  */
 export function AsOfBar(props: {
   readonly moments: readonly string[]
   readonly asOf: string | undefined
   readonly choose: (asOf: string | undefined) => void
+  readonly close: () => void
 }) {
-  const { moments, asOf, choose } = props
+  const { moments, asOf, choose, close } = props
   const { zone } = usePreferences()
   const id = useId()
   const shown = asOf === undefined ? 'now' : `${formatTime(asOf, zone)} ${zoneName(asOf, zone)}`
   return (
-    <section className="asOf panel" aria-label="As of" data-past={asOf !== undefined}>
+    <section className="asOf" aria-label="As of" data-past={asOf !== undefined}>
       <div className="asOfSlider">
         <label htmlFor={id}>
           As of <strong>{shown}</strong>
@@ -35,8 +37,8 @@ export function AsOfBar(props: {
         />
       </div>
       <TimeField asOf={asOf} choose={choose} />
-      <Button size="xs" variant="default" disabled={asOf === undefined} onClick={() => choose(undefined)}>
-        Show now
+      <Button size="xs" variant="default" onClick={close}>
+        {asOf === undefined ? 'Close' : 'Show now'}
       </Button>
     </section>
   )

@@ -1,44 +1,67 @@
-// A webhook below the event that it is about, with its attempts when it is opened.
-import { UnstyledButton } from '@mantine/core'
+// A webhook below the event that it is about: where it went, how it ended, and sending it again.
+import { Button, UnstyledButton } from '@mantine/core'
+import { visibleText } from '@paylog/domain/visibleText'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import type { Delivery, DeliveryTry } from '../../api/apiTypes.ts'
 import { deliveryQuery } from '../../api/paymentQueries.ts'
-import { visibleText } from '../../format/visibleText.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { JsonView } from '../../parts/JsonView.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
+import { useMay } from '../../session/rights.ts'
 import { erasedBody } from '../webhooks/DeliveryRequest.tsx'
+import { DeliveryBadges } from '../webhooks/deliveryColumns.tsx'
+import { useEndpointNames } from '../webhooks/endpointNames.ts'
+import { RedeliverDialog } from '../webhooks/RedeliverDialog.tsx'
 
 export function DeliveryRow({ delivery }: { readonly delivery: Delivery }) {
   const [isOpen, setOpen] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const id = useId()
-  const { event, endpoint, status, attempts, last_http_status, is_test } = delivery
+  const may = useMay()
+  const { name, url } = useEndpointNames()(delivery.endpoint)
+  const canResend = may('redeliverWebhook') && (delivery.status === 'failed' || delivery.status === 'succeeded')
   return (
     <li>
-      <div className="eventLine">
-        <UnstyledButton
-          className="deliveryTitle"
-          aria-expanded={isOpen}
-          aria-controls={id}
-          onClick={() => setOpen(!isOpen)}
-        >
-          {event} to {endpoint}
-        </UnstyledButton>
-        <Badge text={status} />
-        {is_test && <Badge text="test" />}
-        <span className="hint">
-          {attempts === 1 ? '1 attempt' : `${attempts} attempts`}
-          {last_http_status !== null && `, HTTP ${last_http_status}`}
-        </span>
+      <div className="deliveryLine">
+        <div className="deliveryText">
+          <div className="eventLine">
+            <UnstyledButton
+              className="deliveryTitle"
+              aria-expanded={isOpen}
+              aria-controls={id}
+              onClick={() => setOpen(!isOpen)}
+            >
+              {delivery.event} to {name}
+            </UnstyledButton>
+            <DeliveryBadges delivery={delivery} />
+          </div>
+          <p className="hint">{outcomeText(delivery)}</p>
+          {url !== null && <p className="hint wrap">{url}</p>}
+        </div>
+        {canResend && (
+          <Button size="compact-xs" variant="default" onClick={() => setAsking(true)}>
+            Redeliver
+          </Button>
+        )}
       </div>
       <div id={id} hidden={!isOpen}>
         {isOpen && <DeliveryDetails id={delivery.id} />}
       </div>
+      {isAsking && <RedeliverDialog delivery={{ ...delivery, url }} close={() => setAsking(false)} />}
     </li>
   )
+}
+
+/** How the attempts went, in words. */
+function outcomeText({ attempts, last_http_status, last_error }: Delivery): string {
+  if (attempts === 0) return 'Not sent yet'
+  const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`
+  if (last_http_status !== null) return `${tries}, last response HTTP ${last_http_status}`
+  return last_error === null ? tries : `${tries}, ${last_error.replaceAll('_', ' ')}`
 }
 
 function DeliveryDetails({ id }: { readonly id: string }) {
@@ -62,14 +85,30 @@ function DeliveryDetails({ id }: { readonly id: string }) {
       ) : (
         <JsonView label="Body of the webhook" value={query.data.payload} />
       )}
+      <Link to="/webhooks/deliveries/$id" params={{ id }}>
+        Everything about this delivery
+      </Link>
     </div>
   )
 }
 
 const attemptColumns: readonly Column<DeliveryTry>[] = [
-  { header: 'Time', cell: ({ at }) => <Time value={at} /> },
-  { header: 'Took', isNumber: true, cell: ({ ms }) => `${ms} ms` },
-  { header: 'HTTP', isNumber: true, cell: ({ http_status }) => http_status ?? <Dash /> },
-  { header: 'Error', cell: ({ error }) => error ?? <Dash /> },
-  { header: 'Response', cell: ({ response }) => (response ? <code>{visibleText(response)}</code> : <Dash />) },
+  { header: 'Time', narrow: 'title', cell: ({ at }) => <Time value={at} /> },
+  {
+    header: 'Result',
+    isShort: true,
+    narrow: 'figure',
+    cell: ({ http_status, error }) => (
+      <Badge
+        text={http_status === null ? (error ?? 'no response') : `HTTP ${http_status}`}
+        tone={error === null ? 'good' : 'bad'}
+      />
+    ),
+  },
+  { header: 'Took', isNumber: true, narrow: 'detail', cell: ({ ms }) => `${ms.toLocaleString()} ms` },
+  {
+    header: 'Response',
+    narrow: 'detail',
+    cell: ({ response }) => (response ? <code>{visibleText(response)}</code> : <Dash />),
+  },
 ]

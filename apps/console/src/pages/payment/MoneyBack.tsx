@@ -5,7 +5,8 @@ import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { Money } from '../../parts/Money.tsx'
 import { Notice } from '../../parts/Notice.tsx'
 import { Panel } from '../../parts/Panel.tsx'
-import { Dash, Time } from '../../parts/Time.tsx'
+import { Time } from '../../parts/Time.tsx'
+import { disputeReason } from '../disputes/disputeColumns.tsx'
 import { disputesOf, refundsOf, type ShownDispute, type ShownRefund } from './moneyBack.ts'
 
 export function Attention({ entries }: { readonly entries: readonly AttentionEntry[] }) {
@@ -36,16 +37,24 @@ export function Refunds({ entries, currency }: Props) {
   )
 }
 
+const sentence = (words: string) => words.charAt(0).toUpperCase() + words.slice(1).replaceAll('_', ' ')
+
 const refundColumns = (currency: string): readonly Column<ShownRefund>[] => [
-  { header: 'Requested', cell: ({ at }) => <Time value={at} /> },
+  {
+    header: 'Refund',
+    narrow: 'title',
+    cell: ({ reason }) => sentence(reason),
+    note: ({ note, failure }) =>
+      [note, failure && `failed: ${failure.replaceAll('_', ' ')}`].filter(Boolean).join(' · '),
+  },
+  { header: 'Status', isShort: true, narrow: 'detail', cell: ({ status }) => <Badge text={status} /> },
+  { header: 'Requested', narrow: 'detail', cell: ({ at }) => <Time value={at} /> },
   {
     header: 'Amount',
     isNumber: true,
+    narrow: 'figure',
     cell: ({ cents, reported }) => <Money cents={cents} currency={currency} reported={reported} />,
   },
-  { header: 'Status', isShort: true, cell: ({ status }) => <Badge text={status} /> },
-  { header: 'Reason', cell: ({ reason, note }) => `${reason.replaceAll('_', ' ')}${note === null ? '' : `: ${note}`}` },
-  { header: 'Failure', cell: ({ failure }) => failure ?? <Dash /> },
 ]
 
 /** Nothing when there are none. */
@@ -60,13 +69,23 @@ export function Disputes({ entries, currency }: Props) {
 }
 
 const disputeColumns = (currency: string): readonly Column<ShownDispute>[] => [
-  { header: 'Opened', cell: ({ at }) => <Time value={at} /> },
+  {
+    header: 'Dispute',
+    narrow: 'title',
+    cell: ({ reason }) => disputeReason(reason),
+    note: ({ evidenceDueBy }) =>
+      evidenceDueBy && (
+        <>
+          evidence due <Time value={evidenceDueBy} />
+        </>
+      ),
+  },
+  { header: 'Status', isShort: true, narrow: 'detail', cell: ({ status }) => <Badge text={status} /> },
+  { header: 'Opened', narrow: 'detail', cell: ({ at }) => <Time value={at} /> },
   {
     header: 'Amount',
     isNumber: true,
+    narrow: 'figure',
     cell: ({ cents, reported }) => <Money cents={cents} currency={currency} reported={reported} />,
   },
-  { header: 'Status', isShort: true, cell: ({ status }) => <Badge text={status} /> },
-  { header: 'Reason', cell: ({ reason }) => reason ?? <Dash /> },
-  { header: 'Evidence due', cell: ({ evidenceDueBy }) => <Time value={evidenceDueBy} /> },
 ]

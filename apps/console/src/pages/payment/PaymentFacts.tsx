@@ -1,5 +1,6 @@
 // What a payment is, at the chosen moment.
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { MethodSummary, Payment } from '../../api/apiTypes.ts'
 import { CustomerLink } from '../../parts/CustomerLink.tsx'
 import { type Fact, Facts } from '../../parts/Facts.tsx'
@@ -8,7 +9,7 @@ import { JsonView } from '../../parts/JsonView.tsx'
 import { Money } from '../../parts/Money.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { SafeLink } from '../../parts/SafeLink.tsx'
-import { Dash, Time } from '../../parts/Time.tsx'
+import { Time } from '../../parts/Time.tsx'
 import type { Payer } from './moneyBack.ts'
 
 const shortLength = 40
@@ -17,8 +18,9 @@ export function PaymentFacts({ payment, payer }: { readonly payment: Payment; re
   return (
     <Panel title="Facts">
       <div className="stack">
-        <Facts facts={[...moneyFacts(payment), ...payerFacts(payment, payer), ...textFacts(payment)]} />
-        <Facts facts={providerFacts(payment)} />
+        <Group title="Payer" facts={payerFacts(payment, payer)} />
+        <Group title="Payment" facts={paymentFacts(payment)} />
+        <Group title="Provider" facts={providerFacts(payment)} />
         {Object.keys(payment.metadata).length > 0 && (
           <div>
             <h3>Metadata</h3>
@@ -30,26 +32,27 @@ export function PaymentFacts({ payment, payer }: { readonly payment: Payment; re
   )
 }
 
-function moneyFacts(payment: Payment): Fact[] {
-  const { currency } = payment
-  const amount = (name: string, cents: number): Fact => [name, <Money key={name} cents={cents} currency={currency} />]
-  const facts = [amount('Total', payment.total_cents)]
-  if (payment.tax_cents > 0) facts.push(amount('Tax', payment.tax_cents))
-  if (payment.discount_cents > 0) facts.push(amount('Discount', payment.discount_cents))
-  facts.push(amount('Received', payment.amount_received_cents), amount('Refunded', payment.amount_refunded_cents))
-  if (payment.amount_capturable_cents > 0) facts.push(amount('Can be captured', payment.amount_capturable_cents))
-  return facts
+function Group({ title, facts }: { readonly title: string; readonly facts: readonly (Fact | false)[] }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <Facts facts={facts} />
+    </section>
+  )
 }
 
-function payerFacts(payment: Payment, payer: Payer): Fact[] {
-  const owner = <CustomerLink userId={payer.userId} guestEmail={payment.guest_email ?? payer.email} />
-  const facts: Fact[] = [['Payer', payer.isErased && payer.userId === null ? 'Erased' : owner]]
-  if (payer.isErased && payer.userId !== null) facts.push(['Personal data', 'Erased'])
-  if (payer.userId !== null && payer.email !== null) facts.push(['E-mail', payer.email])
-  if (payer.name !== null) facts.push(['Name', payer.name])
-  if (payer.phone !== null) facts.push(['Phone', payer.phone])
-  facts.push(['Method', methodText(payment.payment_method) ?? <Dash />])
-  return facts
+function payerFacts(payment: Payment, payer: Payer): (Fact | false)[] {
+  const { userId, email, name, phone, isErased } = payer
+  const owner = <CustomerLink userId={userId} guestEmail={payment.guest_email ?? email} />
+  const method = methodText(payment.payment_method)
+  return [
+    isErased && userId === null ? ['Customer', 'Erased'] : ['Customer', owner],
+    isErased && userId !== null && ['Personal data', 'Erased'],
+    userId !== null && email !== null && ['E-mail', email],
+    name !== null && ['Name', name],
+    phone !== null && ['Phone', phone],
+    method !== null && ['Method', method],
+  ]
 }
 
 function methodText(method: MethodSummary | null): string | null {
@@ -59,42 +62,59 @@ function methodText(method: MethodSummary | null): string | null {
   return [alias, card_brand ?? payment_type, number].filter(Boolean).join(' ')
 }
 
+function paymentFacts(payment: Payment): (Fact | false)[] {
+  const { currency, reference_code, completed_at, expires_at, status } = payment
+  const money = (name: string, cents: number): Fact => [name, <Money key={name} cents={cents} currency={currency} />]
+  return [
+    reference_code !== null && ['Reference', <ReferenceLink key="r" reference={reference_code} />],
+    ...textFacts(payment),
+    payment.total_cents !== payment.amount_cents && money('Total', payment.total_cents),
+    payment.tax_cents > 0 && money('Tax', payment.tax_cents),
+    payment.discount_cents > 0 && money('Discount', payment.discount_cents),
+    ['Created', <Time key="t" value={payment.created_at} />],
+    completed_at !== null && ['Completed', <Time key="d" value={completed_at} />],
+    ['Updated', <Time key="u" value={payment.updated_at} />],
+    expires_at !== null && status === 'pending' && ['Expires', <Time key="e" value={expires_at} />],
+  ]
+}
+
+const ReferenceLink = ({ reference }: { readonly reference: string }): ReactNode => (
+  <Link to="/payments" search={{ reference_code: reference }} className={longText(reference)}>
+    {reference}
+  </Link>
+)
+
+/** Gets a line of its own when it is long. */
+const longText = (text: string) => (text.length > shortLength ? 'longText' : undefined)
+
 function textFacts(payment: Payment): Fact[] {
   const texts: [string, string | null][] = [
     ['Concept', payment.concept],
     ['Description', payment.description],
-    ['Reference', payment.reference_code],
     ['Category', payment.category],
     ['Tags', payment.tags],
   ]
   return texts.flatMap(([name, value]) =>
-    value === null ? [] : [[name, <LongText key={name} text={value} />] as const],
+    value === null
+      ? []
+      : [
+          [
+            name,
+            <span key={name} className={longText(value)}>
+              {value}
+            </span>,
+          ] as const,
+        ],
   )
-}
-
-/** Gets a line of its own when it is long. */
-function LongText({ text }: { readonly text: string }) {
-  return <span className={text.length > shortLength ? 'longText' : undefined}>{text}</span>
 }
 
 function providerFacts(payment: Payment): (Fact | false)[] {
   const { provider_intent_id: intent, provider_payment_id: charge, redirect_url: page } = payment
   return [
     ['Provider', payment.provider_id],
+    ['Capture', payment.capture_method],
     intent !== null && ['Intent', <Identifier key="i" value={intent} name="the intent id" />],
     charge !== null && ['Charge', <Identifier key="c" value={charge} name="the charge id" />],
-    ['Capture', payment.capture_method],
-    ['Created', <Time key="t" value={payment.created_at} />],
-    ['Updated', <Time key="u" value={payment.updated_at} />],
-    payment.completed_at !== null && ['Completed', <Time key="d" value={payment.completed_at} />],
-    payment.expires_at !== null &&
-      payment.status === 'pending' && ['Expires', <Time key="e" value={payment.expires_at} />],
     page !== null && ['Payment page', <SafeLink key="p" url={page} />],
-    payment.reference_code !== null && [
-      'Same reference',
-      <Link key="r" to="/payments" search={{ reference_code: payment.reference_code }}>
-        Payments with this reference
-      </Link>,
-    ],
   ]
 }

@@ -1,26 +1,34 @@
 // One payment, now or as of a moment: what it is, what happened, and what can be done.
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { statusOf } from '../../api/apiErrors.ts'
 import type { HistoryEntry, Payment } from '../../api/apiTypes.ts'
-import { eventsQuery, historyQuery, paymentDeliveriesQuery, paymentQuery } from '../../api/paymentQueries.ts'
+import {
+  eventsQuery,
+  historyQuery,
+  paymentDeliveriesQuery,
+  paymentQuery,
+  paymentTrailQuery,
+} from '../../api/paymentQueries.ts'
 import { Identifier } from '../../parts/Identifier.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { useReason } from '../../parts/reason.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
 import { useMay } from '../../session/rights.ts'
-import { PaymentBadges } from '../payments/paymentColumns.tsx'
 import { AsOfBar } from './AsOfBar.tsx'
 import { PaymentActions } from './actions/PaymentActions.tsx'
+import { ActorNames } from './actorNames.ts'
 import { entriesUntil, momentsOf } from './asOf.ts'
 import { Attention, Disputes, Refunds } from './MoneyBack.tsx'
 import { payerOf } from './moneyBack.ts'
 import { PaymentFacts } from './PaymentFacts.tsx'
+import { PaymentSummary } from './PaymentSummary.tsx'
+import { PaymentTools } from './PaymentTools.tsx'
 import { RawEvents } from './RawEvents.tsx'
 import { TimelineView } from './TimelineView.tsx'
-import { timelineOf } from './timeline.ts'
+import { timelineAsOf, timelineOf } from './timeline.ts'
 
 const route = getRouteApi('/payments/$id')
 const noEntries: readonly HistoryEntry[] = []
@@ -32,17 +40,12 @@ export function PaymentPage() {
   const resource = useQuery(paymentQuery(id, asOf))
   const history = useQuery(historyQuery(id))
   const payment = resource.data?.payment
-  const choose = (chosen: string | undefined) => void navigate({ search: { as_of: chosen }, replace: true })
   const entries = history.data ?? noEntries
+  const choose = (chosen: string | undefined) => void navigate({ search: { as_of: chosen }, replace: true })
   return (
     <Page
       title={payment?.concept?.trim() || payment?.description?.trim() || 'Payment'}
-      lead={
-        <span className="row">
-          <Identifier value={id} name="the payment id" />
-          {payment && <PaymentBadges payment={payment} />}
-        </span>
-      }
+      lead={<Identifier value={id} name="the payment id" />}
       actions={
         payment &&
         asOf === undefined && (
@@ -52,10 +55,22 @@ export function PaymentPage() {
       }
     >
       <div className="panels">
-        {entries.length > 0 && <AsOfBar moments={momentsOf(entries)} asOf={asOf} choose={choose} />}
         {resource.isError && <Missing error={resource.error} asOf={asOf} retry={() => void resource.refetch()} />}
+        {resource.isError && asOf !== undefined && (
+          <AsOfBar moments={momentsOf(entries)} asOf={asOf} choose={choose} close={() => choose(undefined)} />
+        )}
         {resource.isPending && <LoadingState what="the payment" />}
-        {payment && <PaymentBody key={id} id={id} payment={payment} entries={entries} asOf={asOf} history={history} />}
+        {payment && (
+          <PaymentBody
+            key={id}
+            id={id}
+            payment={payment}
+            entries={entries}
+            asOf={asOf}
+            history={history}
+            tools={<PaymentTools id={id} entries={entries} asOf={asOf} choose={choose} />}
+          />
+        )}
       </div>
     </Page>
   )
@@ -67,45 +82,39 @@ function PaymentBody(props: {
   readonly entries: readonly HistoryEntry[]
   readonly asOf: string | undefined
   readonly history: Pick<UseQueryResult, 'isPending' | 'error' | 'refetch'>
+  readonly tools: ReactNode
 }) {
-  const { id, payment, asOf, history } = props
+  const { id, payment, asOf, history, tools } = props
   const [isRead, setRead] = useState(false)
   const { reason, reasonField } = useReason()
   const may = useMay()
   const events = useQuery({ ...eventsQuery(id, reason), enabled: isRead })
   const deliveries = useQuery(paymentDeliveriesQuery(id))
+  const trail = useQuery(paymentTrailQuery(id))
   const entries = entriesUntil(props.entries, asOf)
-  const last = entries.at(-1)?.revision ?? -1
   const whole = timelineOf(props.entries, events.data ?? [], deliveries.data ?? [])
-  const isBy = (at: string) => asOf === undefined || Date.parse(at) <= Date.parse(asOf)
-  const timeline = {
-    items: whole.items
-      .filter(
-        ({ revision, occurred_at, statusAfter }) => revision <= last || (statusAfter === null && isBy(occurred_at)),
-      )
-      .map((item) => ({ ...item, deliveries: item.deliveries.filter(({ created_at }) => isBy(created_at)) })),
-    otherDeliveries: whole.otherDeliveries.filter(({ created_at }) => isBy(created_at)),
-  }
+  const payer = payerOf(props.entries)
   return (
-    <>
+    <ActorNames value={{ payerId: payer.userId, trail: trail.data ?? [] }}>
+      <PaymentSummary payment={payment} payer={payer} entries={entries} tools={tools} />
       <Attention entries={payment.attention} />
       <div className="columns paymentColumns">
         <div className="panels">
-          <PaymentFacts payment={payment} payer={payerOf(props.entries)} />
           <Refunds entries={entries} currency={payment.currency} />
           <Disputes entries={entries} currency={payment.currency} />
+          <Panel title="Timeline">
+            {history.error && <ErrorState error={history.error} retry={() => void history.refetch()} />}
+            {history.isPending && <LoadingState what="the timeline" />}
+            {deliveries.isError && <ErrorState error={deliveries.error} retry={() => void deliveries.refetch()} />}
+            <TimelineView timeline={timelineAsOf(whole, asOf, entries.at(-1)?.revision ?? -1)} />
+          </Panel>
         </div>
-        <Panel title="Timeline">
-          {history.error && <ErrorState error={history.error} retry={() => void history.refetch()} />}
-          {history.isPending && <LoadingState what="the timeline" />}
-          {deliveries.isError && <ErrorState error={deliveries.error} retry={() => void deliveries.refetch()} />}
-          <TimelineView timeline={timeline} />
-        </Panel>
+        <PaymentFacts payment={payment} payer={payer} />
       </div>
       {may('listRecordedEvents') && (
         <RawEvents query={events} asOf={asOf} reasonField={reasonField} isRead={isRead} read={() => setRead(true)} />
       )}
-    </>
+    </ActorNames>
   )
 }
 

@@ -6,8 +6,9 @@ import { Facts } from '../../parts/Facts.tsx'
 import { Identifier } from '../../parts/Identifier.tsx'
 import { JsonView } from '../../parts/JsonView.tsx'
 import { Time } from '../../parts/Time.tsx'
+import { useActorText } from './actorNames.ts'
 import { DeliveryRow } from './DeliveryRow.tsx'
-import { actorText, summaryOf, titleOf } from './eventText.ts'
+import { summaryOf, titleOf } from './eventText.ts'
 import type { Timeline, TimelineItem } from './timeline.ts'
 
 export function TimelineView({ timeline }: { readonly timeline: Timeline }) {
@@ -37,6 +38,7 @@ function TimelineEvent({ item }: { readonly item: TimelineItem }) {
   const detailsId = useId()
   const { type, actor, causedBy, isNewStatus, statusAfter, deliveries, revision } = item
   const summary = summaryOf(type, item.data)
+  const actorText = useActorText()
   return (
     <li data-quiet={statusAfter === null} data-turn={isNewStatus}>
       <div className="eventLine">

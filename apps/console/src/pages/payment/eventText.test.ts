@@ -26,6 +26,6 @@ t.test('actorText names users, providers and processes', async (t) => {
     'an operator',
     'a guest',
     'the worker',
-    'anonymous',
+    'somebody without a session',
   ])
 })

@@ -77,5 +77,6 @@ export function actorText(actor: string): string {
   if (kind === 'provider' && id) return `provider ${id}`
   if (actor === 'operator') return 'an operator'
   if (actor === 'guest') return 'a guest'
+  if (actor === 'anonymous') return 'somebody without a session'
   return actor === 'worker' ? 'the worker' : actor
 }

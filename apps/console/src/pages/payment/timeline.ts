@@ -59,6 +59,24 @@ export function timelineOf(
   return { items, otherDeliveries }
 }
 
+/**
+ * A timeline as it was at a moment.
+ * @param asOf now when undefined
+ * @param last the revision of the last event of the history until then
+ */
+export function timelineAsOf({ items, otherDeliveries }: Timeline, asOf: string | undefined, last: number): Timeline {
+  const isBy = (at: string) => asOf === undefined || Date.parse(at) <= Date.parse(asOf)
+  const until = (deliveries: readonly Delivery[]) => deliveries.filter(({ created_at }) => isBy(created_at))
+  return {
+    items: items
+      .filter(
+        ({ revision, occurred_at, statusAfter }) => revision <= last || (statusAfter === null && isBy(occurred_at)),
+      )
+      .map((item) => ({ ...item, deliveries: until(item.deliveries) })),
+    otherDeliveries: until(otherDeliveries),
+  }
+}
+
 function entriesOf(history: readonly HistoryEntry[], events: readonly RawEvent[]): Entry[] {
   const raw = new Map(events.map((event) => [event.revision, event]))
   const shown = history.map((entry) => ({

@@ -1,11 +1,11 @@
 // Everybody's payments, with the filters of GET /admin/payments.
-import { Button } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { api, bodyOf } from '../../api/api.ts'
-import type { ListedPayment, ListMeta } from '../../api/apiTypes.ts'
-import { download } from '../../parts/files/download.ts'
+import type { ListedPayment } from '../../api/apiTypes.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import { FilterBar, OrderChoice } from '../../parts/filters/FilterBar.tsx'
 import { noMatchOf } from '../../parts/filters/filterTypes.ts'
+import { ListTotal } from '../../parts/ListTotal.tsx'
 import { NewRows } from '../../parts/NewRows.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Pager } from '../../parts/Pager.tsx'
@@ -13,7 +13,6 @@ import { QueryTable } from '../../parts/QueryTable.tsx'
 import { useLiveList } from '../../parts/useLiveList.ts'
 import { paymentColumns } from './paymentColumns.tsx'
 import { paymentFilters, paymentMatchHint, paymentOrders } from './paymentFilters.ts'
-import { paymentsCsv } from './paymentsCsv.ts'
 import { type PaymentsSearch, paymentsQuery } from './paymentsSearch.ts'
 
 const route = getRouteApi('/payments')
@@ -36,17 +35,8 @@ export function PaymentsPage() {
   return (
     <Page
       title="Payments"
-      lead={<Total meta={page?.meta} />}
-      actions={
-        <Button
-          variant="default"
-          size="xs"
-          disabled={!page?.data.length}
-          onClick={() => page && download('payments.csv', 'text/csv;charset=utf-8', paymentsCsv(page.data))}
-        >
-          Download as CSV
-        </Button>
-      }
+      lead={<ListTotal meta={page?.meta} one="payment" many="payments" />}
+      actions={<CsvButton operation="listAnyPayments" query={query} meta={page?.meta} />}
     >
       <FilterBar what="payments" search={{ name: 'search', placeholder: 'Id, e-mail, amount or words' }} {...filtered}>
         <OrderChoice choices={paymentOrders} search={search} change={change} />
@@ -68,10 +58,4 @@ export function PaymentsPage() {
       </div>
     </Page>
   )
-}
-
-function Total({ meta }: { readonly meta: ListMeta | undefined }) {
-  if (meta === undefined) return 'Counting'
-  const count = meta.total.toLocaleString()
-  return meta.total_is_exact ? `${count} ${meta.total === 1 ? 'payment' : 'payments'}` : `At least ${count} payments`
 }

@@ -8,8 +8,10 @@ import { api, bodyOf, dataOf } from '../../api/api.ts'
 import type { Erasure } from '../../api/apiTypes.ts'
 import { pollMs } from '../../api/queryClient.ts'
 import { FollowedJob } from '../../jobs/JobView.tsx'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Identifier } from '../../parts/Identifier.tsx'
+import { totalOf } from '../../parts/ListTotal.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Time } from '../../parts/Time.tsx'
@@ -60,7 +62,7 @@ export function ErasuresPanel() {
         </form>
         <div className="stack" aria-live="polite">
           <ActionOutcome action={preview} success={null} />
-          {preview.result && <FollowedJob id={preview.result.id} />}
+          {preview.result && <FollowedJob id={preview.result.id} what="check" />}
         </div>
         <ErasuresTable />
       </div>
@@ -77,14 +79,19 @@ function ErasuresTable() {
     refetchInterval: pollMs,
   })
   return (
-    <QueryTable
-      what="erasures"
-      query={query}
-      rowsOf={({ data }) => data}
-      columns={columns}
-      rowKey={({ id }) => id}
-      empty={{ title: 'Nothing was erased' }}
-    />
+    <div className="stack">
+      <div className="row">
+        <CsvButton operation="listErasures" meta={totalOf(query.data)} />
+      </div>
+      <QueryTable
+        what="erasures"
+        query={query}
+        rowsOf={({ data }) => data}
+        columns={columns}
+        rowKey={({ id }) => id}
+        empty={{ title: 'Nothing was erased' }}
+      />
+    </div>
   )
 }
 

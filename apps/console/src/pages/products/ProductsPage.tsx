@@ -4,6 +4,8 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/api.ts'
 import type { Product } from '../../api/apiTypes.ts'
+import { countText } from '../../format/count.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import { FilterBar, OrderChoice } from '../../parts/filters/FilterBar.tsx'
 import { noMatchOf } from '../../parts/filters/filterTypes.ts'
 import { NewRows } from '../../parts/NewRows.tsx'
@@ -16,7 +18,6 @@ import { ProductDialog } from './ProductDialog.tsx'
 import { productColumns, selectionColumn } from './productColumns.tsx'
 import { productFilters, productOrders } from './productFilters.ts'
 import { type ProductsSearch, productsQuery } from './productsSearch.ts'
-import { productsText } from './productTexts.ts'
 import { SyncDialog } from './SyncDialog.tsx'
 
 const route = getRouteApi('/products')
@@ -51,9 +52,14 @@ export function ProductsPage() {
   return (
     <Page
       title="Products"
-      lead={page?.pagination && productsText(page.pagination.total)}
+      lead={page?.pagination && countText(page.pagination.total, 'product')}
       actions={
         <>
+          <CsvButton
+            operation="listProducts"
+            query={query}
+            meta={page?.pagination && { total: page.pagination.total, total_is_exact: true }}
+          />
           {may('syncProducts') && selected.length > 0 && (
             <Button size="xs" variant="default" onClick={() => setOpened('sync')}>
               Sync {selected.length} selected

@@ -5,6 +5,7 @@ import type { Job } from '../../api/apiTypes.ts'
 import { shareOf } from '../../jobs/jobProgress.ts'
 import { jobsQuery } from '../../jobs/jobQueries.ts'
 import { Badge } from '../../parts/Badge.tsx'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
@@ -14,7 +15,7 @@ import { jobTitle } from './jobTitle.ts'
 export function JobsPanel() {
   const query = useQuery(jobsQuery)
   return (
-    <Panel title="Jobs" isFlush>
+    <Panel title="Jobs" isFlush actions={<CsvButton operation="listJobs" />}>
       <QueryTable
         what="jobs"
         query={query}

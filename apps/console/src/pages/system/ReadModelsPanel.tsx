@@ -4,7 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ProjectionReport } from '../../api/apiTypes.ts'
 import { Badge } from '../../parts/Badge.tsx'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
+import { totalOf } from '../../parts/ListTotal.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Dash } from '../../parts/Time.tsx'
@@ -19,7 +21,11 @@ export function ReadModelsPanel() {
   const query = useQuery(projectionsQuery)
   const columns = may('rebuildProjection') ? [...readModelColumns, actionsColumn(setReplay)] : readModelColumns
   return (
-    <Panel title="Read models" isFlush>
+    <Panel
+      title="Read models"
+      isFlush
+      actions={<CsvButton operation="listProjections" meta={totalOf(query.data)} />}
+    >
       <p className="panelTop hint">
         Lists and searches show read models: tables that are filled from the log. One that is behind shows what was true
         a moment ago. No payment is lost by it, and a rebuild fills it again from the log.

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/api.ts'
 import type { Delivery } from '../../api/apiTypes.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import { FilterBar } from '../../parts/filters/FilterBar.tsx'
 import { noMatchOf } from '../../parts/filters/filterTypes.ts'
 import { NewRows } from '../../parts/NewRows.tsx'
@@ -38,7 +39,7 @@ export function DeliveriesPanel(props: {
   const change = (changes: WebhooksSearch) => props.change({ cursor: undefined, ...changes })
   const filtered = { filters, values: search, change }
   return (
-    <Panel title="Deliveries" isFlush>
+    <Panel title="Deliveries" isFlush actions={<CsvButton operation="listWebhookDeliveries" query={query} />}>
       <div className="panelTop">
         <FilterBar what="deliveries" {...filtered} />
         <NewRows count={list.newCount} show={list.showNew} />

@@ -13,7 +13,7 @@ export function RedeliverDialog({
   delivery,
   close,
 }: {
-  readonly delivery: DeliveryDetails
+  readonly delivery: Pick<DeliveryDetails, 'id' | 'event' | 'endpoint' | 'url' | 'status'>
   readonly close: () => void
 }) {
   const client = useQueryClient()

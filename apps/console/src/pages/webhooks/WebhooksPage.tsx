@@ -4,7 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { EndpointReport } from '../../api/apiTypes.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
+import { totalOf } from '../../parts/ListTotal.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
@@ -56,7 +58,11 @@ export function WebhooksPage() {
 function EndpointsPanel() {
   const query = useQuery(endpointsQuery)
   return (
-    <Panel title="Endpoints" isFlush>
+    <Panel
+      title="Endpoints"
+      isFlush
+      actions={<CsvButton operation="listWebhookEndpoints" meta={totalOf(query.data)} />}
+    >
       <QueryTable
         what="endpoints"
         query={query}

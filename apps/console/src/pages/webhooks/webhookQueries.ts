@@ -14,7 +14,7 @@ export const endpointsQuery = queryOptions({
 export function useWebhookRefresh(): () => void {
   const client = useQueryClient()
   return () => {
-    for (const queryKey of [['webhook-endpoints'], ['deliveries'], ['delivery']])
+    for (const queryKey of [['webhook-endpoints'], ['deliveries'], ['delivery'], ['payment']])
       void client.invalidateQueries({ queryKey })
   }
 }

@@ -1,4 +1,4 @@
-// Makes characters visible that change the direction of the text around them.
+// Makes characters visible that change the direction of the text around them. Without imports, because the console ships it to browsers.
 
 const bidiControl = /\p{Bidi_Control}/gu
 

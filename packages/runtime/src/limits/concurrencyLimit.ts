@@ -1,6 +1,7 @@
 // Limits how many long responses one caller may have in progress.
-import { throwRateLimited } from '@paylog/runtime/limits/requestCounts'
+
 import type { FastifyReply } from 'fastify'
+import { throwRateLimited } from './requestCounts.ts'
 
 /**
  * @param limit per caller, in this process
