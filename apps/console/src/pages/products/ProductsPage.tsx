@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/api.ts'
 import type { Product } from '../../api/apiTypes.ts'
+import { countText } from '../../format/count.ts'
 import { CsvButton } from '../../parts/CsvButton.tsx'
 import { FilterBar, OrderChoice } from '../../parts/filters/FilterBar.tsx'
 import { noMatchOf } from '../../parts/filters/filterTypes.ts'
@@ -17,7 +18,6 @@ import { ProductDialog } from './ProductDialog.tsx'
 import { productColumns, selectionColumn } from './productColumns.tsx'
 import { productFilters, productOrders } from './productFilters.ts'
 import { type ProductsSearch, productsQuery } from './productsSearch.ts'
-import { productsText } from './productTexts.ts'
 import { SyncDialog } from './SyncDialog.tsx'
 
 const route = getRouteApi('/products')
@@ -52,7 +52,7 @@ export function ProductsPage() {
   return (
     <Page
       title="Products"
-      lead={page?.pagination && productsText(page.pagination.total)}
+      lead={page?.pagination && countText(page.pagination.total, 'product')}
       actions={
         <>
           <CsvButton

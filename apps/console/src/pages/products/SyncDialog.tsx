@@ -7,9 +7,9 @@ import { useAction } from '../../actions/useAction.ts'
 import { api, dataOf } from '../../api/api.ts'
 import type { Product, SyncReport } from '../../api/apiTypes.ts'
 import { providersQuery } from '../../api/frameQueries.ts'
+import { countText } from '../../format/count.ts'
 import { reasonHeader, useReason } from '../../parts/reason.tsx'
 import { ErrorState, LoadingState } from '../../parts/states.tsx'
-import { productsText } from './productTexts.ts'
 import { SyncReportView } from './SyncReportView.tsx'
 
 type Options = { readonly provider: string; readonly force: boolean; readonly updatePrices: boolean }
@@ -30,10 +30,10 @@ export function SyncDialog({ products, close }: { readonly products: readonly Pr
   const writes = dryRun.data ? dryRun.data.summary.created + dryRun.data.summary.updated : 0
   return (
     <ActionDialog
-      title={`Sync ${productsText(products.length)}`}
+      title={`Sync ${countText(products.length, 'product')}`}
       size="xl"
       action={sync}
-      confirm={writes > 0 ? `Sync ${productsText(writes)} now` : 'Sync now'}
+      confirm={writes > 0 ? `Sync ${countText(writes, 'product')} now` : 'Sync now'}
       repeat="Repeat the sync"
       fields={
         <>

@@ -9,7 +9,3 @@ export function billingText({ billing_interval, trial_days }: Billing): string {
   const trial = trial_days ? `, after a trial of ${trial_days === 1 ? '1 day' : `${trial_days} days`}` : ''
   return `every ${billing_interval}${trial}`
 }
-
-/** For example "1 product". */
-export const productsText = (count: number): string =>
-  count === 1 ? '1 product' : `${count.toLocaleString()} products`
