@@ -6,7 +6,8 @@ import type { ReactNode } from 'react'
 import { Page } from '../parts/Page.tsx'
 import { EmptyState } from '../parts/states.tsx'
 import { useIdentity } from '../session/identity.ts'
-import { rightsFor, rightTexts, useMay } from '../session/rights.ts'
+import { rightsFor, rightTexts } from '../session/operationRights.ts'
+import { useMay } from '../session/rights.ts'
 
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {

@@ -1,24 +1,7 @@
-// What the signed-in administrator may do, by the same table as the routes: the rights of the OpenAPI document's operations.
+// What the signed-in administrator may do.
 import type { OperationId } from '@paylog/client/client'
-import { operationRoutes } from '@paylog/client/operations'
-import type { Right } from '@paylog/domain/rights'
 import { useIdentity } from './identity.ts'
-
-/** The document names no right where owners act, too. The console acts for others, which needs one. */
-const rightsForOthers: Partial<Record<OperationId, readonly Right[]>> = {
-  cancelPayment: ['refund'],
-  refreshPayment: ['read'],
-}
-
-/** The rights of which one is needed for an operation; none where everybody signed in may call it. */
-export const rightsFor = (operation: OperationId): readonly Right[] =>
-  rightsForOthers[operation] ?? operationRoutes[operation].rights
-
-/** Whether somebody with these rights may call the operation. */
-export function mayCall(rights: readonly Right[], operation: OperationId): boolean {
-  const needed = rightsFor(operation)
-  return needed.length === 0 || needed.some((right) => rights.includes(right))
-}
+import { mayCall } from './operationRights.ts'
 
 /**
  * @returns whether the signed-in administrator may call an operation. What may not be called has no button.
@@ -29,14 +12,4 @@ export function mayCall(rights: readonly Right[], operation: OperationId): boole
 export function useMay(): (operation: OperationId) => boolean {
   const { rights } = useIdentity()
   return (operation) => mayCall(rights, operation)
-}
-
-/** What each right is for, after "the right to". */
-export const rightTexts: Readonly<Record<Right, string>> = {
-  read: 'look at payments, customers, reports and the state of the system',
-  refund: 'refund, capture and cancel payments',
-  operate: 'change endpoints and products, send webhooks again, and start jobs',
-  export: 'export the log and lists',
-  privacy: 'erase people',
-  charge: 'charge saved payment methods of others',
 }

@@ -21,6 +21,8 @@ export function kindOf(text: string): 'id' | 'e-mail' | 'words' {
   return /^\S+@\S+$/.test(text) ? 'e-mail' : 'words'
 }
 
+export const isWholeId = (text: string): boolean => kindOf(text) === 'id' && text.length === 36
+
 /** The pages whose name, or a word of it, begins with the text; all of them without a text. */
 export function pageHits(text: string, mayOpen: (path: string) => boolean): Hit[] {
   const wanted = text.toLowerCase()
@@ -41,7 +43,8 @@ export function pageHits(text: string, mayOpen: (path: string) => boolean): Hit[
 export function directHits(text: string, mayOpen: (path: string) => boolean): Hit[] {
   if (text === '') return []
   const hits: Hit[] = []
-  if (kindOf(text) === 'e-mail' && mayOpen('/customers/$id'))
+  // The id may also be one of a user, which only the page of the customer can tell.
+  if ((kindOf(text) === 'e-mail' || isWholeId(text)) && mayOpen('/customers/$id'))
     hits.push({
       key: 'customer',
       icon: 'customers',

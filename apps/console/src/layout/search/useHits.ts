@@ -7,7 +7,7 @@ import type { ListedPayment } from '../../api/apiTypes.ts'
 import { formatMoney } from '../../format/money.ts'
 import { useMay } from '../../session/rights.ts'
 import { useMayOpen } from '../pageRights.tsx'
-import { directHits, type Hit, kindOf, pageHits } from './hits.ts'
+import { directHits, type Hit, isWholeId, pageHits } from './hits.ts'
 
 const typingMs = 200
 const shownPayments = 6
@@ -31,8 +31,8 @@ export function useHits(text: string): { readonly hits: readonly Hit[]; readonly
 }
 
 async function find(text: string, signal: AbortSignal): Promise<readonly Hit[]> {
-  const hits = await Promise.all([findPayments(text, signal), kindOf(text) === 'id' ? findDelivery(text, signal) : []])
-  return hits.flat()
+  const payments = await findPayments(text, signal)
+  return payments.length === 0 && isWholeId(text) ? await findDelivery(text, signal) : payments
 }
 
 async function findPayments(search: string, signal: AbortSignal): Promise<readonly Hit[]> {
@@ -57,7 +57,7 @@ async function findDelivery(id: string, signal: AbortSignal): Promise<readonly H
     const link = { to: '/webhooks/deliveries/$id', params: { id } } as const
     return [{ key: `delivery ${id}`, icon: 'webhooks', label: `${event} to ${endpoint}`, kind: 'Delivery', link }]
   } catch (error) {
-    // It is no delivery, or only the beginning of an id.
+    // It is no delivery.
     if ([400, 403, 404].includes(statusOf(error) ?? 0)) return []
     throw error
   }

@@ -23,7 +23,12 @@ const amount: Column<Dispute> = {
 const due: Column<Dispute> = {
   header: 'Evidence due',
   narrow: 'detail',
-  cell: ({ evidence_due_by }) => <Time value={evidence_due_by} />,
+  cell: ({ evidence_due_by }) => (
+    <>
+      <span className="narrowOnly">due </span>
+      <Time value={evidence_due_by} />
+    </>
+  ),
 }
 
 export const disputeColumns: readonly Column<Dispute>[] = [
@@ -31,7 +36,7 @@ export const disputeColumns: readonly Column<Dispute>[] = [
   { header: 'Status', isShort: true, narrow: 'detail', cell: ({ status }) => <Badge text={status} /> },
   amount,
   due,
-  { header: 'Opened', cell: ({ created_at }) => <Time value={created_at} /> },
+  { header: 'Opened', narrow: 'detail', cell: ({ created_at }) => <Time value={created_at} /> },
 ]
 
 /** Of disputes that are all open. */

@@ -12,11 +12,11 @@ export const refundColumns: readonly Column<ListedRefund>[] = [
     cell: ({ concept, reference_code, payment_id }) => (
       <span className="clamped">{concept?.trim() || reference_code || payment_id}</span>
     ),
-    note: ({ provider_id, reference_code }) => [provider_id, reference_code].filter(Boolean).join(' · '),
+    note: ({ provider_id, reference_code, concept }) =>
+      [provider_id, concept?.trim() ? reference_code : null].filter(Boolean).join(' · '),
   },
   {
     header: 'Reason',
-    narrow: 'detail',
     cell: ({ reason }) => reason.replaceAll('_', ' '),
     note: ({ note }) => note && <span className="clamped">{note}</span>,
   },
@@ -35,7 +35,7 @@ export const refundColumns: readonly Column<ListedRefund>[] = [
     cell: (refund) => <RefundStatus refund={refund} />,
     note: ({ failure_code }) => failure_code,
   },
-  { header: 'Requested', cell: ({ created_at }) => <Time value={created_at} /> },
+  { header: 'Requested', narrow: 'detail', cell: ({ created_at }) => <Time value={created_at} /> },
 ]
 
 /** A refund that failed after it had succeeded has given nothing back. */

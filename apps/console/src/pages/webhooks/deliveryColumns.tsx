@@ -6,7 +6,13 @@ import type { Column } from '../../parts/DataTable.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
 
 export const deliveryColumns: readonly Column<Delivery>[] = [
-  { header: 'Event', narrow: 'title', cell: ({ event }) => event, note: ({ endpoint }) => `to endpoint ${endpoint}` },
+  {
+    header: 'Event',
+    isShort: true,
+    narrow: 'title',
+    cell: ({ event }) => event,
+    note: ({ endpoint }) => `to endpoint ${endpoint}`,
+  },
   { header: 'Status', isShort: true, narrow: 'figure', cell: (delivery) => <DeliveryBadges delivery={delivery} /> },
   {
     header: 'Last response',

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { mayCall } from './rights.ts'
+import { mayCall } from './operationRights.ts'
 
 t.test('an operation needs the right that the OpenAPI document names', async (t) => {
   t.ok(mayCall(['read'], 'listAnyPayments'))
