@@ -44,7 +44,7 @@ export function BackfillDialog({ endpoint, close }: { readonly endpoint: Endpoin
           {isSomething && reasonField}
         </>
       }
-      report={job && <FollowedJob id={job.id} what={create.result ? 'backfill' : 'count'} />}
+      report={job && <FollowedJob id={job.id} />}
       success={create.result && <JobLink job={create.result}>The backfill has started.</JobLink>}
       close={close}
       submit={() => {
