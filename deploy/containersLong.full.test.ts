@@ -185,6 +185,11 @@ async function changesPasswordsAndSoaks(t: Test, engine: Engine) {
   const before = ledger.paid.size
   await waitFor(() => ledger.paid.size > before + 5, { what: 'payments after the change', timeoutMs: 180_000 })
   await stack.healthy()
+  t.notMatch(
+    await stack.compose('logs', '--no-color', 'redis'),
+    'NOPERM',
+    'Redis has read all transactions of its file',
+  )
 
   await pause(soakMs)
   await ledger.stop()

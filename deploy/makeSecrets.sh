@@ -85,10 +85,11 @@ printf 'postgres://paylog_command:%s@postgres:5432/paylog' "$(value command_pass
 # Without it no personal data can be read: keep a copy elsewhere.
 head -c 32 /dev/urandom | base64 | tr -d '\n' | keep pii_master_key
 
-# Without a login only PING works. BullMQ and ioredis need these two of the dangerous commands.
+# Nobody can log in as `default`. It may do everything all the same: as `default` Redis replays its file after a start, and would
+# drop the transactions in it (github.com/redis/redis/issues/14541). BullMQ and ioredis need these two of the dangerous commands.
 hash=$(value redis_password | sha256sum | cut -d ' ' -f 1)
 keep redis_acl <<ACL
-user default on nopass resetkeys resetchannels -@all +ping
+user default off ~* &* +@all
 user paylog on #$hash ~* &* +@all -@admin -@dangerous +info +client|list
 ACL
 printf 'redis://paylog:%s@redis:6379' "$(value redis_password)" | keep redis_url

@@ -148,7 +148,7 @@ t.test('every panel and variable of the dashboard matches metrics of the service
 
 t.test('every metric in docs/alerts.md exists', async (t) => {
   const own =
-    /^((event_store_append|provider_call)_duration|audit|commands|http|nodejs|process|projection|webhook|follow_ups)_\w+$/
+    /^((event_store_append|provider_call)_duration|audit|commands|http|nodejs|process|projection|webhook|follow_ups|paylog)_\w+$/
   const quoted = [...alertsPage.matchAll(/`([a-z_]+)`/g)].map(([, name = '']) => name)
   const named = quoted.filter((name) => own.test(name))
   t.ok(named.length > 0)

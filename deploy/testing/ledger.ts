@@ -27,18 +27,22 @@ export function startLedger(target: Target): Ledger {
   const contradictions: string[] = []
   let stopped = false
 
-  /** @returns the first answer with this status, however often it takes */
-  async function until<Answer extends { status: number; text: string }>(status: number, ask: () => Promise<Answer>) {
+  /** @returns the first answer with this status that is enough, however often it takes */
+  async function until<Answer extends { status: number; text: string }>(
+    status: number,
+    ask: () => Promise<Answer>,
+    isEnough: (answer: Answer) => boolean = () => true,
+  ) {
     const latest = Date.now() + patienceMs
     let last = 'no answer'
     while (Date.now() < latest) {
       const answer = await ask().catch((error: unknown) => {
         last = String(error)
       })
-      if (answer?.status === status) return answer
+      if (answer?.status === status && isEnough(answer)) return answer
       if (answer !== undefined) last = `${answer.status} ${answer.text.slice(0, 300)}`
       // Only what says that the outcome is open, or that nothing was done, may be repeated.
-      if (answer !== undefined && answer.status < 500 && answer.status !== 429 && answer.status !== 409)
+      if (answer !== undefined && answer.status >= 400 && answer.status < 500 && ![409, 429].includes(answer.status))
         throw new Error(`refused: ${last}`)
       await pause(retryMs)
     }
@@ -48,7 +52,12 @@ export function startLedger(target: Target): Ledger {
   async function call(): Promise<void> {
     while (!stopped) {
       const key = randomUUID()
-      const opened = await until(201, () => pay(target, { key, concept }))
+      // After a call with an unknown outcome, a repetition shows the payment without an intent until the outcome is known.
+      const opened = await until(
+        201,
+        () => pay(target, { key, concept }),
+        ({ body }) => body.data.provider_intent_id !== null,
+      )
       const { id, provider_intent_id: intent } = opened.body.data
       const again = await until(201, () => pay(target, { key, concept }))
       if (again.body.data.id !== id) contradictions.push(`${key}: ${id}, then ${again.body.data.id}`)

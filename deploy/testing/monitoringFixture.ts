@@ -5,7 +5,10 @@ import { parse } from 'yaml'
 type Alert = {
   readonly alert: string
   readonly expr: string
-  readonly labels: { readonly severity: string }
+  /** How long it must be true. */
+  readonly for?: string
+  /** `attention`: the code of the same fact in GET /admin/attention. */
+  readonly labels: { readonly severity: string; readonly attention?: string }
   readonly annotations: { readonly summary: string; readonly runbook: string }
 }
 

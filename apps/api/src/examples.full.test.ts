@@ -99,7 +99,7 @@ async function fail(t: Test, each: Route, { caller, id, sent }: Request, [status
 }
 
 async function play(t: Test, caller: Caller): Promise<void> {
-  const made = new Map<string, string>()
+  const made = new Map([['/admin/providers', 'stripe']])
   for (const each of scenario.map(route).filter((each) => isFor(each, caller))) {
     const id = made.get(resourceOf(each))
     for (const example of bodiesOf(each)) {

@@ -11,7 +11,8 @@ import { paymentsSearch } from './pages/payments/paymentsSearch.ts'
 import { privacySearch } from './pages/privacy/person.ts'
 import { productsSearch } from './pages/products/productsSearch.ts'
 import { refundsSearch } from './pages/refunds/refundsSearch.ts'
-import { webhooksSearch } from './pages/webhooks/webhooksSearch.ts'
+import { reportsSearch } from './pages/reports/reportsSearch.ts'
+import { endpointSearch, webhooksSearch } from './pages/webhooks/webhooksSearch.ts'
 import { parseSearch, stringifySearch } from './search.ts'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
@@ -73,6 +74,12 @@ const money = [
     staticData: { needs: 'listProducts' },
     component: lazyRouteComponent(() => import('./pages/products/ProductsPage.tsx'), 'ProductsPage'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/products/$id',
+    staticData: { needs: 'getProduct' },
+    component: lazyRouteComponent(() => import('./pages/products/ProductPage.tsx'), 'ProductPage'),
+  }),
 ] as const
 
 const webhooks = [
@@ -85,7 +92,14 @@ const webhooks = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/webhooks/new',
+    staticData: { needs: 'listWebhookEndpoints' },
+    component: lazyRouteComponent(() => import('./pages/webhooks/NewEndpointPage.tsx'), 'NewEndpointPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/webhooks/endpoints/$id',
+    validateSearch: endpointSearch,
     staticData: { needs: 'listWebhookEndpoints' },
     component: lazyRouteComponent(() => import('./pages/webhooks/EndpointPage.tsx'), 'EndpointPage'),
   }),
@@ -101,11 +115,14 @@ const books = [
   createRoute({
     getParentRoute: () => root,
     path: '/reports',
+    validateSearch: reportsSearch,
+    staticData: { needs: 'getReport' },
     component: lazyRouteComponent(() => import('./pages/reports/ReportsPage.tsx'), 'ReportsPage'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: '/providers',
+    staticData: { needs: 'listProviders' },
     component: lazyRouteComponent(() => import('./pages/providers/ProvidersPage.tsx'), 'ProvidersPage'),
   }),
 ] as const

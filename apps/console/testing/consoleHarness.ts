@@ -31,6 +31,8 @@ export type WindowOptions = Parameters<Browser['newContext']>[0] & {
 
 type Options = {
   readonly payments?: number
+  /** The end of the 30 days of the payments, now by default. */
+  readonly paymentsUntil?: Date
   readonly env?: Readonly<Record<string, string>>
   /** Of the webhook endpoint. */
   readonly respond?: Parameters<typeof startFakeEndpoint>[1]
@@ -60,7 +62,7 @@ export async function consoleTests(t: Test, options: Options = {}) {
 async function consoleHarness(
   t: Test,
   chromium: string,
-  { payments = 0, env = {}, respond }: Options,
+  { payments = 0, paymentsUntil, env = {}, respond }: Options,
 ): Promise<ConsoleHarness> {
   await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../build.ts', import.meta.url))])
   const endpoint = await startFakeEndpoint(t, respond)
@@ -71,7 +73,7 @@ async function consoleHarness(
     RATE_LIMIT_WEBHOOK_TESTS_PER_MINUTE: '1000',
     ...env,
   })
-  await writePayments(system, payments)
+  await writePayments(system, payments, paymentsUntil)
   await waitFor(async () => (await totalPayments(system)) >= Math.min(payments, maxTotal), {
     what: 'the payments in the list',
     timeoutMs: 120_000,

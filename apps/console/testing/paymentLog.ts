@@ -25,17 +25,19 @@ const currencies = ['EUR', 'EUR', 'USD', 'JPY', 'KWD']
 const fold: Fold<null, PaymentEvent> = { initialState: null, evolve: (state) => state }
 
 /**
- * Appends payments of the last 30 days, in turn of each status, in several currencies, some refunded, disputed or with
+ * Appends payments of 30 days, in turn of each status, in several currencies, some refunded, disputed or with
  * another amount than asked.
+ * @param until the end of the days, now by default
  * @returns their ids, the oldest first
  */
 export async function writePayments(
   { eventStoreUrl, keys }: Pick<TestSystem, 'eventStoreUrl' | 'keys'>,
   count: number,
+  until = new Date(),
 ): Promise<readonly string[]> {
   const store = createEventStore({ connectionString: eventStoreUrl, keys, timing: patience })
   const ids: string[] = []
-  const first = Date.now() - spanMs
+  const first = until.getTime() - spanMs
   const writer = async () => {
     while (ids.length < count) {
       const number = ids.length

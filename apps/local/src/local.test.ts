@@ -126,6 +126,11 @@ t.test('npm start works from the first start to the start after SIGKILL', async 
     t.match(await (await fetch(`${baseUrl}/openapi.json`)).text(), 'demo-admin-session')
   })
 
+  await t.test('npm start gives the demo users their rights', async (t) => {
+    const response = await fetch(`${baseUrl}/admin/me`, { headers: { 'x-session-id': 'demo-support-session' } })
+    t.match(await response.json(), { data: { rights: ['read', 'refund'], refund_limit_cents: 50_000 } })
+  })
+
   await t.test('the health page of the worker is at the printed address and reports ready', async (t) => {
     const worker = runtimeOf(DATA_DIR).parts.find(({ name }) => name === 'worker')
     const { status, checks } = await readinessOf(`http://${worker?.address}`)

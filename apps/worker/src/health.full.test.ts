@@ -33,6 +33,8 @@ t.test('the health page of a worker reports deliveries, faults and the standby',
     t.match(metrics, 'webhook_deliveries_finished_total{status="succeeded"} 3')
     t.match(metrics, 'webhook_deliveries_held{node="2"} 3')
     t.match(metrics, 'webhook_deliveries_pending{node="1"} 0')
+    t.match(metrics, 'paylog_attention{code="endpoint_paused"} 1')
+    t.match(metrics, 'paylog_attention{code="endpoint_failing"} 0')
     await harness.pool.query('update webhooks.nodes set disabled_at = null')
     await waitFor(() => paused.received.length === 3, { what: 'the deliveries after enabling' })
   })

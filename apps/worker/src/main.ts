@@ -20,6 +20,7 @@ import { startDispatching } from './dispatching.ts'
 import { startHealthPage } from './health.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { createPaymentCounters } from './paymentCounters.ts'
+import { checkProviders } from './providerChecks.ts'
 import { startReconciler } from './reconciler/reconciler.ts'
 import { measureReconciler } from './reconciler/reconcilerMetrics.ts'
 import { runRetention } from './retention/retention.ts'
@@ -55,6 +56,7 @@ runApp({ app: 'worker', portVariable: 'HEALTH_PORT' }, async ({ log, lifecycle }
   lifecycle.add('provider activity', () => activity.close())
   const providers = await enabledProviders(config, observe.providerCall, activity.called)
   for (const provider of providers.values()) lifecycle.add(`provider ${provider.id}`, () => provider.close())
+  void checkProviders(providers.values(), log)
   const reconcileAfterMs = config.PAYMENT_RECONCILE_AFTER
   const clock = createTrustedClock({ pool, store, providers, now, log })
   const options = { pool, databaseUrl, store, providers, reconcileAfterMs, clock, now, signal, givingUp, log }

@@ -24,11 +24,11 @@ export async function agreesWith(t: Test, stack: Stack, ledger: Ledger): Promise
     return listed.length >= ids.length && listed.every(({ status }) => status === 'succeeded')
   }
   await waitFor(areListed, { what: 'every payment in the list', timeoutMs: listedTimeoutMs }).catch(
-    (error: unknown) => {
-      const open = listed.filter(({ status }) => status !== 'succeeded').map(({ id, status }) => `${id} ${status}`)
-      throw new Error(
-        `${String(error)}: ${listed.length} of ${ids.length} are listed, not succeeded: ${open.slice(0, 5)}`,
-      )
+    async (error: unknown) => {
+      const [first, ...others] = listed.filter(({ status }) => status !== 'succeeded').map(({ id }) => id)
+      const history = first === undefined ? '' : await stack.ops('payments', 'show', first)
+      const count = `${listed.length} of ${ids.length} are listed`
+      throw new Error(`${String(error)}: ${count}, not succeeded: ${first}, and ${others.length} others\n${history}`)
     },
   )
   t.same(listed.map(({ id }) => id).sort(), ids, 'the list has the payments of the ledger, none lost, none twice')

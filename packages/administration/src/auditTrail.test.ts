@@ -75,6 +75,9 @@ t.test('what an administrator does with webhooks is recorded, with actor, reason
   t.match(await actionsOf(doing('webhook-endpoints/1/backfill', { from: '1' })), [
     { ...auditedAction, action: 'backfill_webhooks', details: { from: '1' } },
   ])
+  t.match(await actionsOf(doing('webhook-endpoints/1/test', { event: 'payment.failed' })), [
+    { ...auditedAction, action: 'test_webhook_endpoint', details: { event: 'payment.failed' } },
+  ])
   t.same(await actionsOf(doing('webhook-endpoints/1/redeliver', { dry_run: true })), [], 'a dry run only counts')
 })
 

@@ -30,11 +30,14 @@ import { privacyRoutes } from './privacy/routes.ts'
 import { projectionRoutes } from './projections/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
 import type { OperatorDependencies } from './routeSchemas.ts'
+import { startPagePlugin } from './start/startPage.ts'
 import { systemRoutes } from './system/routes.ts'
 import { createSystem } from './system/system.ts'
 import { deliveryRoutes } from './webhooks/deliveryRoutes.ts'
 import { backfillRoutes, enableRoutes, redeliverRoutes } from './webhooks/endpointActions.ts'
 import { endpointRoutes } from './webhooks/endpointRoutes.ts'
+import { endpointStatisticsRoute } from './webhooks/endpointStatistics.ts'
+import { endpointTestRoute } from './webhooks/testRoute.ts'
 
 type Routes = (dependencies: OperatorDependencies) => FastifyPluginAsync
 
@@ -48,9 +51,11 @@ const resources: readonly Routes[] = [
   eventRoutes,
   proofRoutes,
   endpointRoutes,
+  endpointStatisticsRoute,
   enableRoutes,
   redeliverRoutes,
   backfillRoutes,
+  endpointTestRoute,
   deliveryRoutes,
   privacyRoutes,
 ]
@@ -65,8 +70,8 @@ export function operatorApi(dependencies: OperatorDependencies, callers: Callers
     const record = recordRequests(dependencies)
     guardRoutes(http, callers, record)
     listFiles(http, { pool: filePool, record })
-    for (const routes of resources) await http.register(routes(dependencies))
     await http.register(administratorLists({ db: pool, readAfter: createReadAfter(pool) }))
+    for (const routes of resources) await http.register(routes(dependencies))
   }
 }
 
@@ -80,7 +85,7 @@ const responseTimeoutMs = 5_000
 const fileSettings = { ...listSettings, statement_timeout: 60_000 } as const
 
 /**
- * Builds the plugin, with the console, from the configuration. The lifecycle closes its connections after the server that uses them.
+ * Builds the plugin, with the console and the start page, from the configuration. The lifecycle closes its connections after the server that uses them.
  * @param parts `app` is the name of this process, as the system page shows it
  */
 export function wireOperatorApi(
@@ -161,5 +166,6 @@ export function wireOperatorApi(
   return async (http) => {
     await http.register(operatorApi(dependencies, callers))
     await http.register(consolePlugin({ sessionCookie: config.CONSOLE_SESSION_COOKIE !== undefined }))
+    await http.register(startPagePlugin({ config, system, startPage: config.START_PAGE }))
   }
 }

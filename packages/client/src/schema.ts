@@ -525,7 +525,7 @@ export interface paths {
          *
          *     The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.
          *
-         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
+         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they need that right.
          */
         post: operations["testWebhooks"];
         delete?: never;
@@ -557,7 +557,7 @@ export interface paths {
          *
          *     The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.
          *
-         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.
+         *     The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they need that right.
          */
         post: operations["simulateWebhook"];
         delete?: never;
@@ -658,6 +658,194 @@ export interface paths {
          * @description Entries about the caller’s own payments and tests; all for who has the right read. Requires a session.
          */
         get: operations["getWebhookLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the payments of everybody
+         * @description For administrators.
+         */
+        get: operations["listAnyPayments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/refunds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the refunds of everybody
+         * @description For administrators.
+         */
+        get: operations["listAnyRefunds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/disputes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List disputes
+         * @description For administrators.
+         */
+        get: operations["listDisputes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/payment-methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the payment methods of an owner
+         * @description For administrators. Takes exactly one of user_id and guest_email.
+         */
+        get: operations["listAnyPaymentMethods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the addresses of an owner
+         * @description For administrators. Takes exactly one of user_id and guest_email.
+         */
+        get: operations["listAnyAddresses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/audit-trail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what administrators did
+         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why, and how it ended. An entry is recorded before the action, so it is also there when the action then failed.
+         */
+        get: operations["listAuditTrail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get statistics of payments, refunds and disputes
+         * @description For administrators.
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/reports/{month}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of a month
+         * @description For administrators. What came in is positive, what went out negative.
+         *
+         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
+         *
+         *     Sums may exceed 2^53: read them as large integers where that can happen.
+         */
+        get: operations["getMonthlyReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of some days
+         * @description For administrators. What came in is positive, what went out negative.
+         *
+         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
+         *
+         *     Sums may exceed 2^53: read them as large integers where that can happen.
+         */
+        get: operations["getReport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -972,6 +1160,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/webhook-endpoints/{endpoint}/statistics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get statistics of a webhook endpoint
+         * @description For administrators.
+         */
+        get: operations["getEndpointStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/webhook-endpoints/{endpoint}/enable": {
         parameters: {
             query?: never;
@@ -1026,6 +1234,26 @@ export interface paths {
          * @description For administrators. The endpoint must be configured here as for the worker. Reads the log from a position to its present end, applies the present configuration, and creates missing deliveries, with the ids that the worker would have used: nothing is sent twice. Tests are skipped, and so are events older than the deliveries that are kept. The result is `{events, too_old, missing, present, position, dry_run}`. A canceled or interrupted backfill may be repeated.
          */
         post: operations["backfillWebhooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/webhook-endpoints/{endpoint}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test to one webhook endpoint
+         * @description For administrators. Sends a made-up event of the sandbox provider, as POST /webhooks/test does, but to this endpoint only and whatever its patterns. `deliveries` is empty when the mode of the endpoint leaves this event out: canonical names are for canonical endpoints. The endpoint must be configured here as for the worker. While it is paused, the test waits.
+         */
+        post: operations["testWebhookEndpoint"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1112,194 +1340,6 @@ export interface paths {
          *     The job reads the whole log. Its result has counts and ids; `is_complete` is false when a provider could not delete something, or something derived is not emptied yet: `at_providers` and `behind` say what. The same request finishes it. With `dry_run` the result lists what would go, and nothing changes.
          */
         post: operations["createErasure"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/payments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the payments of everybody
-         * @description For administrators.
-         */
-        get: operations["listAnyPayments"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/refunds": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the refunds of everybody
-         * @description For administrators.
-         */
-        get: operations["listAnyRefunds"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/disputes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List disputes
-         * @description For administrators.
-         */
-        get: operations["listDisputes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/payment-methods": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the payment methods of an owner
-         * @description For administrators. Takes exactly one of user_id and guest_email.
-         */
-        get: operations["listAnyPaymentMethods"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/addresses": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the addresses of an owner
-         * @description For administrators. Takes exactly one of user_id and guest_email.
-         */
-        get: operations["listAnyAddresses"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/audit-trail": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List what administrators did
-         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why, and how it ended. An entry is recorded before the action, so it is also there when the action then failed.
-         */
-        get: operations["listAuditTrail"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get statistics of payments, refunds and disputes
-         * @description For administrators.
-         */
-        get: operations["getStatistics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/reports/{month}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the report of a month
-         * @description For administrators. What came in is positive, what went out negative.
-         *
-         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
-         *
-         *     Sums may exceed 2^53: read them as large integers where that can happen.
-         */
-        get: operations["getMonthlyReport"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/reports": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the report of some days
-         * @description For administrators. What came in is positive, what went out negative.
-         *
-         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
-         *
-         *     Sums may exceed 2^53: read them as large integers where that can happen.
-         */
-        get: operations["getReport"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1841,7 +1881,7 @@ export interface components {
              * @description As the entries of a payment have it, or: `endpoint_failing`, `endpoint_paused`, `deliveries_late` (due for five minutes), `read_model_stopped` (or more than a minute behind), `evidence_due` (within 7 days), `provider_silent` (payments of a day, and no notification), `provider_refused` (its signatures, or our credentials), `log_not_verified`, and `attention_unknown` for what could not be looked at
              * @enum {string}
              */
-            code: "log_not_verified" | "attention_unknown" | "provider_refused" | "read_model_stopped" | "deliveries_late" | "provider_silent" | "evidence_due" | "money_after_cancellation" | "unrequested_charge" | "amount_mismatch" | "refund_exceeds_payment" | "endpoint_failing" | "endpoint_paused" | "reported_in_other_currency" | "foreign_intent";
+            code: "log_not_verified" | "provider_refused" | "read_model_stopped" | "deliveries_late" | "attention_unknown" | "provider_silent" | "evidence_due" | "money_after_cancellation" | "unrequested_charge" | "amount_mismatch" | "refund_exceeds_payment" | "endpoint_failing" | "endpoint_paused" | "reported_in_other_currency" | "foreign_intent";
             /** @description One sentence for people; may change */
             message: string;
             /**
@@ -2005,6 +2045,16 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+            /**
+             * Format: date-time
+             * @description When the provider last took the money; null for an inquiry
+             */
+            taken_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the provider last gave the money back
+             */
+            given_back_at: string | null;
             /** @description Of the payment */
             concept: string | null;
             /** @description Of the payment */
@@ -2021,6 +2071,18 @@ export interface components {
             disabled_at: string | null;
             /** @description How many deliveries have waited, and are sent now */
             held: number;
+        };
+        EndpointStatistics: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description Deliveries that arrived; counted up to 100000 */
+            succeeded: number;
+            /** @description Deliveries that are not retried any more; counted up to 100000 */
+            failed: number;
+            /** @description Deliveries that are not finished; counted up to 100000 */
+            pending: number;
         };
         Erasure: {
             /** Format: uuid */
@@ -2126,6 +2188,13 @@ export interface components {
             /** @description Position in the log where it will end */
             head: string | null;
         };
+        LastFailure: {
+            /** Format: date-time */
+            at: string;
+            http_status: number | null;
+            /** @description Short error code */
+            error: string;
+        };
         LegacyMessage: {
             /** @description A generic name, such as payment_intent.succeeded */
             event: string;
@@ -2180,6 +2249,19 @@ export interface components {
             /** Format: date-time */
             completed_at: string | null;
             payment_method?: components["schemas"]["PaymentMethodSummary"] | null;
+        };
+        LogState: {
+            /** @description Events in the tree of the log */
+            events: number;
+            /** @description Those that the last signed checkpoint covers; null without one */
+            signed_events: number | null;
+            /**
+             * Format: date-time
+             * @description When that checkpoint was made
+             */
+            signed_at: string | null;
+            /** @description Why nothing is signed any more: the log does not verify */
+            stopped_because: string | null;
         };
         Me: {
             user: {
@@ -2353,6 +2435,14 @@ export interface components {
              * @description For a guest, the token's e-mail
              */
             guest_email?: string | null;
+        };
+        NewEndpointTest: {
+            /** @description A canonical or generic event name; by default payment.succeeded, or payment_intent.succeeded in the modes raw and legacy */
+            event?: string;
+            /** @description The object of the event, with any fields: id, amount (an integer in minor units), currency, status, customer. All of it is in `data` of the raw message. Omitted fields get defaults: amount 1000, currency USD, ids that begin with test_. A field of another type counts as null. */
+            test_data?: {
+                [key: string]: unknown;
+            };
         };
         NewErasure: {
             /** @description A user of yours */
@@ -3252,6 +3342,7 @@ export interface components {
             version: string;
             /** @description The process that responds, then those of HEALTH_URLS */
             processes: components["schemas"]["Process"][];
+            log: components["schemas"]["LogState"] | null;
         };
         UserContext: {
             authenticated: boolean;
@@ -3403,8 +3494,10 @@ export interface components {
             reported_currency?: string;
         };
         WebhookEndpoint: {
-            /** @description Its name: the number of its variables, or legacy-1 */
+            /** @description Its id: the number of its variables, or legacy-1 */
             endpoint: string;
+            /** @description What people call it: WEBHOOK_n_NAME */
+            name: string | null;
             /** @description Without query and possible keys; null when it is not configured here */
             url: string | null;
             /** @description The patterns of the events that it receives */
@@ -3412,6 +3505,10 @@ export interface components {
             mode: ("raw" | "canonical" | "both" | "legacy") | null;
             /** @description json, or the chat service */
             format: string | null;
+            /** @description Seconds before each retry, about */
+            retry_schedule: number[] | null;
+            /** @description How long it may take to respond */
+            timeout_ms: number | null;
             /** @description Whether the worker that started last has it. Otherwise deliveries wait */
             is_configured: boolean;
             /**
@@ -3425,6 +3522,12 @@ export interface components {
             failed: number;
             /** Format: date-time */
             oldest_pending_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the newest delivery that arrived was accepted
+             */
+            last_success_at: string | null;
+            last_failure: components["schemas"]["LastFailure"] | null;
             recent: components["schemas"]["RecentDeliveries"] | null;
         };
         WebhookLogEntry: {
@@ -4892,6 +4995,479 @@ export interface operations {
             };
         };
     };
+    listAnyPayments: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only payments with this status */
+                status?: components["schemas"]["PaymentStatus"];
+                /** @description Only payments of this provider */
+                provider_id?: string;
+                /** @description Only payments of this user */
+                user_id?: string;
+                /** @description Only payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only payments with exactly this reference */
+                reference_code?: string;
+                /** @description An id of ours, or its first 13 characters or more; an id of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; an amount, such as `22 EUR`, `EUR 22`, `22.00` or `22,00`; or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning. Names of payers are not searched, because they are sealed */
+                search?: string;
+                /** @description Only payments created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only payments created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Only payments that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
+                /** @description Only payments of at least this amount */
+                amount_from?: number;
+                /** @description Only payments of at most this amount */
+                amount_to?: number;
+                /** @description Only payments in this currency */
+                currency?: string;
+                /** @description Only payments that are, or are not, refunded, at least in part */
+                refunded?: "true" | "false";
+                /** @description Only payments that are, or are not, disputed, with any outcome */
+                disputed?: "true" | "false";
+                /** @description Only payments that are, or are not, something that a human has to look at */
+                attention?: "true" | "false";
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at" | "amount_cents";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of payments */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AnyListedPayment"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAnyRefunds: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only refunds with this status */
+                status?: components["schemas"]["RefundStatus"];
+                /** @description Only refunds of this payment */
+                payment_id?: string;
+                /** @description Only refunds of payments of this user */
+                user_id?: string;
+                /** @description Only refunds of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only refunds of this provider */
+                provider_id?: string;
+                /** @description Only refunds in this currency */
+                currency?: string;
+                /** @description Only refunds created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only refunds created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Only refunds that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of refunds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AnyListedRefund"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listDisputes: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only disputes with this status */
+                status?: components["schemas"]["DisputeStatus"];
+                /** @description Only disputes of this payment */
+                payment_id?: string;
+                /** @description Only disputes of payments of this user */
+                user_id?: string;
+                /** @description Only disputes of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only disputes of this provider */
+                provider_id?: string;
+                /** @description Only disputes in this currency */
+                currency?: string;
+                /** @description Only disputes created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only disputes created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Only disputes that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of disputes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Dispute"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAnyPaymentMethods: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Items per page */
+                limit?: number;
+                /** @description Only what belongs to this user */
+                user_id?: string;
+                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of what belongs to the owner, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["PaymentMethod"][];
+                        meta: {
+                            page: number;
+                            limit: number;
+                            total: number;
+                            hasMore: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAnyAddresses: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Items per page */
+                limit?: number;
+                /** @description Only what belongs to this user */
+                user_id?: string;
+                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only addresses of this type */
+                address_type?: components["schemas"]["AddressType"];
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of what belongs to the owner, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Address"][];
+                        meta: {
+                            page: number;
+                            limit: number;
+                            total: number;
+                            hasMore: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listAuditTrail: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only this action, such as refund_payment */
+                action?: string;
+                /** @description Only what this actor did, such as session:<user id> */
+                actor?: string;
+                /** @description Only what administrators did who had this e-mail at that time, ignoring the case of ASCII letters */
+                actor_email?: string;
+                /** @description Only what was done to the target with this id */
+                target?: string;
+                /** @description Only what was done after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only what was done before this time, with a UTC offset (encode + as %2B) */
+                created_at_to?: string;
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the audit trail, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AuditTrailEntry"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query: {
+                /** @description The beginning, itself included, with a UTC offset (encode + as %2B) */
+                from: string;
+                /** @description The end, itself excluded; at most 400 intervals later */
+                to: string;
+                /** @description In UTC */
+                interval?: "hour" | "day";
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One entry for each interval, currency and provider with at least one payment, refund or dispute, in this order. The first and the last interval begin and end with the requested time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Statistics"][];
+                    };
+                };
+            };
+        };
+    };
+    getMonthlyReport: {
+        parameters: {
+            query?: {
+                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
+                time_zone?: string;
+                /** @description Only the rows of this provider */
+                provider_id?: string;
+                /** @description Only the rows in this currency */
+                currency?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description Such as 2026-01 */
+                month: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A row for each provider and currency with money in the period, in this order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Report"];
+                    };
+                };
+            };
+        };
+    };
+    getReport: {
+        parameters: {
+            query: {
+                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
+                time_zone?: string;
+                /** @description The first day, such as 2026-01-31 */
+                from: string;
+                /** @description The day after the last one; at most 400 days later */
+                to: string;
+                /** @description Only the rows of this provider */
+                provider_id?: string;
+                /** @description Only the rows in this currency */
+                currency?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A row for each provider and currency with money in the period, in this order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Report"];
+                    };
+                };
+            };
+        };
+    };
     getMe: {
         parameters: {
             query?: never;
@@ -5003,7 +5579,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The processes, as of at most a second ago */
+            /** @description The processes, as of at most a second ago, and how far the log proves itself */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5322,6 +5898,40 @@ export interface operations {
             };
         };
     };
+    getEndpointStatistics: {
+        parameters: {
+            query: {
+                /** @description The beginning, itself included, with a UTC offset (encode + as %2B) */
+                from: string;
+                /** @description The end, itself excluded; at most 100 intervals later */
+                to: string;
+                /** @description In UTC */
+                interval?: "hour" | "day";
+            };
+            header?: never;
+            path: {
+                /** @description The name of the endpoint */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All intervals. The first and the last one begin and end with the requested time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["EndpointStatistics"][];
+                    };
+                };
+            };
+        };
+    };
     enableWebhookEndpoint: {
         parameters: {
             query?: never;
@@ -5442,6 +6052,42 @@ export interface operations {
             };
         };
     };
+    testWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 printable characters. A request that is repeated with the same key is executed once. */
+                "idempotency-key"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description The name of the endpoint */
+                endpoint: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewEndpointTest"];
+            };
+        };
+        responses: {
+            /** @description The test is recorded and sent at once. canonical_events are the canonical names of the event; deliveries list the configured endpoints (nodes) that will receive it, with event name and mode. The list is empty when no endpoint is configured or subscribed. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["WebhookTest"];
+                    };
+                };
+            };
+        };
+    };
     listWebhookDeliveries: {
         parameters: {
             query?: {
@@ -5457,6 +6103,10 @@ export interface operations {
                 payment_id?: string;
                 /** @description Only tests and simulations, or none of them */
                 test?: "true" | "false";
+                /** @description Only deliveries created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only deliveries created before this time, with a UTC offset (encode + as %2B) */
+                created_at_to?: string;
                 /** @description Items per page */
                 limit?: number;
                 /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
@@ -5606,465 +6256,6 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         data: components["schemas"]["Job"];
-                    };
-                };
-            };
-        };
-    };
-    listAnyPayments: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Only payments with this status */
-                status?: components["schemas"]["PaymentStatus"];
-                /** @description Only payments of this provider */
-                provider_id?: string;
-                /** @description Only payments of this user */
-                user_id?: string;
-                /** @description Only payments with this guest e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only payments with exactly this reference */
-                reference_code?: string;
-                /** @description An id of ours, or its first 13 characters or more; an id of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; an amount, such as `22 EUR`, `EUR 22`, `22.00` or `22,00`; or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning. Names of payers are not searched, because they are sealed */
-                search?: string;
-                /** @description Only payments created after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only payments created before this time, with a UTC offset */
-                created_at_to?: string;
-                /** @description Only payments of at least this amount */
-                amount_from?: number;
-                /** @description Only payments of at most this amount */
-                amount_to?: number;
-                /** @description Only payments in this currency */
-                currency?: string;
-                /** @description Only payments that are, or are not, refunded, at least in part */
-                refunded?: "true" | "false";
-                /** @description Only payments that are, or are not, disputed, with any outcome */
-                disputed?: "true" | "false";
-                /** @description Only payments that are, or are not, something that a human has to look at */
-                attention?: "true" | "false";
-                /** @description Sort field */
-                orderBy?: "created_at" | "updated_at" | "amount_cents";
-                /** @description Sort direction */
-                orderDir?: "asc" | "desc";
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of payments */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["AnyListedPayment"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listAnyRefunds: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Only refunds with this status */
-                status?: components["schemas"]["RefundStatus"];
-                /** @description Only refunds of this payment */
-                payment_id?: string;
-                /** @description Only refunds of payments of this user */
-                user_id?: string;
-                /** @description Only refunds of payments with this guest e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only refunds of this provider */
-                provider_id?: string;
-                /** @description Only refunds in this currency */
-                currency?: string;
-                /** @description Only refunds created after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only refunds created before this time, with a UTC offset */
-                created_at_to?: string;
-                /** @description Sort field */
-                orderBy?: "created_at" | "updated_at";
-                /** @description Sort direction */
-                orderDir?: "asc" | "desc";
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of refunds */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["AnyListedRefund"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listDisputes: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Only disputes with this status */
-                status?: components["schemas"]["DisputeStatus"];
-                /** @description Only disputes of this payment */
-                payment_id?: string;
-                /** @description Only disputes of payments of this user */
-                user_id?: string;
-                /** @description Only disputes of payments with this guest e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only disputes of this provider */
-                provider_id?: string;
-                /** @description Only disputes in this currency */
-                currency?: string;
-                /** @description Only disputes created after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only disputes created before this time, with a UTC offset */
-                created_at_to?: string;
-                /** @description Sort field */
-                orderBy?: "created_at" | "updated_at";
-                /** @description Sort direction */
-                orderDir?: "asc" | "desc";
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of disputes */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Dispute"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listAnyPaymentMethods: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Page number, from 1 */
-                page?: number;
-                /** @description Items per page */
-                limit?: number;
-                /** @description Only what belongs to this user */
-                user_id?: string;
-                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of what belongs to the owner, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["PaymentMethod"][];
-                        meta: {
-                            page: number;
-                            limit: number;
-                            total: number;
-                            hasMore: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listAnyAddresses: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Page number, from 1 */
-                page?: number;
-                /** @description Items per page */
-                limit?: number;
-                /** @description Only what belongs to this user */
-                user_id?: string;
-                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only addresses of this type */
-                address_type?: components["schemas"]["AddressType"];
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of what belongs to the owner, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Address"][];
-                        meta: {
-                            page: number;
-                            limit: number;
-                            total: number;
-                            hasMore: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listAuditTrail: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Only this action, such as refund_payment */
-                action?: string;
-                /** @description Only what this actor did, such as session:<user id> */
-                actor?: string;
-                /** @description Only what administrators did who had this e-mail at that time, ignoring the case of ASCII letters */
-                actor_email?: string;
-                /** @description Only what was done to the target with this id */
-                target?: string;
-                /** @description Only what was done after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only what was done before this time, with a UTC offset (encode + as %2B) */
-                created_at_to?: string;
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of the audit trail, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["AuditTrailEntry"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    getStatistics: {
-        parameters: {
-            query: {
-                /** @description The beginning, itself included, with a UTC offset (encode + as %2B) */
-                from: string;
-                /** @description The end, itself excluded; at most 400 intervals later */
-                to: string;
-                /** @description In UTC */
-                interval?: "hour" | "day";
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One entry for each interval, currency and provider with at least one payment, refund or dispute, in this order. The first and the last interval begin and end with the requested time */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Statistics"][];
-                    };
-                };
-            };
-        };
-    };
-    getMonthlyReport: {
-        parameters: {
-            query?: {
-                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
-                time_zone?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path: {
-                /** @description Such as 2026-01 */
-                month: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A row for each provider and currency with money in the period, in this order */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Report"];
-                    };
-                };
-            };
-        };
-    };
-    getReport: {
-        parameters: {
-            query: {
-                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
-                time_zone?: string;
-                /** @description The first day, such as 2026-01-31 */
-                from: string;
-                /** @description The day after the last one; at most 400 days later */
-                to: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A row for each provider and currency with money in the period, in this order */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Report"];
                     };
                 };
             };

@@ -50,8 +50,12 @@ const facts = {
 }
 
 export const webhookTestEvents = {
-  /** POST /webhooks/test: the webhook's user is the requesting user. */
-  WebhookTestRequested: Type.Object(facts),
+  /** POST /webhooks/test, and …/{endpoint}/test of administrators: the webhook's user is the requesting user. */
+  WebhookTestRequested: Type.Object({
+    ...facts,
+    /** The only endpoint that gets it, whatever its patterns; without it, all that are subscribed do. */
+    endpoint: Type.Optional(Type.String()),
+  }),
   /** POST /webhooks/external/simulate: the webhook's user is the provider's customer. */
   WebhookSimulationRequested: Type.Object(facts),
 }

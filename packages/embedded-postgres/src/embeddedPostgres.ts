@@ -38,7 +38,6 @@ const settings = {
   // There are no replicas, so the WAL needs only what recovery needs.
   wal_level: 'minimal',
   max_wal_senders: '0',
-  jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_checkpoints: 'off',

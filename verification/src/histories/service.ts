@@ -41,6 +41,7 @@ const log = createLog({ app: 'simulation', level: 'silent' })
 
 const endpoint: WebhookEndpoint = {
   name: 'endpoint',
+  label: null,
   url: 'https://receiver.example',
   patterns: ['all'],
   mode: 'canonical',

@@ -25,7 +25,7 @@ const isWrite = ({ method }: Route) => method !== 'GET'
 const takesBody = (route: Route) => isSecured(route) && route.requestBody !== undefined
 const isAboutOne = ({ path }: Route) => path.includes('{id}')
 /** Nothing of the body is kept. */
-const keepsNoBody = ({ path }: Route) => path.includes('{endpoint}') || path.startsWith('/admin/privacy/')
+const keepsNoBody = ({ path }: Route) => /\{endpoint\}\/(?!test)/.test(path) || path.startsWith('/admin/privacy/')
 const hasParameter = (name: string) => (route: Route) => route.parameters?.some((each) => each.name === name) === true
 
 const example = (route: Route): Sent => ({ body: bodiesOf(route)[0] })

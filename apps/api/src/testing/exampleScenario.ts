@@ -12,8 +12,9 @@ const inOrder = [
   ...['receiveStripeWebhook', 'receivePaypalWebhook', 'receiveAuthorizeNetWebhook', 'receiveSandboxWebhook'],
   ...['rebuildProjection', 'verifyProjection', 'getJob', 'cancelJob'],
   ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
-  ...['enableWebhookEndpoint', 'redeliverFailedWebhooks', 'backfillWebhooks', 'getWebhookDelivery', 'redeliverWebhook'],
-  ...['createErasure', 'deletePaymentMethod', 'deleteAddress'],
+  ...['enableWebhookEndpoint', 'redeliverFailedWebhooks', 'backfillWebhooks', 'testWebhookEndpoint'],
+  ...['getEndpointStatistics', 'getWebhookDelivery', 'redeliverWebhook'],
+  ...['checkProvider', 'createErasure', 'deletePaymentMethod', 'deleteAddress'],
 ]
 
 /** The other reads of administrators need no resource: they come last, when there is something to show. */
@@ -28,6 +29,7 @@ export const ofAuthorized = ['capturePayment', 'createRefund', 'listRefunds', 'g
 /** The queries that routes require. */
 const requiredQueries: Readonly<Record<string, string>> = {
   getStatistics: '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
+  getEndpointStatistics: '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
   listAnyPaymentMethods: '?user_id=00000000-0000-4000-8000-000000000003',
   listAnyAddresses: '?guest_email=guest@example.com',
   findExportCheckpoint: '?last_position=1&count=1',

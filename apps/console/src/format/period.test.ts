@@ -1,5 +1,5 @@
 import t from 'tap'
-import { fieldsOf, periodOf, periodText, presetsAt } from './period.ts'
+import { fieldsOf, intervalOf, periodOf, periodOfInterval, periodText, presetsAt } from './period.ts'
 
 const none = { fromDay: '', fromTime: '', toDay: '', toTime: '' }
 const november = { ...none, fromDay: '2026-11-01', toDay: '2026-11-30' }
@@ -35,4 +35,14 @@ t.test('presets are whole days and months of the zone', async (t) => {
   t.equal(textOf('Last 7 days'), 'since 2026-02-23')
   t.equal(textOf('Last month'), '2026-02-01 to 2026-02-28')
   t.equal(textOf('Last hour'), 'since 2026-03-01 11:00')
+})
+
+t.test('a period is one parameter, in which its beginning is included', async (t) => {
+  const period = periodOf(november, 'utc')
+  t.equal(intervalOf(period), '2026-11-01T00:00:00.000Z/2026-12-01T00:00:00.000Z')
+  for (const each of [period, { ...period, to: undefined }, { ...period, from: undefined }])
+    t.same(periodOfInterval(intervalOf(each)), each)
+  t.equal(intervalOf({}), undefined)
+  for (const text of [undefined, '', 'x', 'x/y'])
+    t.same(periodOfInterval(text), { from: undefined, to: undefined }, String(text))
 })

@@ -23,8 +23,11 @@ function timeOf(day: string, time: string, zone: Zone): number {
   return Date.parse(`${day}T${time}:00${zone === 'utc' ? 'Z' : ''}`)
 }
 
+/** When a day begins, in ms. */
+export const startOfDay = (day: string, zone: Zone): number => timeOf(day, midnight, zone)
+
 /** Midnight some days later, also where a day has 23 or 25 hours. */
-function dayAfter(day: string, days: number): string {
+export function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 }
 
@@ -62,6 +65,24 @@ export function periodText(period: Period, zone: Zone): string {
   if (from === to) return from
   if (to === '') return `since ${from}`
   return from === '' ? `until ${to}` : `${from} to ${to}`
+}
+
+/** The ends of a period that is open there. */
+const open = { from: '1970-01-01T00:00:00.000Z', to: '9999-12-31T00:00:00.000Z' }
+
+/** A period as one parameter: its beginning, included, and its end, excluded, with a slash between; undefined for no period. */
+export function intervalOf({ from, to }: Period): string | undefined {
+  if (from === undefined && to === undefined) return undefined
+  return `${from === undefined ? open.from : iso(Date.parse(from) + afterMs)}/${to ?? open.to}`
+}
+
+/** No period for what is no interval. */
+export function periodOfInterval(interval: string | undefined): Period {
+  const [from = '', to = ''] = interval?.split('/') ?? []
+  return {
+    from: from === open.from ? undefined : iso(Date.parse(from) - afterMs),
+    to: to === open.to ? undefined : iso(Date.parse(to)),
+  }
 }
 
 export type Preset = { readonly label: string; readonly period: Period }

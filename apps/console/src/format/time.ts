@@ -2,6 +2,10 @@
 
 export type Zone = 'local' | 'utc'
 
+/** The name of the zone for the API, such as Europe/Berlin. */
+export const timeZoneOf = (zone: Zone): string =>
+  zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
+
 const partsOf = (date: Date, zone: Zone): Readonly<Record<string, string>> => {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone: zone === 'utc' ? 'UTC' : undefined,

@@ -1,6 +1,7 @@
 // Who is signed in; opened, the zone of times, the colours, and the sign-out.
 import { Button, NativeSelect, Popover, UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import { queryClient } from '../api/queryClient.ts'
+import { timeZoneOf } from '../format/time.ts'
 import { Icon } from '../parts/Icon.tsx'
 import { useIdentity } from '../session/identity.ts'
 import { signOut, useSession } from '../session/session.ts'
@@ -37,7 +38,7 @@ const schemes = [
   { value: 'dark', label: 'Dark' },
 ]
 const zones = [
-  { value: 'local', label: `Local (${Intl.DateTimeFormat().resolvedOptions().timeZone})` },
+  { value: 'local', label: `Local (${timeZoneOf('local')})` },
   { value: 'utc', label: 'UTC' },
 ]
 

@@ -1,5 +1,6 @@
 // Says in the frame whether real money moves.
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { providersQuery } from '../api/frameQueries.ts'
 import { useMay } from '../session/rights.ts'
 import { type Mode, modeOf } from './mode.ts'
@@ -19,8 +20,8 @@ export function ModeSign() {
   if (mode === null) return null
   const [word, explanation] = texts[mode]
   return (
-    <span className="modeSign" data-mode={mode} title={explanation}>
+    <Link to="/providers" className="modeSign" data-mode={mode} title={explanation}>
       {word}
-    </span>
+    </Link>
   )
 }

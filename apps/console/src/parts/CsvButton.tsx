@@ -2,11 +2,13 @@
 import { Button, Portal } from '@mantine/core'
 import type { OperationId } from '@paylog/client/client'
 import { formatBytes } from '../format/bytes.ts'
+import { timeZoneOf } from '../format/time.ts'
 import { usePreferences } from '../layout/Preferences.tsx'
 import { useIdentity } from '../session/identity.ts'
 import { downloadCsv, type SavedCsv } from './files/downloadCsv.ts'
 import { useLongWork, type WorkState } from './files/useLongWork.ts'
 import { Icon } from './Icon.tsx'
+import type { Total } from './ListTotal.tsx'
 import { Notice } from './Notice.tsx'
 import { ErrorState } from './states.tsx'
 
@@ -16,20 +18,19 @@ const mostInMemory = 100_000
 type Props = {
   /** The operation of the list. */
   readonly operation: OperationId
-  /** Its filters, as the list that is shown has them. */
-  readonly query: Readonly<Record<string, unknown>>
-  /** How many rows the filter has. `isExact`: false when there are more. Without both, nobody has counted. */
-  readonly total?: number | undefined
-  readonly isExact?: boolean | undefined
+  /** Its filters, as the list that is shown has them; none without it. */
+  readonly query?: Readonly<Record<string, unknown>>
+  /** How many rows the filter has; undefined where nobody has counted. */
+  readonly meta?: Total | undefined
 }
 
-export function CsvButton({ operation, query, total, isExact = true }: Props) {
+export function CsvButton({ operation, query = {}, meta }: Props) {
   const { rights } = useIdentity()
   const { zone } = usePreferences()
   const { state, start, cancel, reset } = useLongWork<number, SavedCsv | undefined>()
   if (!rights.includes('export')) return null
-  const timeZone = zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone
-  const isLarge = total !== undefined && total > mostInMemory
+  const timeZone = timeZoneOf(zone)
+  const isLarge = meta !== undefined && (!meta.total_is_exact || meta.total > mostInMemory)
   const download = () => void start((run) => downloadCsv({ operation, query, timeZone, isLarge }, run))
   return (
     <>
@@ -37,11 +38,11 @@ export function CsvButton({ operation, query, total, isExact = true }: Props) {
         variant="default"
         size="xs"
         leftSection={<Icon name="download" />}
-        disabled={total === 0}
+        disabled={meta?.total === 0}
         loading={state.status === 'running'}
         onClick={download}
       >
-        {`Download ${countText(total, isExact)}as CSV`}
+        {`Download ${countText(meta)}as CSV`}
       </Button>
       <Portal>
         <div className="toast" aria-live="polite">
@@ -52,9 +53,9 @@ export function CsvButton({ operation, query, total, isExact = true }: Props) {
   )
 }
 
-function countText(total: number | undefined, isExact: boolean): string {
-  if (total === undefined) return ''
-  return isExact ? `${total.toLocaleString()} ` : `more than ${total.toLocaleString()} `
+function countText(meta: Total | undefined): string {
+  if (meta === undefined) return ''
+  return `${meta.total_is_exact ? '' : 'more than '}${meta.total.toLocaleString()} `
 }
 
 function DownloadState(props: {

@@ -74,7 +74,7 @@ function Cell<Row>({ column, row, link }: CellProps<Row>) {
             {content}
           </Link>
         )}
-        {remark !== undefined && remark !== null && <div className="cellNote">{remark}</div>}
+        {remark && <div className="cellNote">{remark}</div>}
       </div>
     </td>
   )

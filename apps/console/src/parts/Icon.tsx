@@ -20,6 +20,8 @@ const paths = {
   search: 'M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14M20 20l-4-4',
   add: 'M12 5v14M5 12h14',
   close: 'm6 6 12 12M18 6 6 18',
+  before: 'm14.5 6-6 6 6 6',
+  after: 'm9.5 6 6 6-6 6',
   download: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   chosen: 'm5 12 5 5 9-10',
   settings: 'M8 10l4-4 4 4M8 14l4 4 4-4',

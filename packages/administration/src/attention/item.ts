@@ -6,10 +6,10 @@ import { type Static, Type } from 'typebox'
 /** The worst first: what stops payments, reads or notifications, then money, then single endpoints. */
 export const attentionCodes = [
   'log_not_verified',
-  'attention_unknown',
   'provider_refused',
   'read_model_stopped',
   'deliveries_late',
+  'attention_unknown',
   'provider_silent',
   'evidence_due',
   'money_after_cancellation',

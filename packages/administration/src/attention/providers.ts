@@ -1,6 +1,7 @@
 // Attention to providers: those that refuse our credentials, whose signatures we refuse, or that are silent.
 import { areCredentialsRefused, readActivity, type StoredActivity } from '@paylog/commands/provider-activity/activity'
-import { defineQuery, type Given, type Queryable } from '@paylog/runtime/postgres/runQuery'
+import type { KnownProvider } from '@paylog/commands/provider-calls/enabledProviders'
+import { defineQuery, type Given } from '@paylog/runtime/postgres/runQuery'
 import { sql } from 'kysely'
 import { type AttentionItem, attentionLimits, counted } from './item.ts'
 import type { AttentionContext, AttentionSource } from './source.ts'
@@ -9,7 +10,7 @@ const hourMs = 3_600_000
 const { silentHours, refusedSignatures } = attentionLimits
 /** So many payments without any notification are suspicious even if nobody has paid one. */
 const manyPayments = 10
-/** Counting stops here. */
+/** The newest payments are looked at. */
 const maxPayments = 10_000
 
 export const providerAttention: AttentionSource = {
@@ -17,20 +18,21 @@ export const providerAttention: AttentionSource = {
   codes: ['provider_refused', 'provider_silent'],
   link: '/providers',
   async read(context) {
-    const activity = await readActivity(context.db)
-    const items: AttentionItem[] = []
-    for (const { id, name, mode } of context.providers) {
-      const known = activity.find(({ provider_id }) => provider_id === id)
-      // Of one that was never called or heard of, nothing is known.
-      if (mode === null || known === undefined) continue
-      items.push(...refused(known, name, context.now()), ...(await silent(known, name, context)))
-    }
-    return items
+    const stored = await readActivity(context.db)
+    // Of one that was never called or heard of, nothing is known.
+    const watched = context.providers.flatMap(({ id, name, mode }): Watched[] => {
+      const activity = stored.find(({ provider_id }) => provider_id === id)
+      return mode === null || activity === undefined ? [] : [{ id, name, activity }]
+    })
+    return [...watched.flatMap((each) => refused(each, context.now())), ...(await silent(watched, context))]
   },
 }
 
+/** An enabled provider. */
+type Watched = Pick<KnownProvider, 'id' | 'name'> & { readonly activity: StoredActivity }
+
 /** Anybody can send notifications with a wrong signature: they matter as long as no right one comes. */
-function refused(activity: StoredActivity, name: string, now: Date): AttentionItem[] {
+function refused({ name, activity }: Watched, now: Date): AttentionItem[] {
   const { credentials_refused_at, credentials_refusal, signatures_refused: count, signature_refused_at } = activity
   const keys = areCredentialsRefused(activity) ? credentials_refused_at : null
   const isLately =
@@ -47,36 +49,28 @@ function refused(activity: StoredActivity, name: string, now: Date): AttentionIt
 }
 
 const payments = defineQuery(
-  ({ provider, since }: Given<{ readonly provider: string; readonly since: Date }>) => sql<{
-    count: number
-    succeeded: number
-    first: string | null
-  }>`
-select count(*) as count, count(*) filter (where status = 'succeeded') as succeeded, min(created_at) as first from (
-  select status, created_at from read_models.payments
-  where provider_id = ${provider} and created_at >= ${since}::timestamptz
-  order by created_at desc limit ${sql.lit(maxPayments)}
-) as newest`,
+  ({ since }: Given<{ readonly since: Date }>) => sql<{ provider_id: string; count: number; succeeded: number }>`
+select provider_id, count(*) as count, count(*) filter (where status = 'succeeded') as succeeded from (
+  select provider_id, status from read_models.payments where created_at >= ${since}::timestamptz
+  order by created_at desc, id desc limit ${sql.lit(maxPayments)}
+) as newest
+group by provider_id`,
   { customPlan: true },
 )
 
-async function silent(
-  { provider_id, watched_since, notified_at }: StoredActivity,
-  name: string,
-  { db, now }: AttentionContext,
-): Promise<AttentionItem[]> {
+/** The providers that should have sent a notification in this time and have not. */
+async function silent(all: readonly Watched[], { db, now }: AttentionContext): Promise<AttentionItem[]> {
   const since = new Date(now().getTime() - silentHours * hourMs)
-  const heard = notified_at ?? watched_since
-  if (heard >= since) return []
-  const found = await paymentsSince(db, provider_id, since)
-  if (found === undefined) return []
-  const message = `${name} has sent no notification for ${silentHours} hours, in which ${counted(found, 'payment')} began`
-  return [{ code: 'provider_silent', message, occurred_at: heard.toISOString(), link: '/providers', count: found }]
+  const unheard = all.filter(({ activity }) => heardAt(activity) < since)
+  if (unheard.length === 0) return []
+  const found = await payments(db, { since })
+  return unheard.flatMap(({ id, name, activity }) => {
+    const of = found.find(({ provider_id }) => provider_id === id)
+    if (of === undefined || (of.succeeded === 0 && of.count < manyPayments)) return []
+    const message = `${name} has sent no notification for ${silentHours} hours, in which payments were made with it`
+    const occurred_at = heardAt(activity).toISOString()
+    return [{ code: 'provider_silent', message, occurred_at, link: '/providers', count: of.count }]
+  })
 }
 
-/** How many payments there were since then; undefined when they are no reason for a notification. */
-async function paymentsSince(db: Queryable, provider: string, since: Date): Promise<number | undefined> {
-  const [found] = await payments(db, { provider, since })
-  const isReason = found !== undefined && (found.succeeded > 0 || found.count >= manyPayments)
-  return isReason ? found.count : undefined
-}
+const heardAt = ({ notified_at, watched_since }: StoredActivity) => notified_at ?? watched_since

@@ -40,16 +40,17 @@ const recorder = createActivityRecorder({
 })
 t.teardown(() => recorder.close())
 const openProviders = () => enabledProviders(config, recorder.called)
-const { get, post, store } = await operatorHarness(
-  t,
-  { openProviders, providers: knownProviders(config) },
-  eventStore,
-)
+const { get, post, store } = await operatorHarness(t, { openProviders, providers: knownProviders(config) }, eventStore)
 const list = async () => (await get('/admin/providers')).json().data
 const check = async (id: string) => (await post(`/admin/providers/${id}/check`)).json()
 
 const unknown = {
-  ...{ last_notification_at: null, last_notification_type: null, refused_signatures: 0, last_refused_signature_at: null },
+  ...{
+    last_notification_at: null,
+    last_notification_type: null,
+    refused_signatures: 0,
+    last_refused_signature_at: null,
+  },
   ...{ credentials_accepted_at: null, credentials_refused_at: null, credentials_refusal: null, payments: 0 },
 }
 

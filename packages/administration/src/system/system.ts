@@ -20,13 +20,10 @@ const ProcessState = Type.Object(
 )
 type ProcessState = Static<typeof ProcessState>
 
-export const SystemState = Type.Object(
-  {
-    version: Type.String({ description: 'The version of Paylog that responds' }),
-    processes: Type.Array(ProcessState, { description: 'The process that responds, then those of HEALTH_URLS' }),
-  },
-  { title: 'System' },
-)
+export const SystemState = Type.Object({
+  version: Type.String({ description: 'The version of Paylog that responds' }),
+  processes: Type.Array(ProcessState, { description: 'The process that responds, then those of HEALTH_URLS' }),
+})
 export type SystemState = Static<typeof SystemState>
 
 export const exampleSystem: SystemState = {

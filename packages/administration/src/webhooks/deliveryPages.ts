@@ -1,5 +1,5 @@
 // Pages of the list of deliveries, and all of it as a file.
-import { recordedId } from '@paylog/domain/fields'
+import { Instant, recordedId } from '@paylog/domain/fields'
 import { cursorParameter, decodeCursor, encodeCursor } from '@paylog/runtime/http/cursor'
 import { fileBatchRows, type ListFile } from '@paylog/runtime/http/listFiles'
 import {
@@ -12,11 +12,15 @@ import { paymentStreams } from '@paylog/webhooks/deliveries/operations/paymentSt
 import type { PoolClient } from 'pg'
 import { type Static, Type } from 'typebox'
 import type { OperatorDependencies } from '../routeSchemas.ts'
+import { timeOf } from '../times.ts'
 import { exampleDelivery, toDelivery, WebhookDelivery } from './deliverySchemas.ts'
 
 /** No stored text has a NUL, which Postgres rejects. */
 const exactly = (what: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 300, pattern: '^[^\\x00]*$', description: `Only ${what}` }))
+
+const time = (description: string) =>
+  Type.Optional(Type.With(Instant, { description: `${description}, with a UTC offset (encode + as %2B)` }))
 
 export const DeliveriesQuery = Type.Object({
   endpoint: exactly('deliveries to this endpoint'),
@@ -24,6 +28,8 @@ export const DeliveriesQuery = Type.Object({
   event: exactly('deliveries with this event name, as sent'),
   payment_id: exactly('deliveries of the events of this payment, and of notifications about it'),
   test: Type.Optional(Type.Enum(['true', 'false'], { description: 'Only tests and simulations, or none of them' })),
+  created_at_from: time('Only deliveries created after this time'),
+  created_at_to: time('Only deliveries created before this time'),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Items per page' }),
   cursor: cursorParameter,
 })
@@ -31,18 +37,23 @@ export const DeliveriesQuery = Type.Object({
 type Logged = Pick<OperatorDependencies, 'pool' | 'store'>
 type Filters = Omit<Static<typeof DeliveriesQuery>, 'limit' | 'cursor'>
 
-/** @returns undefined for a payment that cannot exist @throws DomainError `event_store_unavailable` */
-async function criteriaOf(store: OperatorDependencies['store'], { endpoint, status, event, payment_id, test }: Filters) {
+/** @returns undefined for a payment that cannot exist @throws DomainError `invalid_request`, `event_store_unavailable` */
+async function criteriaOf(store: OperatorDependencies['store'], query: Filters) {
+  const { endpoint, status, event, payment_id, test } = query
+  const boundOf = (name: 'created_at_from' | 'created_at_to') =>
+    query[name] === undefined ? undefined : timeOf('querystring', name, query[name])
+  const created = { createdAfter: boundOf('created_at_from'), createdBefore: boundOf('created_at_to') }
   const payment = payment_id === undefined ? undefined : recordedId(payment_id)
   if (payment === null) return undefined
   const streams = payment === undefined ? undefined : await paymentStreams(store, payment)
-  return { endpoint, status, event, streams, isTest: test === undefined ? undefined : test === 'true' }
+  return { endpoint, status, event, streams, ...created, isTest: test === undefined ? undefined : test === 'true' }
 }
 
 /** @throws DomainError `invalid_request` for a wrong cursor; `event_store_unavailable` */
 export async function deliveriesPage({ pool, store }: Logged, query: Static<typeof DeliveriesQuery>) {
-  const { endpoint, status, event, payment_id, test, limit, cursor } = query
-  const list = ['webhookDeliveries', endpoint, status, event, payment_id, test]
+  const { endpoint, status, event, payment_id, test, created_at_from, created_at_to, limit, cursor } = query
+  const bounds = created_at_from || created_at_to ? [created_at_from, created_at_to] : []
+  const list = ['webhookDeliveries', endpoint, status, event, payment_id, test, ...bounds]
   const position = cursor === undefined ? undefined : decodeCursor(list, 'time', cursor)
   const criteria = await criteriaOf(store, query)
   if (criteria === undefined) return { data: [], next: null }
@@ -79,4 +90,3 @@ async function* allDeliveries(client: PoolClient, criteria: Omit<DeliveryListQue
     after = { createdAt: new Date(last.created_at), id: last.id }
   }
 }
-

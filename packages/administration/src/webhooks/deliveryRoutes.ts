@@ -145,4 +145,3 @@ function headersOf({ id, revision, is_test }: ListedDelivery): Record<string, st
 function toTry([at, ms, http_status, error, response]: AttemptMade) {
   return { at: new Date(at).toISOString(), ms, http_status, error, response }
 }
-

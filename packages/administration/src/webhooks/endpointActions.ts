@@ -6,7 +6,6 @@ import { Instant, Nullable } from '@paylog/domain/fields'
 import { audited, type RequestOf } from '@paylog/runtime/http/guardRoutes'
 import { dataResponse, optionalBody } from '@paylog/runtime/http/openApiSchemas'
 import { allowEmptyBody, defaultBody } from '@paylog/runtime/http/optionalBody'
-import { invalidInput } from '@paylog/runtime/http/validation'
 import { listEndpoints } from '@paylog/webhooks/deliveries/operations/endpointList'
 import {
   enableEndpoint,
@@ -18,6 +17,7 @@ import { type Static, Type } from 'typebox'
 import { requestedJob } from '../jobs/jobs.ts'
 import { jobResponse } from '../jobs/routes.ts'
 import { administratorSchema, type OperatorDependencies } from '../routeSchemas.ts'
+import { timeOf } from '../times.ts'
 import { type BackfillDependencies, backfillWork, startOf } from './backfillJob.ts'
 
 const EnabledEndpoint = Type.Object(
@@ -64,7 +64,7 @@ const BackfillBody = Type.Object(
   { examples: [{ from: '0', dry_run: true }] },
 )
 
-const EndpointParams = Type.Object({ endpoint: Type.String({ description: 'The name of the endpoint' }) })
+export const EndpointParams = Type.Object({ endpoint: Type.String({ description: 'The name of the endpoint' }) })
 
 /** A longer redelivery is continued by the next request. */
 const maxRedeliveryMs = 10_000
@@ -143,7 +143,7 @@ export const redeliverRoutes =
   (dependencies: Pick<OperatorDependencies, 'pool' | 'now'>): FastifyPluginAsyncTypebox =>
   async (http) => {
     const failedOf = async ({ params: { endpoint }, body }: RequestOf<typeof redeliverSchema>) => {
-      const since = body.since === undefined ? undefined : timeOf(body.since)
+      const since = body.since === undefined ? undefined : timeOf('body', 'since', body.since)
       const failed = await findFailed(dependencies.pool, { endpoint, since })
       if (failed === undefined) throw unknownEndpoint()
       return { since, failed }
@@ -210,9 +210,9 @@ export const backfillRoutes =
     )
   }
 
-const endpointTarget = (id: string) => ({ kind: 'webhook_endpoint', id })
+export const endpointTarget = (id: string) => ({ kind: 'webhook_endpoint', id })
 
-const unknownEndpoint = () => new DomainError('not_found', 'No webhook endpoint with this name')
+export const unknownEndpoint = () => new DomainError('not_found', 'No webhook endpoint with this name')
 
 /** @throws database errors */
 async function redeliverFailed(
@@ -233,11 +233,4 @@ async function redeliverFailed(
     if (performance.now() - startedAt > maxRedeliveryMs) return sent(deliveries, deliveries >= count)
   }
   return sent(deliveries)
-}
-
-/** @throws DomainError `invalid_request` for a leap second, which passes the format check but does not parse */
-function timeOf(text: string): Date {
-  const time = new Date(text)
-  if (Number.isNaN(time.getTime())) throw invalidInput('body', [{ field: 'since', message: 'must be a time' }])
-  return time
 }

@@ -1,4 +1,4 @@
-// GET /admin/webhook-endpoints: the configured webhook endpoints and their state.
+// GET /admin/webhook-endpoints: the configured webhook endpoints and their state; and the figures of one over time.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Instant, Nullable } from '@paylog/domain/fields'
 import { wholeList } from '@paylog/runtime/http/listFiles'
@@ -27,13 +27,24 @@ const RecentDeliveries = Type.Object(
   { title: 'RecentDeliveries', description: `Deliveries that ended within ${recentHours} hours; null without any` },
 )
 
+const LastFailure = Type.Object(
+  { at: Instant, http_status: Nullable(Type.Integer()), error: Type.String({ description: 'Short error code' }) },
+  {
+    title: 'LastFailure',
+    description: 'How the newest delivery failed that is not retried any more, or one that is; null without any',
+  },
+)
+
 const WebhookEndpointState = Type.Object(
   {
-    endpoint: Type.String({ description: 'Its name: the number of its variables, or legacy-1' }),
+    endpoint: Type.String({ description: 'Its id: the number of its variables, or legacy-1' }),
+    name: Nullable(Type.String({ description: 'What people call it: WEBHOOK_n_NAME' })),
     url: Nullable(Type.String({ description: 'Without query and possible keys; null when it is not configured here' })),
     events: Nullable(Type.Array(Type.String(), { description: 'The patterns of the events that it receives' })),
     mode: Nullable(Type.Enum(['raw', 'canonical', 'both', 'legacy'])),
     format: Nullable(Type.String({ description: 'json, or the chat service' })),
+    retry_schedule: Nullable(Type.Array(Type.Number(), { description: 'Seconds before each retry, about' })),
+    timeout_ms: Nullable(Type.Integer({ description: 'How long it may take to respond' })),
     is_configured: Type.Boolean({
       description: 'Whether the worker that started last has it. Otherwise deliveries wait',
     }),
@@ -43,6 +54,10 @@ const WebhookEndpointState = Type.Object(
     pending: counted('Deliveries that are not finished; all of them are held while it is paused'),
     failed: counted('Deliveries that are not retried any more'),
     oldest_pending_at: Nullable(Instant),
+    last_success_at: Nullable(
+      Type.With(Instant, { description: 'When the newest delivery that arrived was accepted' }),
+    ),
+    last_failure: Nullable(LastFailure),
     recent: Nullable(RecentDeliveries),
   },
   { title: 'WebhookEndpoint' },
@@ -51,15 +66,20 @@ type WebhookEndpointState = Static<typeof WebhookEndpointState>
 
 const example: WebhookEndpointState = {
   endpoint: '1',
+  name: 'Shop',
   url: 'https://shop.example.com/webhooks',
   events: ['payment.*'],
   mode: 'canonical',
   format: 'json',
+  retry_schedule: [5, 10, 20],
+  timeout_ms: 10000,
   is_configured: true,
   disabled_at: null,
   pending: 2,
   failed: 0,
   oldest_pending_at: '2026-01-31T12:00:00.000Z',
+  last_success_at: '2026-01-31T12:00:05.000Z',
+  last_failure: { at: '2026-01-31T11:00:05.000Z', http_status: 503, error: 'unexpected_status' },
   recent: { deliveries: 1000, succeeded: 998, p50_ms: 42, p95_ms: 310 },
 }
 
@@ -96,11 +116,16 @@ const listSchema = {
   },
 }
 
-const unused = { is_configured: false, disabled_at: null, pending: 0, failed: 0, oldest_pending_at: null }
+const unused = {
+  ...{ is_configured: false, disabled_at: null, pending: 0, failed: 0, oldest_pending_at: null },
+  ...{ last_success_at: null, last_failure: null },
+}
 
 /** @param endpoint undefined for one that is not configured here any more */
 function configurationOf(endpoint: WebhookEndpoint | undefined) {
-  if (endpoint === undefined) return { url: null, events: null, mode: null, format: null }
-  const { patterns, mode, format } = endpoint
-  return { url: redactedUrl(endpoint), events: [...patterns], mode, format }
+  if (endpoint === undefined)
+    return { name: null, url: null, events: null, mode: null, format: null, retry_schedule: null, timeout_ms: null }
+  const { label: name, patterns, mode, format, retryScheduleMs, timeoutMs: timeout_ms } = endpoint
+  const retry_schedule = retryScheduleMs.map((ms) => ms / 1_000)
+  return { name, url: redactedUrl(endpoint), events: [...patterns], mode, format, retry_schedule, timeout_ms }
 }

@@ -16,6 +16,8 @@ const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStar
 const { endpoints } = decodeEndpoints({
   WEBHOOK_1_ENABLED: 'true',
   WEBHOOK_1_URL: 'https://shop.example.com/hooks/k3yk3yk3yk3y?token=secret',
+  WEBHOOK_1_NAME: 'Shop',
+  WEBHOOK_1_RETRY_SCHEDULE: '500ms,1m',
   WEBHOOK_1_EVENTS: 'payment.*',
   WEBHOOK_2_ENABLED: 'true',
   WEBHOOK_2_URL: 'https://hooks.slack.com/services/T0/B0/secret',
@@ -23,6 +25,9 @@ const { endpoints } = decodeEndpoints({
   WEBHOOK_4_URL: 'https://new.example.com/',
 })
 const { pool, store, get, post } = await operatorHarness(t, { endpoints, now: () => now })
+
+/** When a delivery with this number is created. */
+const createdAt = (number: number) => secondsAgo(1_000 - 10 * Math.floor(number / 2)).toISOString()
 
 type Facts = {
   readonly node?: string
@@ -101,6 +106,10 @@ const filters: Readonly<Record<string, readonly number[]>> = {
   '?test=true': [9, 8],
   '?test=false': [7, 6, 5, 4, 3, 2, 1],
   '?test=true&endpoint=1&status=succeeded': [8],
+  // Neither bound is included.
+  [`?created_at_from=${createdAt(4)}`]: [9, 8, 7, 6],
+  [`?created_at_to=${createdAt(6)}`]: [5, 4, 3, 2, 1],
+  [`?created_at_from=${createdAt(1)}&created_at_to=${createdAt(6)}&status=pending`]: [4, 3],
   '?payment_id=no-id': [],
   [`?payment_id=${randomUUID()}`]: [],
 }
@@ -131,7 +140,8 @@ t.test('the pages of the deliveries have each of them once, in any page size', a
 t.test('a cursor of the deliveries belongs to its filters', async (t) => {
   const { meta } = await list('?limit=2&test=false')
   t.ok(meta.next_cursor)
-  for (const query of ['', '&test=true', '&test=false&endpoint=1', '&test=false&status=pending'])
+  const others = ['', '&test=true', '&test=false&endpoint=1', '&test=false&status=pending']
+  for (const query of [...others, `&test=false&created_at_to=${now.toISOString()}`])
     t.equal((await get(`/admin/webhook-deliveries?limit=2${query}&cursor=${meta.next_cursor}`)).statusCode, 400, query)
   t.same((await list(`?limit=5&test=false&cursor=${meta.next_cursor}`)).numbers, [5, 4, 3, 2, 1], 'another limit')
 })
@@ -143,6 +153,9 @@ t.test('a delivery older than the newest partitions is listed after the others, 
   t.same((await list()).numbers, [9, 8, 7, 6, 5, 4, 3, 2, 1, 11])
   const { meta } = await list('?limit=9')
   t.same((await list(`?limit=9&cursor=${meta.next_cursor}`)).numbers, [11])
+  const aDay = (ago: number) => secondsAgo(ago * 86_400).toISOString()
+  t.same((await list(`?created_at_from=${aDay(days + 1)}&created_at_to=${aDay(days - 1)}`)).numbers, [11])
+  t.same((await list(`?created_at_to=${aDay(days - 1)}`)).numbers, [11])
   await pool.query('delete from webhooks.finished_deliveries where id = $1', [id(11)])
 })
 
@@ -223,10 +236,14 @@ t.test('one delivery has its request and every try, and the list shows the same 
 t.test('the endpoints have their configuration without secrets, their backlog and recent figures', async (t) => {
   const response = await get('/admin/webhook-endpoints')
   t.notMatch(response.body, /secret|k3yk3y/)
-  const idle = { is_configured: false, disabled_at: null, pending: 0, failed: 0, oldest_pending_at: null, recent: null }
+  const idle = {
+    ...{ is_configured: false, disabled_at: null, pending: 0, failed: 0, oldest_pending_at: null, recent: null },
+    ...{ last_success_at: null, last_failure: null },
+  }
+  const usual = { name: null, retry_schedule: [5, 10, 20], timeout_ms: 10_000 }
   t.same(response.json().data, [
     {
-      endpoint: '1',
+      ...{ endpoint: '1', name: 'Shop', retry_schedule: [0.5, 60], timeout_ms: 10_000 },
       url: 'https://shop.example.com/hooks/…',
       events: ['payment.*'],
       mode: 'canonical',
@@ -236,10 +253,12 @@ t.test('the endpoints have their configuration without secrets, their backlog an
       pending: 2,
       failed: 1,
       oldest_pending_at: secondsAgo(990).toISOString(),
+      last_success_at: now.toISOString(),
+      last_failure: { at: now.toISOString(), http_status: null, error: 'timeout' },
       recent: { deliveries: 3, succeeded: 2, p50_ms: 40, p95_ms: 90 },
     },
     {
-      endpoint: '2',
+      ...{ endpoint: '2', ...usual },
       url: 'https://hooks.slack.com/…',
       events: ['all'],
       mode: 'canonical',
@@ -249,24 +268,60 @@ t.test('the endpoints have their configuration without secrets, their backlog an
       pending: 2,
       failed: 0,
       oldest_pending_at: secondsAgo(980).toISOString(),
+      last_success_at: now.toISOString(),
+      last_failure: { at: now.toISOString(), http_status: 410, error: 'gone' },
       recent: { deliveries: 1, succeeded: 1, p50_ms: 20, p95_ms: 20 },
     },
     {
       endpoint: '3',
-      ...{ url: null, events: null, mode: null, format: null },
+      ...{ name: null, url: null, events: null, mode: null, format: null, retry_schedule: null, timeout_ms: null },
       ...idle,
       pending: 1,
       oldest_pending_at: secondsAgo(970).toISOString(),
     },
-    { endpoint: '4', url: 'https://new.example.com/', events: ['all'], mode: 'canonical', format: 'json', ...idle },
+    {
+      ...{ endpoint: '4', url: 'https://new.example.com/', events: ['all'], mode: 'canonical', format: 'json' },
+      ...{ ...usual, ...idle },
+    },
   ])
+})
+
+t.test('the statistics of an endpoint count its deliveries where they were created, by their status', async (t) => {
+  const statistics = async (endpoint: string, query: string) => {
+    const { data, error } = (await get(`/admin/webhook-endpoints/${endpoint}/statistics?${query}`)).json()
+    return error?.details?.fields?.[0]?.field ?? error?.code ?? data
+  }
+  const hourMs = 3_600_000
+  const [from, to] = [now.getTime() - 3 * hourMs, now.getTime()].map((ms) => new Date(ms).toISOString())
+  const hours = await statistics('1', `from=${from}&to=${to}&interval=hour`)
+  t.equal(hours[0].from, from, 'the first one begins with the period')
+  t.equal(hours.at(-1).to, to, 'and the last one ends with it')
+  for (const [at, hour] of hours.entries())
+    if (at > 0) t.same([hour.from, Date.parse(hour.from) % hourMs], [hours[at - 1].to, 0])
+  const sum = (name: string) => hours.reduce((all: number, hour: Record<string, number>) => all + (hour[name] ?? 0), 0)
+  t.same(['succeeded', 'failed', 'pending'].map(sum), [2, 1, 2])
+  t.match(await statistics('1', `from=${createdAt(2)}&to=${createdAt(4)}`), [{ succeeded: 0, failed: 1, pending: 1 }])
+  t.match(await statistics('4', `from=${from}&to=${to}`), [{ succeeded: 0, failed: 0, pending: 0 }])
+  t.equal(await statistics('9', `from=${from}&to=${to}`), 'not_found')
+  t.equal(await statistics('1', `from=${to}&to=${from}`), 'to')
+  t.equal(await statistics('1', 'from=2026-01-01T00:00:00Z&to=2026-01-05T04:00:00.001Z&interval=hour'), 'to')
+  t.equal((await statistics('1', 'from=2026-01-01T00:00:00Z&to=2026-01-05T04:00:00Z&interval=hour')).length, 100)
 })
 
 t.test('an unknown delivery or endpoint is 404, and an invalid request 400', async (t) => {
   t.equal((await get(`/admin/webhook-deliveries/${id(99)}`)).statusCode, 404)
   // It still has deliveries, but this process cannot make them.
   t.equal((await post('/admin/webhook-endpoints/3/backfill')).statusCode, 404)
-  for (const query of ['status=done', 'test=1', 'limit=0', 'limit=101', 'cursor=x', 'endpoint=', 'event=%00'])
+  for (const query of [
+    'status=done',
+    'test=1',
+    'limit=0',
+    'limit=101',
+    'cursor=x',
+    'endpoint=',
+    'event=%00',
+    'created_at_to=now',
+  ])
     t.equal((await get(`/admin/webhook-deliveries?${query}`)).statusCode, 400, query)
   for (const [action, body] of [
     ['redeliver', { since: 'yesterday' }],

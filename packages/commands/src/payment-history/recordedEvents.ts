@@ -79,7 +79,8 @@ const schema = {
   summary: 'List the recorded events of a payment',
   description:
     'For administrators. The events as the event store has them, notifications of the provider included, in the fields and ' +
-    'digits of the time when they were recorded: personal data, client secrets and what providers sent are sealed. GET /admin/payments/{id}/history explains the events. ' +
+    'digits of the time when they were recorded: personal data, client secrets and what providers sent are sealed. ' +
+    'GET /admin/payments/{id}/history explains the events. ' +
     'Each page is recorded in the audit trail: do not poll.',
   params: Type.Object({ id: Type.String({ description: 'The id of the payment' }) }),
   querystring: Query,

@@ -15,7 +15,7 @@ export const maxBodyBytes = 32 * 1024
 
 const EventName = (description: string) => Type.String({ minLength: 1, maxLength: 255, description })
 
-const TestBody = Type.Object(
+export const TestBody = Type.Object(
   {
     event: EventName('A canonical or generic event name'),
     test_data: Type.Optional(
@@ -84,7 +84,7 @@ const WebhookTestResource = Type.Object(
 )
 
 /** @param examples of the plan */
-const accepted = (...examples: readonly DispatchPlan[]) => ({
+export const accepted = (...examples: readonly DispatchPlan[]) => ({
   202: dataResponse(WebhookTestResource, {
     description:
       'The test is recorded and sent at once. canonical_events are the canonical names of the event; deliveries list the configured endpoints (nodes) that will receive it, with event name and mode. The list is empty when no endpoint is configured or subscribed.',
@@ -103,7 +103,7 @@ const shared = [
   `The canonical names are ${canonicalNames.join(', ')}.`,
   `The generic names are ${genericNames.join(', ')}.`,
   'The messages are sent like all others: with the same guard against private addresses, signatures, retries and log, where the requesting session sees them. Every request to an endpoint has the header `webhook-test: true`, JSON bodies have `"test": true` at the top level, and chat messages say that they are a test. Messages about real payments are sent first. With an Idempotency-Key the same request sends once and gets the same response.',
-  'The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they are for administrators only.',
+  'The body must not contain the id of any recorded payment, or of its intent at a provider: 422 `recorded_payment_id`, except with the right `operate`. At most 32 KiB, and by default 10 requests a minute for a session, both routes together. With `WEBHOOK_TESTS_BY=admin` they need that right.',
 ]
 
 const common = { tags: ['webhooks'], headers: IdempotencyHeaders }

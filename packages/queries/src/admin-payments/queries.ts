@@ -11,6 +11,7 @@ import { defineList } from '../lists/defineList.ts'
 import { ExactText, filter, flag, hasGuestEmail, moneyFilters, SearchText } from '../lists/filters.ts'
 import { statusFilter } from '../payments/queries.ts'
 import { type Item, readModels } from '../readModels.ts'
+import { reportedIn } from '../reports/reportedIn.ts'
 import { idBeginning, searchedAmount } from './searched.ts'
 
 /** A payment in the administrators' list. */
@@ -122,6 +123,9 @@ const paymentsBySearch = (use: IndexUse) =>
       search: searchFor(use),
       created_at_from: common.created_at_from,
       created_at_to: common.created_at_to,
+      reported_in: reportedIn('payments', (payment: Item<'payments'>, isWithin) =>
+        payment.and([payment('charge_reports', 'is not', null), isWithin(payment.ref('completed_at'))]),
+      ),
       amount_from: filter(Amount, 'Only payments of at least this amount', (payment, cents) =>
         payment('amount_cents', '>=', cents),
       ),

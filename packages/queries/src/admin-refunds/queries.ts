@@ -6,6 +6,8 @@ import { Type } from 'typebox'
 import { byChange, defineList } from '../lists/defineList.ts'
 import { filter, moneyFilters, ofPayer, ofPayment } from '../lists/filters.ts'
 import { aboutPayment, textsOfPayment } from '../payments/queries.ts'
+import type { Item } from '../readModels.ts'
+import { reportedIn } from '../reports/reportedIn.ts'
 
 /** A refund in the administrators' list. */
 export const AnyListedRefund = Type.Interface(
@@ -29,6 +31,9 @@ export const anyRefundList = defineList('refunds', {
     payment_id: ofPayment('refunds'),
     ...ofPayer('refunds'),
     ...moneyFilters('refunds'),
+    reported_in: reportedIn('refunds', (refund: Item<'refunds'>, isWithin) =>
+      refund.or([isWithin(refund.ref('succeeded_at')), isWithin(refund.ref('returned_at'))]),
+    ),
   },
   orders: byChange,
 })

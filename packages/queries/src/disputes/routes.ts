@@ -19,6 +19,8 @@ const example = {
   evidence_due_by: '2026-02-20T00:00:00.000Z',
   created_at: '2026-02-01T12:00:00.000Z',
   updated_at: '2026-02-01T12:00:00.000Z',
+  taken_at: '2026-02-01T12:00:00.000Z',
+  given_back_at: null,
   concept: 'Order 1001',
   reference_code: null,
 }

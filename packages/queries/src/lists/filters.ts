@@ -111,7 +111,7 @@ export function timeBound(field: string, text: string, toWhole: (milliseconds: n
 
 type Money = Item<'payments' | 'refunds' | 'disputes'>
 
-const Currency = Type.String({ pattern: '^[A-Za-z]{3}$' })
+export const Currency = Type.String({ pattern: '^[A-Za-z]{3}$' })
 
 /** Filters of every list of money. @param what is listed, such as payments */
 export const moneyFilters = (what: string) => ({

@@ -9,7 +9,7 @@ import { readModels } from '../readModels.ts'
 type RefundsQuery = {
   /** Of the payment. */
   readonly id: string
-  /** The owner of the payment; see `ownerOf`. Undefined for an administrator, who reads all. */
+  /** The owner of the payment; see `ownerOf`. Undefined for who may read all. */
   readonly owner?: string | undefined
 }
 

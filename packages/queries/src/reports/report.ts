@@ -1,10 +1,10 @@
 // The report of a period: what was received, refunded and disputed, by provider and currency.
 import { fieldsOf } from '@paylog/domain/fields'
-import type { DisputedMoney } from '@paylog/projections/disputes/projection'
 import { defineQuery, type Given, type Queryable } from '@paylog/runtime/postgres/runQuery'
-import { sql } from 'kysely'
+import { type Expression, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { readModels } from '../readModels.ts'
+import { disputeMovements, mayHaveMoved } from './reportedIn.ts'
 
 export type ReportPeriod = {
   /** Inclusive. */
@@ -12,6 +12,9 @@ export type ReportPeriod = {
   /** Exclusive. */
   readonly to: Date
 }
+
+/** Which rows of a report. */
+export type ReportedRows = { readonly provider_id?: string; readonly currency?: string }
 
 const money = [
   ...(['opening_cents', 'gross_cents', 'refunds_cents', 'disputes_cents', 'fees_cents', 'adjustments_cents'] as const),
@@ -86,39 +89,26 @@ const sums = defineQuery(
   { customPlan: true },
 )
 
-/** Clocks of processes differ, so that the times of a dispute may be out of order. */
-const clockMargin = sql.lit('1 minute')
-
-/** When the money of disputes was taken, and when it was given back: where a report says the opposite of the one before. */
-function disputesIn(from: ReturnType<typeof sql<string>>, to: ReturnType<typeof sql<string>>) {
-  const reports = readModels
+/** When the money of disputes was taken, and when it was given back. */
+const disputesIn = (from: Expression<string>, to: Expression<string>) =>
+  readModels
     .selectFrom('read_models.disputes as item')
-    .innerJoinLateral(
-      sql<{ readonly key: string; readonly value: DisputedMoney }>`jsonb_each(item.money)`.as('report'),
-      (join) => join.onTrue(),
-    )
-    .where('item.updated_at', '>=', sql<string>`${from} - ${clockMargin}::interval`)
-    .where('item.created_at', '<', sql<string>`${to} + ${clockMargin}::interval`)
-    .select(['item.provider_id', 'item.currency', 'item.amount_cents'])
-    .select([
-      sql<string>`(report.value->>'at')::timestamptz`.as('at'),
-      sql<boolean>`(report.value->>'is_taken')::boolean`.as('is_taken'),
-      sql<boolean>`lag((report.value->>'is_taken')::boolean, 1, false)
-        over (partition by item.id order by report.key::bigint)`.as('was_taken'),
-    ])
-  return readModels
-    .selectFrom(reports.as('moved'))
-    .whereRef('is_taken', '<>', 'was_taken')
-    .where('at', '>=', from)
-    .where('at', '<', to)
+    .innerJoinLateral(disputeMovements.as('moved'), (join) => join.onTrue())
+    .where(mayHaveMoved({ from, to }))
+    .where('moved.at', '>=', from)
+    .where('moved.at', '<', to)
     .groupBy(['provider_id', 'currency'])
     .select(['provider_id', 'currency', sql.lit<OwnMoney>('disputes_cents').as('what'), sql.lit(0).as('payments')])
-}
 
 /** In the order of provider and currency, without those of which nothing is known in the period. */
-export async function getReport(db: Queryable, period: ReportPeriod): Promise<ReportRow[]> {
+export async function getReport(
+  db: Queryable,
+  { from, to, ...only }: ReportPeriod & ReportedRows,
+): Promise<ReportRow[]> {
   const rows = new Map<string, ReportRow>()
-  for (const { provider_id, currency, what, payments, cents } of await sums(db, period)) {
+  for (const { provider_id, currency, what, payments, cents } of await sums(db, { from, to })) {
+    if (only.provider_id !== undefined && provider_id !== only.provider_id) continue
+    if (only.currency !== undefined && currency !== only.currency.toUpperCase()) continue
     const key = `${provider_id} ${currency}`
     const row = rows.get(key) ?? {
       provider_id,

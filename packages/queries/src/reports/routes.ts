@@ -7,10 +7,10 @@ import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
 import type { Queryable } from '@paylog/runtime/postgres/runQuery'
 import { timeZone, timeZoneParameter } from '@paylog/runtime/timeZones'
 import { type Static, Type } from 'typebox'
-import { invalidQuery } from '../lists/filters.ts'
+import { Currency, ExactText, invalidQuery } from '../lists/filters.ts'
 import { staleHeader } from '../readAfter.ts'
 import { administratorSchema, type QueryDependencies } from '../routeSchemas.ts'
-import { getReport, type ReportPeriod, ReportRow } from './report.ts'
+import { getReport, type ReportedRows, type ReportPeriod, ReportRow } from './report.ts'
 
 /** What a report is read from. */
 const projections = ['payments', 'refunds', 'disputes'] as const
@@ -23,11 +23,16 @@ const time_zone = Type.With(timeZoneParameter, {
 const Month = Type.Object({
   month: Type.String({ pattern: '^\\d{4}-(0[1-9]|1[0-2])$', description: 'Such as 2026-01' }),
 })
-const Zone = Type.Object({ time_zone })
+const only = {
+  provider_id: Type.Optional(Type.With(ExactText, { description: 'Only the rows of this provider' })),
+  currency: Type.Optional(Type.With(Currency, { description: 'Only the rows in this currency' })),
+}
+const Zone = Type.Object({ time_zone, ...only })
 const Days = Type.Object({
   from: Type.String({ format: 'date', description: 'The first day, such as 2026-01-31' }),
   to: Type.String({ format: 'date', description: `The day after the last one; at most ${maxDays} days later` }),
   time_zone,
+  ...only,
 })
 
 const Report = Type.Object(
@@ -120,16 +125,17 @@ export function reportRoutes({ db, readAfter }: QueryDependencies): FastifyPlugi
   }
 }
 
-type Wanted = ReportPeriod & { readonly time_zone: string }
+type Wanted = ReportPeriod & ReportedRows & { readonly time_zone: string }
 
-async function readReport(db: Queryable, { from, to, time_zone }: Wanted): Promise<Static<typeof Report>> {
+async function readReport(db: Queryable, wanted: Wanted): Promise<Static<typeof Report>> {
+  const { from, to, time_zone } = wanted
   // First, so that the report has at least the events up to it.
   const positions = await livePositions(db)
   const [least] = projections.flatMap((name) => positions.get(name) ?? []).toSorted((a, b) => (a < b ? -1 : 1))
   const isKnown = projections.every((name) => positions.has(name))
   return {
     ...{ from: from.toISOString(), to: to.toISOString(), time_zone },
-    rows: await getReport(db, { from, to }),
+    rows: await getReport(db, wanted),
     differences: [],
     position: isKnown ? String(least) : null,
     checkpoint: null,
@@ -145,19 +151,20 @@ const fileOf = <Request extends object>(wanted: (request: Request) => Wanted): L
 type OfMonth = { readonly params: Static<typeof Month>; readonly query: Static<typeof Zone> }
 type OfDays = { readonly query: Static<typeof Days> }
 
-function ofMonth({ params: { month }, query: { time_zone } }: OfMonth): Wanted {
+function ofMonth({ params: { month }, query }: OfMonth): Wanted {
   const [year = 0, number = 0] = month.split('-').map(Number)
   // The month after December is that of the next year.
   const next = new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 10)
-  return { ...period(`${month}-01`, next, time_zone), time_zone }
+  return { ...query, ...period(`${month}-01`, next, query.time_zone) }
 }
 
 /** @throws DomainError `invalid_request` for an end before the beginning, and too many days */
-function ofDays({ query: { from, to, time_zone } }: OfDays): Wanted {
+function ofDays({ query }: OfDays): Wanted {
+  const { from, to, time_zone } = query
   if (to <= from) throw invalidQuery('to', 'must be after from')
   if (Date.parse(to) - Date.parse(from) > maxDays * dayMs)
     throw invalidQuery('to', `must be at most ${maxDays} days after from`)
-  return { ...period(from, to, time_zone), time_zone }
+  return { ...query, ...period(from, to, time_zone) }
 }
 
 /** @throws DomainError `invalid_request` for an unknown zone */

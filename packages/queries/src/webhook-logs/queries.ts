@@ -42,7 +42,7 @@ function loggedWebhook(row: Row): LoggedWebhook {
 }
 
 export type WebhookLogsQuery = {
-  /** The user whose entries are visible; `undefined` for all entries, for administrators. */
+  /** The user whose entries are visible; `undefined` for all entries. */
   readonly user_id: string | undefined
   readonly provider?: string | undefined
   /** The event name as sent. */

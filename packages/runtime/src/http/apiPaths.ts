@@ -25,6 +25,8 @@ export const apiPaths: Readonly<Record<string, readonly string[]>> = {
   '/admin/webhook-endpoints/{endpoint}/enable': ['POST'],
   '/admin/webhook-endpoints/{endpoint}/redeliver': ['POST'],
   '/admin/webhook-endpoints/{endpoint}/backfill': ['POST'],
+  '/admin/webhook-endpoints/{endpoint}/test': ['POST'],
+  '/admin/webhook-endpoints/{endpoint}/statistics': ['GET'],
   '/admin/webhook-deliveries': ['GET'],
   '/admin/webhook-deliveries/{id}': ['GET'],
   '/admin/webhook-deliveries/{id}/redeliver': ['POST'],

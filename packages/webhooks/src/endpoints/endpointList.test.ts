@@ -9,6 +9,7 @@ t.test("the legacy list has one unsigned endpoint per URL, with the interface's 
   const { endpoints, problems } = decodeEndpoints({ EXTERNAL_WEBHOOK_URLS: urls })
   t.strictSame(problems, [])
   const common = {
+    label: null,
     patterns: ['all'],
     mode: 'legacy',
     format: 'json',

@@ -64,8 +64,19 @@ export const LegacyVariables = Type.Object({
 /** Only the other variables of enabled endpoints are read. */
 export const EnabledVariable = Type.Object({ ENABLED: bool(false) })
 
+const maxLabelLength = 60
+/** Docker sets such a value for a linked container: it is no name that somebody gave. */
+const containerPath = /^\//
+
+/** What people call an endpoint; null when they give it no name. */
+function label(text: string): string | null | undefined {
+  if (containerPath.test(text)) return null
+  return text.length <= maxLabelLength && !/\p{C}/u.test(text) ? text : undefined
+}
+
 /** The variables of one enabled endpoint, after their prefix. */
 export const EndpointVariables = Type.Object({
+  NAME: Type.Optional(parsed(label, `a name of at most ${maxLabelLength} characters`)),
   URL: parsed(endpointUrl, `an http or https URL ${endpointUrlRule}`),
   EVENTS: patterns(),
   EVENT_MODE: oneOf(eventModes, 'canonical'),

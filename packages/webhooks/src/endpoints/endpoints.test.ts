@@ -11,6 +11,7 @@ t.test('an endpoint with only a URL gets the defaults of the interface [6.2-node
   t.strictSame(endpoints, [
     {
       name: '1',
+      label: null,
       url: 'https://example.com/hook',
       patterns: ['all'],
       mode: 'canonical',
@@ -28,6 +29,7 @@ t.test('every setting of an endpoint can be configured [1-dispatch]', async (t) 
     WEBHOOK_SCAN_MAX: '3',
     WEBHOOK_3_ENABLED: 'true',
     WEBHOOK_3_URL: 'http://127.0.0.1:9/x?key=1',
+    WEBHOOK_3_NAME: ' Shop, orders ',
     WEBHOOK_3_EVENTS: 'payment.*, stripe:*',
     WEBHOOK_3_EVENT_MODE: 'both',
     WEBHOOK_3_SECRET: `${secret},${secret}`,
@@ -38,6 +40,7 @@ t.test('every setting of an endpoint can be configured [1-dispatch]', async (t) 
   t.strictSame(endpoints, [
     {
       name: '3',
+      label: 'Shop, orders',
       url: 'http://127.0.0.1:9/x?key=1',
       patterns: ['payment.*', 'stripe:*'],
       mode: 'both',

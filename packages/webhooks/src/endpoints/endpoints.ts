@@ -28,6 +28,8 @@ export type EventMode = (typeof eventModes)[number] | 'legacy'
 /** One configured endpoint. Its name is part of the ids of its deliveries. */
 export type WebhookEndpoint = {
   readonly name: string
+  /** What people call it; null without `WEBHOOK_n_NAME`. */
+  readonly label: string | null
   readonly url: string
   readonly patterns: readonly string[]
   readonly mode: EventMode
@@ -131,6 +133,7 @@ function numberedEndpoint(decode: Decode, name: string, defaults: EndpointDefaul
   if (url === undefined) return []
   const endpoint = {
     name,
+    label: own.NAME ?? null,
     url,
     patterns: own.EVENTS,
     mode: own.EVENT_MODE,
@@ -150,7 +153,8 @@ function legacyEndpoints(
   return urls.map((url, index) => {
     const format = formatByHost(new URL(url))
     const name = `legacy-${index + 1}`
-    return Object.freeze({ name, url, patterns, mode: 'legacy', format, secrets: Object.freeze([]), ...defaults })
+    const own = { name, label: null, url, format, secrets: Object.freeze([]) }
+    return Object.freeze({ ...own, patterns, mode: 'legacy', ...defaults })
   })
 }
 

@@ -34,7 +34,7 @@ t.test('an unknown variable of an enabled endpoint is a problem', async (t) => {
     t.strictSame(
       problemsOf({ ...indexed, [`WEBHOOK_1_${suffix}`]: 'x' }),
       [
-        `WEBHOOK_1_${suffix} is not a known endpoint variable (known: ENABLED, URL, EVENTS, EVENT_MODE, FORMAT, SECRET, RETRY_SCHEDULE, TIMEOUT)`,
+        `WEBHOOK_1_${suffix} is not a known endpoint variable (known: ENABLED, NAME, URL, EVENTS, EVENT_MODE, FORMAT, SECRET, RETRY_SCHEDULE, TIMEOUT)`,
       ],
       suffix,
     )
@@ -52,7 +52,9 @@ t.test('variables that Kubernetes and Docker set for a service named webhook-1 a
     WEBHOOK_1_NAME: '/worker/webhook-1',
     WEBHOOK_1_ENV_PATH: '/bin',
   }
-  t.strictSame(problemsOf({ ...indexed, ...containerVariables }), [])
+  const { problems, endpoints } = decodeEndpoints({ ...indexed, ...containerVariables })
+  t.strictSame(problems, [])
+  t.equal(endpoints[0]?.label, null, 'the path of a container is no name')
 })
 
 t.test('an unknown EXTERNAL_WEBHOOK variable is a problem', async (t) => {

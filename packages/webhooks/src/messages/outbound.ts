@@ -61,7 +61,9 @@ export function outboundMessages(
   return messagesOf(event, projects).flatMap((eventMessage) => {
     // All endpoints share the JSON, which may be long, so we build it once.
     const message = { ...eventMessage, json: eventMessage.json && once(eventMessage.json) }
-    return receiversOf(message, endpoints).map(({ endpoint, write }) => toOutbound(event, message, endpoint, write()))
+    return receiversOf(message, addressedBy(event, endpoints)).map(({ endpoint, write }) =>
+      toOutbound(event, message, endpoint, write()),
+    )
   })
 }
 
@@ -71,12 +73,19 @@ export function plannedDeliveries(
   endpoints: readonly WebhookEndpoint[],
 ): PlannedDelivery[] {
   return messagesOf(event, { projectId: '', projectIds: [] }).flatMap((message) =>
-    receiversOf(message, endpoints).map(({ endpoint }) => ({
+    receiversOf(message, addressedBy(event, endpoints)).map(({ endpoint }) => ({
       node: endpoint.name,
       event: message.facts.event,
       mode: message.mode,
     })),
   )
+}
+
+/** The endpoints that an event is for: a test may be for one alone, whatever its patterns. */
+function addressedBy(event: RecordedDomainEvent, endpoints: readonly WebhookEndpoint[]): readonly WebhookEndpoint[] {
+  if (event.type !== 'WebhookTestRequested' || event.data.endpoint === undefined) return endpoints
+  const only = endpoints.filter(({ name }) => name === event.data.endpoint)
+  return only.map((endpoint) => ({ ...endpoint, patterns: ['all'] }))
 }
 
 /** The endpoints that receive a message, each with a function that builds its body. */

@@ -109,3 +109,16 @@ t.test('a test with an unknown canonical name leads to no messages', async (t) =
     for (const event of [tested({ canonical_name: name }), simulated({ canonical_name: name })])
       t.strictSame(messagesTo(event, endpointSettings(1, 'both')), [], name)
 })
+
+t.test('a test for one endpoint goes to no other, and whatever its patterns', async (t) => {
+  const sent = (event: RecordedDomainEvent) =>
+    messagesTo(event, endpointSettings(1, 'canonical', { EVENTS: 'customer.*' }), endpointSettings(2, 'both'), {
+      EXTERNAL_WEBHOOK_URLS: 'https://example.com/legacy',
+    }).map(({ endpoint, event: name }) => `${endpoint} ${name}`)
+  const succeeded = named('payment.succeeded')
+  t.same(sent(tested(succeeded)), ['2 payment.succeeded'])
+  t.same(sent(tested({ ...succeeded, endpoint: '1' })), ['1 payment.succeeded'])
+  t.same(sent(tested({ endpoint: 'legacy-1' })), ['legacy-1 payment_intent.succeeded'])
+  t.same(sent(tested({ ...succeeded, endpoint: 'legacy-1' })), [], 'its mode still counts')
+  t.same(sent(tested({ endpoint: '9' })), [])
+})

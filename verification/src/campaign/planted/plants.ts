@@ -132,7 +132,7 @@ export const plants: readonly Plant[] = [
     name: "everybody's webhooks in every log",
     rules: ["another owner's data"],
     file: 'packages/queries/src/webhook-logs/routes.ts',
-    text: 'return is_administrator ? undefined : user_id',
+    text: "return hasRight(caller, 'read') ? undefined : user_id",
     replacement: 'return undefined',
   },
   {

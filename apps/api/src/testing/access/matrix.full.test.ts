@@ -196,6 +196,20 @@ t.test('every route gives every caller the access of the model', async (t) => {
       }
   })
 
+  t.test('a limit is for each refund of every payment, and nothing is recorded beyond it', async (t) => {
+    const before = await system.store.head()
+    const limited = staff.filter(({ name }) => name.includes('limited'))
+    t.equal(limited.length, 1)
+    for (const caller of limited)
+      for (const { id, name } of fixture.resources.payment.filter(({ name }) => /^of \w+$/.test(name)))
+        for (const body of [{ amount_cents: 501 }, {}]) {
+          const { status, json } = await send(caller, 'POST', `/payments/${id}/refunds`, { body })
+          const details = { right: 'refund', limit_cents: 500 }
+          t.match({ status, json }, { status: 403, json: { error: { code: 'forbidden', details } } }, name)
+        }
+    t.same(await system.store.head(), before)
+  })
+
   t.test(
     'reads and rejected requests have the status of the access model [4-access 1-products 4.4-sessions-only 4.8-administrators 4.9-sessions-only 5-no-guest-payment 5-products-write]',
     async (t) => {

@@ -139,6 +139,9 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /admin/webhook-endpoints/{endpoint}/enable': { access: operate, status: 404 },
   'POST /admin/webhook-endpoints/{endpoint}/redeliver': { access: operate, status: 404 },
   'POST /admin/webhook-endpoints/{endpoint}/backfill': { access: operate, status: 404 },
+  'POST /admin/webhook-endpoints/{endpoint}/test': { access: operate, status: 404 },
+  // Without a period.
+  'GET /admin/webhook-endpoints/{endpoint}/statistics': { access: read, status: 400 },
   'GET /admin/webhook-deliveries': { access: read, status: 200 },
   'GET /admin/webhook-deliveries/{id}': { access: read, status: 404 },
   'POST /admin/webhook-deliveries/{id}/redeliver': { access: operate, status: 404 },
@@ -151,6 +154,10 @@ export const rows: Readonly<Record<string, Row>> = {
     mayNotBeEmpty: true,
   },
   'GET /admin/me': { access: rights, status: 200 },
+  'GET /admin/attention': { access: read, status: 200 },
+  'GET /admin/providers': { access: read, status: 200 },
+  // Of a provider that does not exist.
+  'POST /admin/providers/{id}/check': { access: operate, status: 404 },
   'GET /admin/system': { access: read, status: 200 },
   'GET /admin/projections': { access: read, status: 200 },
   // Of a projection and of jobs that do not exist.
@@ -178,6 +185,12 @@ export const undocumented: Readonly<Record<string, Row>> = {
   'GET /docs': { access: 'public', status: 200 },
   // The provider is not enabled.
   'GET /pages/authorize-net': { access: 'public', status: 404 },
+  // The sandbox has no page here, and there is no start page.
+  'GET /pages/sandbox/{intent}/{key}': { access: 'public', status: 404 },
+  'POST /pages/sandbox/{intent}/{key}': { access: 'public', status: 404 },
+  'GET /': { access: 'public', status: 404 },
+  'POST /pages/first-payment': { access: 'public', status: 404 },
+  'GET /pages/first-payment/{id}': { access: 'public', status: 404 },
   'HEAD /payments/{id}': ownPayment,
   'HEAD /payment-methods/{id}': { access: 'known', item: 'method' },
   'HEAD /addresses/{id}': { access: 'known', item: 'address' },

@@ -5,11 +5,11 @@ import type { AuditTrailEntry } from '../../api/apiTypes.ts'
 import { CsvButton } from '../../parts/CsvButton.tsx'
 import { FilterBar } from '../../parts/filters/FilterBar.tsx'
 import { noMatchOf } from '../../parts/filters/filterTypes.ts'
+import { ListTotal } from '../../parts/ListTotal.tsx'
 import { NewRows } from '../../parts/NewRows.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Pager } from '../../parts/Pager.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
-import { Total } from '../../parts/Total.tsx'
 import { useLiveList } from '../../parts/useLiveList.ts'
 import { useMay } from '../../session/rights.ts'
 import { type AuditSearch, auditTrailQuery } from './auditSearch.ts'
@@ -41,12 +41,10 @@ export function AuditPage() {
       title="Audit"
       lead={
         <>
-          <Total meta={meta} one="action" many="actions" /> of administrators, each recorded before it was done
+          <ListTotal meta={meta} one="action" many="actions" /> of administrators, each recorded before it was done
         </>
       }
-      actions={
-        <CsvButton operation="listAuditTrail" query={query} total={meta?.total} isExact={meta?.total_is_exact} />
-      }
+      actions={<CsvButton operation="listAuditTrail" query={query} meta={meta} />}
     >
       <FilterBar what="actions" {...filtered} />
       <NewRows count={list.newCount} show={list.showNew} />

@@ -4,7 +4,9 @@ import { useState } from 'react'
 import { api, bodyOf } from '../../api/api.ts'
 import type { Address } from '../../api/apiTypes.ts'
 import { Badge } from '../../parts/Badge.tsx'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
+import { pageTotal } from '../../parts/ListTotal.tsx'
 import { PageButtons } from '../../parts/PageButtons.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
@@ -18,7 +20,11 @@ export function CustomerAddresses({ customer }: { readonly customer: Customer })
     queryFn: ({ signal }) => bodyOf(api.listAnyAddresses({ query: { ...customer, page }, signal })),
   })
   return (
-    <Panel title="Addresses" isFlush>
+    <Panel
+      title="Addresses"
+      isFlush
+      actions={<CsvButton operation="listAnyAddresses" query={customer} meta={pageTotal(query.data)} />}
+    >
       <QueryTable
         what="addresses"
         query={query}

@@ -4,7 +4,9 @@ import { useState } from 'react'
 import { api, bodyOf } from '../../api/api.ts'
 import type { PaymentMethod } from '../../api/apiTypes.ts'
 import { Badge } from '../../parts/Badge.tsx'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
+import { pageTotal } from '../../parts/ListTotal.tsx'
 import { PageButtons } from '../../parts/PageButtons.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
@@ -18,7 +20,11 @@ export function CustomerMethods({ customer }: { readonly customer: Customer }) {
     queryFn: ({ signal }) => bodyOf(api.listAnyPaymentMethods({ query: { ...customer, page }, signal })),
   })
   return (
-    <Panel title="Payment methods" isFlush>
+    <Panel
+      title="Payment methods"
+      isFlush
+      actions={<CsvButton operation="listAnyPaymentMethods" query={customer} meta={pageTotal(query.data)} />}
+    >
       <QueryTable
         what="payment methods"
         query={query}

@@ -1,46 +1,56 @@
-// The columns of a list of disputes.
+// The columns of the list of disputes.
 import type { Dispute } from '../../api/apiTypes.ts'
+import { providerName } from '../../format/providerTexts.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Money } from '../../parts/Money.tsx'
-import { Time } from '../../parts/Time.tsx'
-
-const title: Column<Dispute> = {
-  header: 'Dispute',
-  narrow: 'title',
-  cell: ({ reason }) => <span className="clamped">{disputeReason(reason)}</span>,
-  note: ({ provider_id }) => provider_id,
-}
-const amount: Column<Dispute> = {
-  header: 'Amount',
-  isNumber: true,
-  narrow: 'figure',
-  cell: ({ amount_cents, currency, reported_amount_cents, reported_currency }) => {
-    const reported = { cents: reported_amount_cents, currency: reported_currency }
-    return <Money cents={amount_cents} currency={currency} reported={reported} />
-  },
-}
-const due: Column<Dispute> = {
-  header: 'Evidence due',
-  narrow: 'detail',
-  cell: ({ evidence_due_by }) => (
-    <>
-      <span className="narrowOnly">due </span>
-      <Time value={evidence_due_by} />
-    </>
-  ),
-}
+import { Dash, Time } from '../../parts/Time.tsx'
+import { evidenceUrgency } from './evidence.ts'
 
 export const disputeColumns: readonly Column<Dispute>[] = [
-  title,
+  {
+    header: 'Dispute',
+    narrow: 'title',
+    cell: ({ reason }) => <span className="clamped">{disputeReason(reason)}</span>,
+    note: ({ provider_id, concept, reference_code }) =>
+      [providerName(provider_id), concept?.trim() || reference_code].filter(Boolean).join(' · '),
+  },
+  {
+    header: 'Amount',
+    isNumber: true,
+    narrow: 'figure',
+    cell: ({ amount_cents, currency, reported_amount_cents, reported_currency }) => {
+      const reported = { cents: reported_amount_cents, currency: reported_currency }
+      return <Money cents={amount_cents} currency={currency} reported={reported} />
+    },
+  },
   { header: 'Status', isShort: true, narrow: 'detail', cell: ({ status }) => <Badge text={status} /> },
-  amount,
-  due,
-  { header: 'Opened', narrow: 'detail', cell: ({ created_at }) => <Time value={created_at} /> },
+  { header: 'Evidence', narrow: 'detail', cell: (dispute) => <Evidence dispute={dispute} /> },
+  { header: 'Opened', cell: ({ created_at }) => <Time value={created_at} /> },
+  {
+    header: 'Money taken',
+    cell: ({ taken_at }) => <Time value={taken_at} />,
+    note: ({ given_back_at }) =>
+      given_back_at !== null && (
+        <>
+          given back <Time value={given_back_at} />
+        </>
+      ),
+  },
 ]
 
-/** Of disputes that are all open. */
-export const openDisputeColumns: readonly Column<Dispute>[] = [title, amount, due]
+function Evidence({ dispute }: { readonly dispute: Dispute }) {
+  const urgency = evidenceUrgency(dispute, Date.now())
+  if (urgency === null) return dispute.status === 'open' ? <span className="hint">no time named</span> : <Dash />
+  return (
+    <>
+      <Badge text={urgency.text} tone={urgency.tone} />
+      <div className="cellNote">
+        <Time value={dispute.evidence_due_by} />
+      </div>
+    </>
+  )
+}
 
 /** The reason that the bank gave, in words. */
 export const disputeReason = (reason: string | null): string => {

@@ -3,13 +3,14 @@ import { oneOf, textsOf } from '../../search.ts'
 
 export const disputeStatuses = ['open', 'won', 'lost'] as const
 const texts = [
+  'provider_id',
+  'currency',
   'payment_id',
   'user_id',
   'guest_email',
-  'provider_id',
-  'currency',
   'created_at_from',
   'created_at_to',
+  'reported_in',
   'cursor',
 ] as const
 
@@ -18,7 +19,7 @@ export const disputesSearch = (search: Record<string, unknown>) =>
   textsOf(search, [...texts, 'status', 'orderBy', 'orderDir'])
 export type DisputesSearch = ReturnType<typeof disputesSearch>
 
-/** Unknown words are left out. */
+/** The request for a page of the list. Unknown words are left out. */
 export const disputesQuery = (search: DisputesSearch): DisputesQuery => ({
   ...textsOf(search, texts),
   status: oneOf(disputeStatuses, search.status),

@@ -3,39 +3,43 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { api, dataOf } from '../../api/api.ts'
 import type { Statistics } from '../../api/apiTypes.ts'
+import type { Days } from '../../format/days.ts'
+import { providerName } from '../../format/providerTexts.ts'
 import { formatTime } from '../../format/time.ts'
 import { usePreferences } from '../../layout/Preferences.tsx'
 import { LazyChart } from '../../parts/chart/LazyChart.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { ChoiceField } from '../../parts/fields.tsx'
-import { Money } from '../../parts/Money.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
 import { Dash } from '../../parts/Time.tsx'
 import type { OverviewSearch } from './overviewSearch.ts'
-import { type Group, groupsOf, type Interval, intervalsOf, successRate, type Totals } from './statistics.ts'
+import {
+  dayMs,
+  type Group,
+  groupsOf,
+  type Interval,
+  intervalsOf,
+  type Range,
+  rangeOf,
+  successRate,
+  type Totals,
+} from './statistics.ts'
 
-const dayMs = 86_400_000
-const hourMs = 3_600_000
 const refreshMs = 60_000
 const chartHeight = 260
-const ranges = [
-  { value: '1', label: 'Last 24 hours' },
-  { value: '7', label: 'Last 7 days' },
-  { value: '90', label: 'Last 90 days' },
-]
 
 /** @param props `change` puts filters into the URL */
-export function PaymentStatistics({
-  search,
-  change,
-}: {
+export function PaymentStatistics(props: {
   readonly search: OverviewSearch
+  readonly days: Days
   readonly change: (changes: OverviewSearch) => void
 }) {
-  const days = Number(ranges.find(({ value }) => value === search.days)?.value ?? 30)
-  const range = useRange(days)
-  const query = useStatistics(range, days)
+  const { search, days, change } = props
+  const { zone } = usePreferences()
+  const { from, to, stepMs } = rangeOf(days, zone, Date.now())
+  const range = useMemo(() => ({ from, to, stepMs }), [from, to, stepMs])
+  const query = useStatistics(range)
   const rows = query.data ?? []
   const chosen = rows.filter(
     ({ currency, provider_id }) =>
@@ -48,7 +52,7 @@ export function PaymentStatistics({
     )
   return (
     <Panel
-      title="Payments"
+      title="Payments over time"
       actions={
         <>
           <ChoiceField
@@ -65,13 +69,6 @@ export function PaymentStatistics({
             value={search.currency}
             change={(currency) => change({ currency })}
           />
-          <ChoiceField
-            label="Period"
-            any="Last 30 days"
-            choices={ranges}
-            value={search.days}
-            change={(value) => change({ days: value })}
-          />
         </>
       }
     >
@@ -83,20 +80,11 @@ export function PaymentStatistics({
   )
 }
 
-type Range = { readonly from: number; readonly to: number; readonly stepMs: number }
-
-/** Ends with the present interval, so that it changes only when the next one begins. */
-function useRange(days: number): Range {
-  const stepMs = days === 1 ? hourMs : dayMs
-  const to = Math.ceil(Date.now() / stepMs) * stepMs
-  return useMemo(() => ({ from: to - days * dayMs, to, stepMs }), [days, to, stepMs])
-}
-
-function useStatistics({ from, to, stepMs }: Range, days: number) {
-  const interval = stepMs === hourMs ? ('hour' as const) : ('day' as const)
+function useStatistics({ from, to, stepMs }: Range) {
+  const interval = stepMs === dayMs ? ('day' as const) : ('hour' as const)
   const query = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), interval }
   return useQuery({
-    queryKey: ['statistics', days, query],
+    queryKey: ['statistics', query],
     queryFn: ({ signal }) => dataOf(api.getStatistics({ query, signal })),
     refetchInterval: refreshMs,
   })
@@ -157,21 +145,11 @@ const rateText = (totals: Totals) => {
 }
 
 const groupColumns: readonly Column<Group>[] = [
-  { header: 'Provider', cell: ({ provider }) => provider },
-  { header: 'Currency', isShort: true, cell: ({ currency }) => currency },
-  { header: 'Payments', isNumber: true, cell: ({ totals }) => totals.payments },
-  { header: 'Success rate', isNumber: true, cell: ({ totals }) => rateText(totals) },
-  {
-    header: 'Received',
-    isNumber: true,
-    cell: ({ totals, currency }) => <Money cents={totals.receivedCents} currency={currency} />,
-  },
-  {
-    header: 'Refunded',
-    isNumber: true,
-    cell: ({ totals, currency }) => <Money cents={totals.refundedCents} currency={currency} />,
-  },
-  { header: 'Disputes', isNumber: true, cell: ({ totals }) => totals.disputes },
+  { header: 'Provider', narrow: 'title', cell: ({ provider }) => providerName(provider) },
+  { header: 'Currency', isShort: true, narrow: 'detail', cell: ({ currency }) => currency },
+  { header: 'Payments', isNumber: true, narrow: 'figure', cell: ({ totals }) => totals.payments.toLocaleString() },
+  { header: 'Succeeded', isNumber: true, cell: ({ totals }) => totals.succeeded.toLocaleString() },
+  { header: 'Success rate', isNumber: true, narrow: 'detail', cell: ({ totals }) => rateText(totals) },
 ]
 
 const intervalColumns = (isDaily: boolean, isUtc: boolean): readonly Column<Interval>[] => [

@@ -1,14 +1,15 @@
 // Sums of the statistics, for the charts and tables of the overview.
 import type { Statistics } from '../../api/apiTypes.ts'
+import { type Days, lastDayOf } from '../../format/days.ts'
+import { startOfDay } from '../../format/period.ts'
+import type { Zone } from '../../format/time.ts'
 
 export type Totals = {
   readonly payments: number
   readonly succeeded: number
   /** Succeeded, failed or canceled; the others may still do either. */
   readonly decided: number
-  readonly receivedCents: number
   readonly refunds: number
-  readonly refundedCents: number
   readonly disputes: number
 }
 
@@ -16,23 +17,19 @@ const none: Totals = {
   payments: 0,
   succeeded: 0,
   decided: 0,
-  receivedCents: 0,
   refunds: 0,
-  refundedCents: 0,
   disputes: 0,
 }
 
 export function totalsOf(statistics: readonly Statistics[]): Totals {
-  return statistics.reduce((sum, { payments, received_cents, refunds, disputes }) => {
+  return statistics.reduce((sum, { payments, refunds, disputes }) => {
     const count = (...statuses: (keyof Statistics['payments'])[]) =>
       statuses.reduce((total, status) => total + (payments[status]?.count ?? 0), 0)
     return {
       payments: sum.payments + count('pending', 'processing', 'succeeded', 'failed', 'canceled'),
       succeeded: sum.succeeded + count('succeeded'),
       decided: sum.decided + count('succeeded', 'failed', 'canceled'),
-      receivedCents: sum.receivedCents + received_cents,
       refunds: sum.refunds + refunds.count,
-      refundedCents: sum.refundedCents + refunds.amount_cents,
       disputes: sum.disputes + disputes.count,
     }
   }, none)
@@ -44,7 +41,7 @@ export const successRate = ({ succeeded, decided }: Totals): number | null =>
 
 export type Group = { readonly provider: string; readonly currency: string; readonly totals: Totals }
 
-/** One group for each provider and currency, the one with most payments first. Amounts of different currencies are never added. */
+/** One group for each provider and currency, the one with most payments first. */
 export function groupsOf(statistics: readonly Statistics[]): Group[] {
   const byGroup = Map.groupBy(statistics, ({ provider_id, currency }) => `${provider_id} ${currency}`)
   return [...byGroup.values()]
@@ -57,14 +54,26 @@ export function groupsOf(statistics: readonly Statistics[]): Group[] {
 
 export type Interval = { readonly from: string; readonly totals: Totals }
 
+const hourMs = 3_600_000
+export const dayMs = 24 * hourMs
+
+/** From `from` to `to`, in ms; intervals of `stepMs` begin at its multiples, in UTC. */
+export type Range = { readonly from: number; readonly to: number; readonly stepMs: number }
+
 /**
- * The totals of every interval, also of those without a payment.
- * @param range `from` and `to` in ms, `stepMs` the length of an interval; intervals begin at its multiples, in UTC
+ * What the chart of these days shows: hours of a single day, and otherwise days, which are those of UTC. It ends with the present
+ * interval, so that it changes only when the next one begins.
+ * @param zone of the single day @param now in ms
  */
-export function intervalsOf(
-  statistics: readonly Statistics[],
-  { from, to, stepMs }: { readonly from: number; readonly to: number; readonly stepMs: number },
-): Interval[] {
+export function rangeOf(days: Days, zone: Zone, now: number): Range {
+  const isSingle = lastDayOf(days) === days.from
+  const [stepMs, zoneOfDays] = isSingle ? [hourMs, zone] : [dayMs, 'utc' as const]
+  const end = Math.ceil(now / stepMs) * stepMs
+  return { from: startOfDay(days.from, zoneOfDays), to: Math.min(startOfDay(days.to, zoneOfDays), end), stepMs }
+}
+
+/** The totals of every interval, also of those without a payment. */
+export function intervalsOf(statistics: readonly Statistics[], { from, to, stepMs }: Range): Interval[] {
   const floor = (time: number) => Math.floor(time / stepMs) * stepMs
   const byStart = Map.groupBy(statistics, (row) => floor(Date.parse(row.from)))
   const intervals: Interval[] = []

@@ -5,14 +5,14 @@ import type { ListedPayment } from '../../api/apiTypes.ts'
 import { CsvButton } from '../../parts/CsvButton.tsx'
 import { FilterBar, OrderChoice } from '../../parts/filters/FilterBar.tsx'
 import { noMatchOf } from '../../parts/filters/filterTypes.ts'
+import { ListTotal } from '../../parts/ListTotal.tsx'
 import { NewRows } from '../../parts/NewRows.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Pager } from '../../parts/Pager.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
-import { Total } from '../../parts/Total.tsx'
 import { useLiveList } from '../../parts/useLiveList.ts'
 import { paymentColumns } from './paymentColumns.tsx'
-import { paymentMatchHint, paymentOrders, usePaymentFilters } from './paymentFilters.ts'
+import { paymentFilters, paymentMatchHint, paymentOrders } from './paymentFilters.ts'
 import { type PaymentsSearch, paymentsQuery } from './paymentsSearch.ts'
 
 const route = getRouteApi('/payments')
@@ -31,19 +31,12 @@ export function PaymentsPage() {
   const page = list.query.data
   const change = (changes: PaymentsSearch) =>
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }) })
-  const filtered = { filters: usePaymentFilters(), values: search, change }
+  const filtered = { filters: paymentFilters, values: search, change }
   return (
     <Page
       title="Payments"
-      lead={<Total meta={page?.meta} one="payment" many="payments" />}
-      actions={
-        <CsvButton
-          operation="listAnyPayments"
-          query={query}
-          total={page?.meta.total}
-          isExact={page?.meta.total_is_exact}
-        />
-      }
+      lead={<ListTotal meta={page?.meta} one="payment" many="payments" />}
+      actions={<CsvButton operation="listAnyPayments" query={query} meta={page?.meta} />}
     >
       <FilterBar what="payments" search={{ name: 'search', placeholder: 'Id, e-mail, amount or words' }} {...filtered}>
         <OrderChoice choices={paymentOrders} search={search} change={change} />

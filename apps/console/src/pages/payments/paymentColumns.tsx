@@ -23,6 +23,13 @@ export const paymentColumns: readonly Column<ListedPayment>[] = [
     isNumber: true,
     narrow: 'figure',
     cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
+    note: ({ amount_cents, amount_received_cents: received, currency }) =>
+      received !== 0 &&
+      received !== amount_cents && (
+        <>
+          received <Money cents={received} currency={currency} />
+        </>
+      ),
   },
   { header: 'Status', cell: (payment) => <PaymentBadges payment={payment} />, narrow: 'detail' },
   { header: 'Created', cell: ({ created_at }) => <Time value={created_at} /> },

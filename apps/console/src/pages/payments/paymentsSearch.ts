@@ -12,6 +12,7 @@ const texts = [
   'currency',
   'created_at_from',
   'created_at_to',
+  'reported_in',
   'cursor',
 ] as const
 const others = [

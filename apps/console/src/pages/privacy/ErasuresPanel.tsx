@@ -3,7 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { api, bodyOf, dataOf } from '../../api/api.ts'
 import type { AuditTrailEntry, Erasure } from '../../api/apiTypes.ts'
 import { pollMs } from '../../api/queryClient.ts'
+import { CsvButton } from '../../parts/CsvButton.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
+import { totalOf } from '../../parts/ListTotal.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Time } from '../../parts/Time.tsx'
@@ -25,7 +27,11 @@ export function ErasuresPanel() {
     refetchInterval: pollMs,
   })
   return (
-    <Panel title="Erasures" isFlush>
+    <Panel
+      title="Erasures"
+      isFlush
+      actions={<CsvButton operation="listErasures" meta={totalOf(query.data)} />}
+    >
       <QueryTable
         what="erasures"
         query={query}

@@ -4,7 +4,6 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, bodyOf } from '../../api/api.ts'
 import type { Product } from '../../api/apiTypes.ts'
-import { countText } from '../../format/count.ts'
 import { CsvButton } from '../../parts/CsvButton.tsx'
 import { FilterBar, OrderChoice } from '../../parts/filters/FilterBar.tsx'
 import { noMatchOf } from '../../parts/filters/filterTypes.ts'
@@ -15,20 +14,17 @@ import { QueryTable } from '../../parts/QueryTable.tsx'
 import { useLiveList } from '../../parts/useLiveList.ts'
 import { useMay } from '../../session/rights.ts'
 import { ProductDialog } from './ProductDialog.tsx'
-import { productColumns } from './productColumns.tsx'
+import { productColumns, selectionColumn } from './productColumns.tsx'
 import { productFilters, productOrders } from './productFilters.ts'
 import { type ProductsSearch, productsQuery } from './productsSearch.ts'
+import { productsText } from './productTexts.ts'
 import { SyncDialog } from './SyncDialog.tsx'
 
 const route = getRouteApi('/products')
 const rowKey = ({ id }: Product) => id
 
 /** What the open dialog is about. */
-type Opened =
-  | { readonly kind: 'create' }
-  | { readonly kind: 'edit'; readonly id: string }
-  | { readonly kind: 'sync' }
-  | null
+type Opened = 'create' | 'sync' | null
 
 export function ProductsPage() {
   const search = route.useSearch()
@@ -56,22 +52,21 @@ export function ProductsPage() {
   return (
     <Page
       title="Products"
-      lead={page?.pagination && countText(page.pagination.total, 'product')}
+      lead={page?.pagination && productsText(page.pagination.total)}
       actions={
         <>
-          <CsvButton operation="listProducts" query={query} total={page?.pagination?.total} />
-          {may('syncProducts') && (
-            <Button
-              size="xs"
-              variant="default"
-              disabled={selected.length === 0}
-              onClick={() => setOpened({ kind: 'sync' })}
-            >
-              Sync {selected.length === 0 ? 'selected' : `${selected.length} selected`}
+          <CsvButton
+            operation="listProducts"
+            query={query}
+            meta={page?.pagination && { total: page.pagination.total, total_is_exact: true }}
+          />
+          {may('syncProducts') && selected.length > 0 && (
+            <Button size="xs" variant="default" onClick={() => setOpened('sync')}>
+              Sync {selected.length} selected
             </Button>
           )}
           {may('createProduct') && (
-            <Button size="xs" onClick={() => setOpened({ kind: 'create' })}>
+            <Button size="xs" onClick={() => setOpened('create')}>
               New product
             </Button>
           )}
@@ -87,12 +82,11 @@ export function ProductsPage() {
           what="products"
           query={list.query}
           rowsOf={({ data }) => data}
-          columns={productColumns({
-            selected: selected.map(rowKey),
-            toggle: may('syncProducts') ? toggle : undefined,
-            edit: may('updateProduct') ? ({ id }) => setOpened({ kind: 'edit', id }) : undefined,
-          })}
+          columns={
+            may('syncProducts') ? [selectionColumn(selected.map(rowKey), toggle), ...productColumns] : productColumns
+          }
           rowKey={rowKey}
+          rowLink={({ id }) => ({ to: '/products/$id', params: { id } })}
           empty={{
             title: 'No products yet',
             hint: may('createProduct') && 'Create the first one with “New product”, or over the API.',
@@ -101,9 +95,8 @@ export function ProductsPage() {
         />
         <Pager cursor={search.cursor} next={page?.meta.next_cursor} show={(cursor) => change({ cursor })} />
       </div>
-      {opened?.kind === 'create' && <ProductDialog id={null} close={close} />}
-      {opened?.kind === 'edit' && <ProductDialog id={opened.id} close={close} />}
-      {opened?.kind === 'sync' && <SyncDialog products={selected} close={close} />}
+      {opened === 'create' && <ProductDialog id={null} close={close} />}
+      {opened === 'sync' && <SyncDialog products={selected} close={close} />}
     </Page>
   )
 }

@@ -4,15 +4,22 @@ import { api, bodyOf } from '../../api/api.ts'
 import type { ListedRefund } from '../../api/apiTypes.ts'
 import { CsvButton } from '../../parts/CsvButton.tsx'
 import { choicesOf } from '../../parts/fields.tsx'
-import { currencyChoices } from '../../parts/filters/currencies.ts'
 import { FilterBar, OrderChoice } from '../../parts/filters/FilterBar.tsx'
 import { type Filter, noMatchOf } from '../../parts/filters/filterTypes.ts'
-import { useProviderFilter } from '../../parts/filters/providerFilter.ts'
+import {
+  createdFilter,
+  currencyFilter,
+  customerFilters,
+  moneyOrders,
+  paymentFilter,
+  providerFilter,
+  reportedFilter,
+} from '../../parts/filters/moneyFilters.ts'
+import { ListTotal } from '../../parts/ListTotal.tsx'
 import { NewRows } from '../../parts/NewRows.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Pager } from '../../parts/Pager.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
-import { Total } from '../../parts/Total.tsx'
 import { useLiveList } from '../../parts/useLiveList.ts'
 import { refundColumns } from './refundColumns.tsx'
 import { type RefundsSearch, refundStatuses, refundsQuery } from './refundsSearch.ts'
@@ -20,9 +27,14 @@ import { type RefundsSearch, refundStatuses, refundsQuery } from './refundsSearc
 const route = getRouteApi('/refunds')
 const rowKey = ({ id }: ListedRefund) => id
 
-const orders = [
-  { value: 'created_at asc', label: 'Oldest first' },
-  { value: 'updated_at desc', label: 'Last updated first' },
+const filters: readonly Filter<keyof RefundsSearch>[] = [
+  { kind: 'choice', label: 'Status', names: ['status'], choices: choicesOf(refundStatuses) },
+  createdFilter,
+  reportedFilter('Money moved'),
+  currencyFilter,
+  providerFilter,
+  paymentFilter,
+  ...customerFilters,
 ]
 
 export function RefundsPage() {
@@ -38,17 +50,15 @@ export function RefundsPage() {
   const meta = list.query.data?.meta
   const change = (changes: RefundsSearch) =>
     void navigate({ search: (now) => ({ ...now, cursor: undefined, ...changes }) })
-  const filtered = { filters: useRefundFilters(), values: search, change }
+  const filtered = { filters, values: search, change }
   return (
     <Page
       title="Refunds"
-      lead={<Total meta={meta} one="refund" many="refunds" />}
-      actions={
-        <CsvButton operation="listAnyRefunds" query={query} total={meta?.total} isExact={meta?.total_is_exact} />
-      }
+      lead={<ListTotal meta={meta} one="refund" many="refunds" />}
+      actions={<CsvButton operation="listAnyRefunds" query={query} meta={meta} />}
     >
       <FilterBar what="refunds" {...filtered}>
-        <OrderChoice choices={orders} search={search} change={change} />
+        <OrderChoice choices={moneyOrders} search={search} change={change} />
       </FilterBar>
       <NewRows count={list.newCount} show={list.showNew} />
       <div className="panel">
@@ -59,22 +69,12 @@ export function RefundsPage() {
           columns={refundColumns}
           rowKey={rowKey}
           rowLink={({ payment_id }) => ({ to: '/payments/$id', params: { id: payment_id } })}
-          isMarked={({ status, returned_at }) => status === 'failed' || returned_at !== null}
-          empty={{ title: 'No refunds yet', hint: 'Give money back on the page of a payment, or over the API.' }}
-          noMatch={noMatchOf({ ...filtered, hint: 'Ids and e-mail addresses are matched as a whole.' })}
+          isMarked={({ returned_at }) => returned_at !== null}
+          empty={{ title: 'No refunds yet', hint: 'A payment is refunded on its page, or over the API.' }}
+          noMatch={noMatchOf({ ...filtered, hint: 'Ids are matched as a whole.' })}
         />
         <Pager cursor={search.cursor} next={meta?.next_cursor} show={(cursor) => change({ cursor })} />
       </div>
     </Page>
   )
 }
-
-const useRefundFilters = (): readonly Filter<keyof RefundsSearch>[] => [
-  { kind: 'choice', label: 'Status', names: ['status'], choices: choicesOf(refundStatuses) },
-  { kind: 'period', label: 'Requested', names: ['created_at_from', 'created_at_to'] },
-  useProviderFilter(),
-  { kind: 'choice', label: 'Currency', names: ['currency'], choices: currencyChoices() },
-  { kind: 'text', label: 'Payment id', names: ['payment_id'], hint: 'The whole id' },
-  { kind: 'text', label: 'Guest e-mail', names: ['guest_email'], hint: 'The whole address' },
-  { kind: 'text', label: 'User id', names: ['user_id'], hint: 'The whole id' },
-]

@@ -1,5 +1,6 @@
-// The columns of a list of refunds.
+// The columns of the list of refunds.
 import type { ListedRefund } from '../../api/apiTypes.ts'
+import { providerName } from '../../format/providerTexts.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Money } from '../../parts/Money.tsx'
@@ -12,13 +13,8 @@ export const refundColumns: readonly Column<ListedRefund>[] = [
     cell: ({ concept, reference_code, payment_id }) => (
       <span className="clamped">{concept?.trim() || reference_code || payment_id}</span>
     ),
-    note: ({ provider_id, reference_code, concept }) =>
-      [provider_id, concept?.trim() ? reference_code : null].filter(Boolean).join(' · '),
-  },
-  {
-    header: 'Reason',
-    cell: ({ reason }) => reason.replaceAll('_', ' '),
-    note: ({ note }) => note && <span className="clamped">{note}</span>,
+    note: ({ provider_id, reason, note }) =>
+      [providerName(provider_id), reason.replaceAll('_', ' '), note].filter(Boolean).join(' · '),
   },
   {
     header: 'Amount',
@@ -29,16 +25,28 @@ export const refundColumns: readonly Column<ListedRefund>[] = [
       return <Money cents={amount_cents} currency={currency} reported={reported} />
     },
   },
-  {
-    header: 'Status',
-    narrow: 'detail',
-    cell: (refund) => <RefundStatus refund={refund} />,
-    note: ({ failure_code }) => failure_code,
-  },
+  { header: 'Status', narrow: 'detail', cell: (refund) => <RefundBadges refund={refund} /> },
   { header: 'Requested', narrow: 'detail', cell: ({ created_at }) => <Time value={created_at} /> },
+  {
+    header: 'Succeeded',
+    cell: ({ succeeded_at }) => <Time value={succeeded_at} />,
+    note: ({ returned_at }) =>
+      returned_at !== null && (
+        <>
+          came back <Time value={returned_at} />
+        </>
+      ),
+  },
 ]
 
-/** A refund that failed after it had succeeded has given nothing back. */
-function RefundStatus({ refund: { status, returned_at } }: { readonly refund: ListedRefund }) {
-  return <Badge text={returned_at === null ? status : 'returned'} tone={returned_at === null ? undefined : 'bad'} />
+function RefundBadges({ refund: { status, returned_at, failure_code } }: { readonly refund: ListedRefund }) {
+  return (
+    <>
+      <span className="badges">
+        <Badge text={status} />
+        {returned_at !== null && <Badge text="money came back" tone="warn" />}
+      </span>
+      {failure_code !== null && <div className="cellNote wrap">{failure_code.replaceAll('_', ' ')}</div>}
+    </>
+  )
 }

@@ -3,13 +3,14 @@ import { oneOf, textsOf } from '../../search.ts'
 
 export const refundStatuses = ['pending', 'succeeded', 'failed'] as const
 const texts = [
+  'provider_id',
+  'currency',
   'payment_id',
   'user_id',
   'guest_email',
-  'provider_id',
-  'currency',
   'created_at_from',
   'created_at_to',
+  'reported_in',
   'cursor',
 ] as const
 
@@ -18,7 +19,7 @@ export const refundsSearch = (search: Record<string, unknown>) =>
   textsOf(search, [...texts, 'status', 'orderBy', 'orderDir'])
 export type RefundsSearch = ReturnType<typeof refundsSearch>
 
-/** Unknown words are left out. */
+/** The request for a page of the list. Unknown words are left out. */
 export const refundsQuery = (search: RefundsSearch): RefundsQuery => ({
   ...textsOf(search, texts),
   status: oneOf(refundStatuses, search.status),

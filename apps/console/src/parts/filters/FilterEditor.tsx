@@ -2,7 +2,15 @@
 import { Button, NativeSelect, TextInput, UnstyledButton } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { decimalOf, parseMoney } from '../../format/money.ts'
-import { fieldsOf, type PeriodFields, periodOf, presetsAt } from '../../format/period.ts'
+import {
+  fieldsOf,
+  intervalOf,
+  type Period,
+  type PeriodFields,
+  periodOf,
+  periodOfInterval,
+  presetsAt,
+} from '../../format/period.ts'
 import { usePreferences } from '../../layout/Preferences.tsx'
 import { Icon } from '../Icon.tsx'
 import { currencyChoices } from './currencies.ts'
@@ -26,8 +34,16 @@ export function FilterEditor<Name extends string>(props: {
       return <ChoiceEditor filter={filter} values={values} apply={apply} />
     case 'text':
       return <TextEditor filter={filter} values={values} apply={apply} />
-    case 'period':
-      return <PeriodEditor filter={filter} values={values} apply={apply} />
+    case 'period': {
+      const [from, to] = filter.names
+      const period = { from: values[from], to: values[to] }
+      return <PeriodEditor period={period} apply={(chosen) => apply({ [from]: chosen.from, [to]: chosen.to })} />
+    }
+    case 'interval': {
+      const [name] = filter.names
+      const period = periodOfInterval(values[name])
+      return <PeriodEditor period={period} apply={(chosen) => apply({ [name]: intervalOf(chosen) })} />
+    }
     case 'amount':
       return <AmountEditor filter={filter} values={values} apply={apply} />
   }
@@ -86,12 +102,10 @@ function TextEditor({ filter, values, apply }: EditorProps<'text'>) {
   )
 }
 
-function PeriodEditor({ filter: { names }, values, apply }: EditorProps<'period'>) {
+function PeriodEditor({ period, apply }: { readonly period: Period; readonly apply: (period: Period) => void }) {
   const { zone } = usePreferences()
-  const [fromName, toName] = names
-  const [fields, setFields] = useState(() => fieldsOf({ from: values[fromName], to: values[toName] }, zone))
+  const [fields, setFields] = useState(() => fieldsOf(period, zone))
   const [now] = useState(Date.now)
-  const applyPeriod = ({ from, to }: ReturnType<typeof periodOf>) => apply({ [fromName]: from, [toName]: to })
   const field = (name: keyof PeriodFields, label: string, type: 'date' | 'time') => (
     <TextInput
       size="xs"
@@ -104,13 +118,13 @@ function PeriodEditor({ filter: { names }, values, apply }: EditorProps<'period'
   return (
     <div className="periodEditor">
       <ul className="optionList" aria-label="Periods">
-        {presetsAt(now, zone).map(({ label, period }) => (
-          <li key={label}>
-            <UnstyledButton onClick={() => applyPeriod(period)}>{label}</UnstyledButton>
+        {presetsAt(now, zone).map((preset) => (
+          <li key={preset.label}>
+            <UnstyledButton onClick={() => apply(preset.period)}>{preset.label}</UnstyledButton>
           </li>
         ))}
       </ul>
-      <EditorForm submit={() => applyPeriod(periodOf(fields, zone))}>
+      <EditorForm submit={() => apply(periodOf(fields, zone))}>
         <div className="dateTimeFields">
           {field('fromDay', 'From', 'date')}
           {field('fromTime', 'at', 'time')}

@@ -1,6 +1,6 @@
 // The filters that a list has, and what each says in its chip.
 import { decimalOf } from '../../format/money.ts'
-import { periodText } from '../../format/period.ts'
+import { periodOfInterval, periodText } from '../../format/period.ts'
 import type { Zone } from '../../format/time.ts'
 import type { Choice } from '../fields.tsx'
 import type { NoMatch } from '../QueryTable.tsx'
@@ -25,6 +25,8 @@ export type Filter<Name extends string = string> =
     }
   /** The first name is of the beginning, the second of the end. */
   | { readonly kind: 'period'; readonly label: string; readonly names: readonly [Name, Name] }
+  /** A period as one parameter. */
+  | { readonly kind: 'interval'; readonly label: string; readonly names: readonly [Name] }
   /** The names of the lowest and the highest amount, and of the currency, whose decimals they have. */
   | { readonly kind: 'amount'; readonly label: string; readonly names: readonly [Name, Name, Name] }
 
@@ -79,6 +81,8 @@ export function filterText<Name extends string>(filter: Filter<Name>, values: Fi
       return first ?? ''
     case 'period':
       return periodText({ from: first, to: second }, zone)
+    case 'interval':
+      return periodText(periodOfInterval(first), zone)
     case 'amount':
       return amountText(first, second, values[filter.names[2]])
   }

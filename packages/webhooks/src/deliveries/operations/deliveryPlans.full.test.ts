@@ -7,6 +7,7 @@ import { plansOf } from '@paylog/testing/recordingPool'
 import t, { type Test } from 'tap'
 import { type DeliveryListQuery, listDeliveries, listSettings } from './deliveryList.ts'
 import { listEndpoints, recentActivity } from './endpointList.ts'
+import { endpointStatistics } from './endpointStatistics.ts'
 
 const rows = 60_000
 const days = 90
@@ -53,6 +54,7 @@ const filters: readonly Omit<DeliveryListQuery, 'limit'>[] = [undefined, '1', '2
       { isTest: true },
       { isTest: false },
       { streams: ['payment-9', 'payment-10'] },
+      { createdAfter: new Date(Date.now() - 40 * 86_400_000), createdBefore: new Date(Date.now() - 30 * 86_400_000) },
     ].flatMap((more) =>
       [undefined, longAgo].map((after) => ({
         endpoint,
@@ -98,5 +100,24 @@ t.test('the state and the recent figures of the endpoints read the newest delive
     const startedAt = performance.now()
     const found = await read()
     t.comment(`${(performance.now() - startedAt).toFixed(1)} ms ${JSON.stringify(found)}`)
+  }
+})
+
+t.test('the statistics of an endpoint read indexes only, of the partitions of their period', async (t) => {
+  const to = new Date()
+  for (const [interval, length] of [
+    ['hour', 2 * 86_400_000],
+    ['day', 30 * 86_400_000],
+  ] as const) {
+    const query = { endpoint: '1', from: new Date(to.getTime() - length), to, interval }
+    const [plan = ''] = await plansOf(pool, (db) => endpointStatistics(db, query))
+    assertIndexed(t, plan, interval)
+    t.match(plan, /Index Only Scan using finished_deliveries_\d+_node_created_at_id/, interval)
+    const partitions = new Set(plan.match(/ on finished_deliveries_\d+/g)).size
+    // Those of the next days are empty.
+    t.ok(partitions <= length / 86_400_000 + 12, `${partitions} partitions for ${interval}`)
+    const startedAt = performance.now()
+    const found = await endpointStatistics(pool, query)
+    t.comment(`${(performance.now() - startedAt).toFixed(1)} ms for ${found.length} intervals`)
   }
 })

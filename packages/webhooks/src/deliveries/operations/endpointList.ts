@@ -6,6 +6,35 @@ import { webhookViews } from '../tables/views.ts'
 /** Counting stops here, which bounds its cost. */
 export const maxCounted = 10_000
 
+/** How an attempt failed. */
+export type LastFailure = { readonly at: string; readonly http_status: number | null; readonly error: string }
+
+/** Failed ones are tried again for a while, the oldest first: enough to find one that fails. */
+const maxOldest = 1_000
+
+/** Of the newest delivery that arrived. */
+const lastSuccess = sql<string | null>`(
+  select d.last_attempt_at from webhooks.finished_deliveries d
+  where d.node = b.node and d.last_error is null order by d.created_at desc, d.id desc limit 1
+)`
+
+/** Of the newest delivery that failed for good, or of one that is tried again. Times as in the other columns. */
+const lastFailure = sql<LastFailure | null>`(
+  select jsonb_build_object('at', to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'http_status', http_status,
+    'error', error)
+  from (
+    (select d.last_attempt_at as at, d.last_http_status as http_status, d.last_error as error
+     from webhooks.finished_deliveries d
+     where d.node = b.node and d.last_error is not null order by d.created_at desc, d.id desc limit 1)
+    union all
+    select last_attempt_at, last_http_status, last_error from (
+      select * from webhooks.deliveries d where d.node = b.node order by d.created_at, d.id limit ${sql.lit(maxOldest)}
+    ) as oldest
+    where last_attempt_at is not null and last_error is not null
+  ) as failures
+  order by at desc limit 1
+)`
+
 const endpoints = defineQuery(({ endpoint }: Given<{ readonly endpoint: string | undefined }>) =>
   webhookViews
     .selectFrom('webhooks.backlog as b')
@@ -25,6 +54,8 @@ const endpoints = defineQuery(({ endpoint }: Given<{ readonly endpoint: string |
         .$asScalar()
         .$notNull()
         .as('failed'),
+      lastSuccess.as('last_success_at'),
+      lastFailure.as('last_failure'),
     ])
     .where((backlog) => allOf([endpoint && backlog('b.node', '=', endpoint)])),
 )
