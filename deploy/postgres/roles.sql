@@ -20,7 +20,8 @@ create role :"login" login password :'login_password' in role :"reader" connecti
 -- Defence in depth only: an attacker who can run SQL as this login can switch it off, and before Postgres 16 it does not
 -- cover large objects.
 alter role :"login" set default_transaction_read_only = on;
--- For command-api. The migrations let the role that KEYS_ROLE names read and add keys of personal data.
+-- For command-api. The migrations let the role that KEYS_ROLE names read and add keys of personal data, and record what providers
+-- refuse.
 create role :"keys" nologin;
 create role :"keys_login" login password :'keys_password' in role :"keys" connection limit 64;
 

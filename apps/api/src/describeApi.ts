@@ -34,7 +34,15 @@ export async function describeApi(log: Logger): Promise<object> {
     const callers = createCallers(actorOf)
     const payments = { expiresAfterMs: 0, returnUrlOrigins: [] }
     const activity = createActivityRecorder({ db, now: workflow.now, log })
-    const command = { workflow, callers, endpoints: [], testsBy: 'session', payments, activity, startPage: 'off' } as const
+    const command = {
+      workflow,
+      callers,
+      endpoints: [],
+      testsBy: 'session',
+      payments,
+      activity,
+      startPage: 'off',
+    } as const
     await http.register(commandApi(command))
     await http.register(queryApi({ db, actorOf, hasAdministratorLists: false }))
     const jobs = createJobs({ pool: db, log })

@@ -23,8 +23,13 @@ const isOperational = ({ tags = [] }: { readonly tags?: readonly string[] }) => 
 const isReceiver = ({ tags = [] }: { readonly tags?: readonly string[] }) => tags.includes('provider webhooks')
 const caddyfile = await readFile(new URL('../../../deploy/edge/Caddyfile', import.meta.url), 'utf8')
 /** The paths that the edge sends to the operator API. */
-const operatorPaths = /@operators \{\n([^}]*)\}/.exec(caddyfile)?.[1]?.match(/\/\S+/g) ?? []
-const isOperator = new RegExp(`^(${operatorPaths.map((path) => path.replace('*', '.*')).join('|')})$`)
+const pathsOf = (matcher: RegExp) => matcher.exec(caddyfile)?.[1]?.match(/(?<=\s)\/\S+/g) ?? []
+const matching = (paths: readonly string[]) => new RegExp(`^(${paths.map((path) => path.replace('*', '.*')).join('|')})$`)
+const isOperator = matching(pathsOf(/@operators \{\n([^}]*)\}/))
+/** The lists of the read side, which it sends there for files. */
+const isFile = matching(pathsOf(/@files \{\n([^}]*)\}/))
+/** What the operator API has of the read side. */
+const isList = new RegExp(`${isFile.source}|^/admin/(stats|products/[^/]+)$`)
 /** They record an event. */
 const writes = routes.filter((each) => each.method !== 'GET' && !isReceiver(each) && !isOperator.test(each.path))
 
@@ -195,7 +200,7 @@ t.test('every write documents a body example, Idempotency-Key or If-Match, and X
   }
 })
 
-t.test('query parameters are optional with four exceptions, and enums have a type', async (t) => {
+t.test('query parameters are optional with six exceptions, and enums have a type', async (t) => {
   const parameters = routes.flatMap(({ name, parameters = [] }) => parameters.map((each) => ({ route: name, ...each })))
   const queryParameters = parameters.filter((parameter) => parameter.in === 'query')
   t.same(
@@ -203,6 +208,8 @@ t.test('query parameters are optional with four exceptions, and enums have a typ
     [
       'GET /admin/stats from',
       'GET /admin/stats to',
+      'GET /admin/reports from',
+      'GET /admin/reports to',
       'GET /admin/events/checkpoint last_position',
       'GET /admin/events/checkpoint count',
     ],
@@ -218,16 +225,21 @@ t.test('query parameters are optional with four exceptions, and enums have a typ
     ['GET /payments', 'status', ['pending', 'processing', 'succeeded', 'failed', 'canceled']],
     ['GET /payments', 'orderBy', ['created_at', 'amount_cents', 'status', 'updated_at']],
     ['GET /payments', 'orderDir', ['asc', 'desc']],
+    ['GET /webhooks/logs', 'status', ['success', 'failed']],
     ['GET /admin/payments', 'status', ['pending', 'processing', 'succeeded', 'failed', 'canceled']],
     ['GET /admin/payments', 'refunded', ['true', 'false']],
     ['GET /admin/payments', 'disputed', ['true', 'false']],
     ['GET /admin/payments', 'attention', ['true', 'false']],
     ['GET /admin/payments', 'orderBy', ['created_at', 'updated_at', 'amount_cents']],
     ['GET /admin/payments', 'orderDir', ['asc', 'desc']],
-    ['GET /admin/stats', 'interval', ['hour', 'day']],
+    ['GET /admin/refunds', 'status', ['pending', 'succeeded', 'failed']],
+    ['GET /admin/refunds', 'orderBy', ['created_at', 'updated_at']],
+    ['GET /admin/refunds', 'orderDir', ['asc', 'desc']],
     ['GET /admin/disputes', 'status', ['open', 'won', 'lost']],
+    ['GET /admin/disputes', 'orderBy', ['created_at', 'updated_at']],
+    ['GET /admin/disputes', 'orderDir', ['asc', 'desc']],
     ['GET /admin/addresses', 'address_type', ['billing', 'shipping']],
-    ['GET /webhooks/logs', 'status', ['success', 'failed']],
+    ['GET /admin/stats', 'interval', ['hour', 'day']],
     ['GET /admin/webhook-deliveries', 'status', ['pending', 'held', 'succeeded', 'failed']],
     ['GET /admin/webhook-deliveries', 'test', ['true', 'false']],
   ])
@@ -243,6 +255,26 @@ t.test('query parameters are optional with four exceptions, and enums have a typ
   const schemas = text.match(/\{[^{}]*"enum":\[[^\]]*\][^{}]*\}/g) ?? []
   t.ok(schemas.length > 0)
   for (const schema of schemas) t.match(schema, /"type":"/, 'an enum has a type')
+})
+
+t.test('every list of administrators is a file too, which the edge sends to the operator API', async (t) => {
+  /** A stream of lines, and figures for a chart. */
+  const others = ['GET /admin/events', 'GET /admin/stats']
+  for (const { name, method, path, parameters = [], responses } of routes) {
+    const { content = {}, headers = {} } = responses[200] ?? {}
+    const { schema } = content['application/json'] ?? {}
+    const isListed = JSON.stringify(schema ?? {}).includes('"data":{"type":"array"')
+    const hasFile = 'text/csv' in content
+    const isAdministrators = method === 'GET' && /^\/admin\/[^{]*$/.test(path)
+    const isReport = path.startsWith('/admin/reports')
+    t.equal(hasFile, isReport || (isAdministrators && isListed && !others.includes(name)), name)
+    if (!hasFile) continue
+    t.ok(isOperator.test(path) || isFile.test(path), `${name} at the edge`)
+    t.ok('X-Row-Count' in headers, name)
+    const names = parameters.map((parameter) => parameter.name)
+    t.ok(names.includes('time_zone') && names.includes('x-reason'), name)
+    t.match(content['text/csv']?.example, /^[a-z_0-9.,() A-Z]+\r\n.*\r\n$/, name)
+  }
 })
 
 t.test('integers of more than 32 bits say so, amounts among them, and null is beside a plain type', async (t) => {
@@ -269,7 +301,8 @@ t.test('the operator API on its own serves the same document, and the routes tha
   const { url } = operatorApi.detail
   t.equal(await (await fetch(`${url}/openapi.json`)).text(), text)
   for (const { method, path } of routes.filter((route) => !isOperational(route))) {
-    const status = isOperator.test(path) ? 401 : 404
+    const isSent = isOperator.test(path) || (method === 'GET' && isList.test(path))
+    const status = isSent ? 401 : 404
     t.equal((await fetch(`${url}${path}`, { method })).status, status, `${method} ${path}`)
   }
 })

@@ -3,15 +3,16 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { NotFound, PageError, PageLoading } from './layout/pageStates.tsx'
 import { Shell } from './layout/Shell.tsx'
 import { auditSearch } from './pages/audit/auditSearch.ts'
-import { customerId, formerCustomerSearch } from './pages/customers/customer.ts'
+import { customerId, customersSearch, formerCustomerSearch } from './pages/customers/customer.ts'
 import { disputesSearch } from './pages/disputes/disputesSearch.ts'
 import { overviewSearch } from './pages/overview/overviewSearch.ts'
 import { paymentSearch } from './pages/payment/paymentSearch.ts'
 import { paymentsSearch } from './pages/payments/paymentsSearch.ts'
+import { privacySearch } from './pages/privacy/person.ts'
 import { productsSearch } from './pages/products/productsSearch.ts'
 import { refundsSearch } from './pages/refunds/refundsSearch.ts'
 import { reportsSearch } from './pages/reports/reportsSearch.ts'
-import { webhooksSearch } from './pages/webhooks/webhooksSearch.ts'
+import { endpointSearch, webhooksSearch } from './pages/webhooks/webhooksSearch.ts'
 import { parseSearch, stringifySearch } from './search.ts'
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound })
@@ -56,7 +57,8 @@ const money = [
   createRoute({
     getParentRoute: () => root,
     path: '/customers',
-    staticData: { needs: 'listAnyPaymentMethods' },
+    validateSearch: customersSearch,
+    staticData: { needs: 'listAnyPayments' },
     component: lazyRouteComponent(() => import('./pages/customers/CustomersPage.tsx'), 'CustomersPage'),
   }),
   createRoute({
@@ -72,6 +74,12 @@ const money = [
     staticData: { needs: 'listProducts' },
     component: lazyRouteComponent(() => import('./pages/products/ProductsPage.tsx'), 'ProductsPage'),
   }),
+  createRoute({
+    getParentRoute: () => root,
+    path: '/products/$id',
+    staticData: { needs: 'getProduct' },
+    component: lazyRouteComponent(() => import('./pages/products/ProductPage.tsx'), 'ProductPage'),
+  }),
 ] as const
 
 const webhooks = [
@@ -84,7 +92,14 @@ const webhooks = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: '/webhooks/new',
+    staticData: { needs: 'listWebhookEndpoints' },
+    component: lazyRouteComponent(() => import('./pages/webhooks/NewEndpointPage.tsx'), 'NewEndpointPage'),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: '/webhooks/endpoints/$id',
+    validateSearch: endpointSearch,
     staticData: { needs: 'listWebhookEndpoints' },
     component: lazyRouteComponent(() => import('./pages/webhooks/EndpointPage.tsx'), 'EndpointPage'),
   }),
@@ -135,6 +150,7 @@ const operation = [
   createRoute({
     getParentRoute: () => root,
     path: '/privacy',
+    validateSearch: privacySearch,
     staticData: { needs: 'listErasures' },
     component: lazyRouteComponent(() => import('./pages/privacy/PrivacyPage.tsx'), 'PrivacyPage'),
   }),

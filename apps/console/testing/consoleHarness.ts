@@ -105,7 +105,8 @@ async function totalPayments({ baseUrl }: TestSystem): Promise<number> {
 function failOnErrors(t: Test, page: Page, expects: RegExp | undefined): void {
   page.on('pageerror', (error) => t.fail(`the page throws: ${error.message}`))
   page.on('console', (message) => {
-    if (message.type() === 'error' && !expects?.test(message.text())) t.fail(`the console logs: ${message.text()}`)
+    if (message.type() !== 'error' || expects?.test(message.text())) return
+    t.fail(`the console logs: ${message.text()} (${message.location().url})`)
   })
 }
 

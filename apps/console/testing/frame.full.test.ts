@@ -146,7 +146,8 @@ test('whoever may only read finds no button that the API would refuse', async (t
   const id = await openPayment(system, { email: 'buyer@example.com', total_cents: 4_200 })
   await settlePayment(system, id)
   const post = { method: 'POST', headers: admin }
-  const job = JSON.parse(await (await fetch(`${system.baseUrl}/admin/projections/payments/verify`, post)).text()).data.id
+  const job = JSON.parse(await (await fetch(`${system.baseUrl}/admin/projections/payments/verify`, post)).text()).data
+    .id
   const deliveries = await fetch(`${system.baseUrl}/admin/webhook-deliveries?payment_id=${id}`, { headers: admin })
   const delivery = JSON.parse(await deliveries.text()).data[0].id
   const single = [`/payments/${id}`, `/system/jobs/${job}`, `/webhooks/deliveries/${delivery}`]
@@ -177,7 +178,10 @@ test('whoever may only read finds no button that the API would refuse', async (t
     await all.goto(`${system.baseUrl}/console${path}`)
     for (const name of hidden) {
       await all.getByRole('main').getByRole('button', { name }).first().waitFor()
-      t.notOk(names.some((shown) => (typeof name === 'string' ? shown === name : name.test(shown))), String(name))
+      t.notOk(
+        names.some((shown) => (typeof name === 'string' ? shown === name : name.test(shown))),
+        String(name),
+      )
     }
   }
 })

@@ -17,7 +17,11 @@ export async function buttonNames(place: Locator): Promise<readonly string[]> {
 export function calledOperations(page: Page): ReadonlySet<OperationId> {
   const called = new Set<OperationId>()
   page.on('request', (request) => {
-    const segments = request.url().replace(/[?#].*/, '').split('/').slice(3)
+    const segments = request
+      .url()
+      .replace(/[?#].*/, '')
+      .split('/')
+      .slice(3)
     const operation = segments[0] === 'console' ? undefined : operationOf(request.method(), segments)
     if (operation !== undefined) called.add(operation)
   })
@@ -49,7 +53,9 @@ export async function pressAll(page: Page, url: string): Promise<readonly string
   await show()
   const names = await buttonNames(main)
   for (const name of names) {
-    const button = buttonsIn(main).and(page.getByRole('button', { name, exact: true })).first()
+    const button = buttonsIn(main)
+      .and(page.getByRole('button', { name, exact: true }))
+      .first()
     if (!(await button.isVisible())) continue
     await button.click()
     await confirmAll(page)

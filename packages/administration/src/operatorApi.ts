@@ -70,8 +70,8 @@ export function operatorApi(dependencies: OperatorDependencies, callers: Callers
     const record = recordRequests(dependencies)
     guardRoutes(http, callers, record)
     listFiles(http, { pool: filePool, record })
-    for (const routes of resources) await http.register(routes(dependencies))
     await http.register(administratorLists({ db: pool, readAfter: createReadAfter(pool) }))
+    for (const routes of resources) await http.register(routes(dependencies))
   }
 }
 

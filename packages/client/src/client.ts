@@ -24,6 +24,8 @@ export type PaylogClientOptions = {
 }
 
 const defaultTimeoutMs = 80_000
+/** Longer than the API takes for a file. */
+const fileTimeoutMs = 660_000
 
 export type OperationId = keyof typeof operationRoutes
 
@@ -46,7 +48,11 @@ type BodyOf<Operation> = Operation extends { requestBody?: never }
 export type OperationInput<Id extends OperationId> = Parameters<operations[Id]> &
   BodyOf<operations[Id]> & { signal?: AbortSignal | undefined; timeoutMs?: number | undefined }
 
-type ContentOf<Response> = Response extends { content: infer Content } ? Content[keyof Content] : never
+type ContentOf<Response> = Response extends { content: infer Content }
+  ? Content extends { 'application/json': infer Body }
+    ? Body
+    : Content[keyof Content]
+  : never
 type SuccessOf<Operation> = Operation extends { responses: infer Responses }
   ? ContentOf<Responses[keyof Responses]>
   : never
@@ -59,6 +65,15 @@ export type OperationResult<Id extends OperationId> = {
   readonly headers: Headers
 }
 
+/** The operations whose lists are files, too. */
+type ListId = {
+  [Id in OperationId]: operations[Id] extends { responses: { 200: { content: { 'text/csv': string } } } } ? Id : never
+}[OperationId]
+
+/** A list as a file: all rows of the filter. The stream fails when the file breaks off. */
+export type ListFile = { readonly body: ReadableStream<Uint8Array>; readonly status: number; readonly headers: Headers }
+const csv = 'text/csv'
+
 /** Not `application/x-ndjson`, whose lines are JSON and whose whole is not. */
 const jsonType = /^application\/(?:[\w.-]+\+)?json\b/
 
@@ -66,8 +81,11 @@ type Call<Id extends OperationId> =
   Record<never, never> extends OperationInput<Id>
     ? (input?: OperationInput<Id>) => Promise<OperationResult<Id>>
     : (input: OperationInput<Id>) => Promise<OperationResult<Id>>
+type FileCall<Id extends OperationId> = (input: OperationInput<Id> & { accept: typeof csv }) => Promise<ListFile>
 
-export type PaylogClient = { readonly [Id in OperationId]: Call<Id> }
+export type PaylogClient = {
+  readonly [Id in OperationId]: Call<Id> & (Id extends ListId ? FileCall<Id> : unknown)
+}
 
 /**
  * A function for each operation, which returns the response of a success.
@@ -80,6 +98,8 @@ export type PaylogClient = { readonly [Id in OperationId]: Call<Id> }
  * As Stripe's and Svix's clients do, a call throws when it does not succeed:
  * `PaylogError` for an error response, with `code`, `details` and `request_id`; `PaylogConnectionError` when there was none; the
  * reason of the signal when it was aborted.
+ *
+ * With `accept: 'text/csv'` a list of administrators is a file, whose `body` is a stream.
  * @example
  * const paylog = createPaylogClient({ baseUrl: 'https://pay.example.com', credential: { session } })
  * const { body } = await paylog.getPayment({ path: { id } })
@@ -96,24 +116,24 @@ export function createPaylogClient(options: PaylogClientOptions): PaylogClient {
     (id: OperationId) =>
     async (input: AnyInput = {}) => {
       const { method, path, takesKey } = operationRoutes[id]
-      const { body, signal, header = {}, timeoutMs = options.timeoutMs ?? defaultTimeoutMs, ...params } = input
+      const { body, signal, header = {}, accept, timeoutMs = timeoutOf(accept, options), ...params } = input
       const keyed = takesKey ? { ...header, 'idempotency-key': header['idempotency-key'] ?? randomKey() } : header
+      const isFile = accept === csv
       // The types of openapi-fetch are by literal path and method; those of the client say the same by operation.
       const request = http.request as unknown as AnyRequest
       const { data, error, response } = await request(method, path, {
         params: { ...params, header: keyed },
         body,
         signal,
-        parseAs: 'text',
-        fetch: withRetries(fetch, { maxRetries, timeoutMs }),
+        parseAs: isFile ? 'stream' : 'text',
+        ...(accept && { headers: { accept } }),
+        fetch: withRetries(fetch, { maxRetries, timeoutMs, isStream: isFile }),
       })
-      if (!response.ok) throw new PaylogError(response, error)
-      const isJson = jsonType.test(response.headers.get('content-type') ?? '')
-      return {
-        body: isJson && data !== undefined ? JSON.parse(data) : data,
-        status: response.status,
-        headers: response.headers,
-      }
+      const { status, headers } = response
+      const contentType = headers.get('content-type') ?? ''
+      if (!response.ok || (isFile && !contentType.startsWith(csv))) throw new PaylogError(response, error)
+      const isJson = typeof data === 'string' && jsonType.test(contentType)
+      return { body: isJson ? JSON.parse(data) : data, status, headers }
     }
   const ids = Object.keys(operationRoutes) as OperationId[]
   return Object.fromEntries(ids.map((id) => [id, callOf(id)])) as unknown as PaylogClient
@@ -126,12 +146,16 @@ type AnyInput = {
   readonly body?: unknown
   readonly signal?: AbortSignal | undefined
   readonly timeoutMs?: number | undefined
+  readonly accept?: typeof csv | undefined
 }
 type AnyRequest = (
   method: string,
   path: string,
   init: object,
-) => Promise<{ readonly data?: string; readonly error?: unknown; readonly response: Response }>
+) => Promise<{ readonly data?: unknown; readonly error?: unknown; readonly response: Response }>
+
+const timeoutOf = (accept: AnyInput['accept'], { timeoutMs }: PaylogClientOptions) =>
+  timeoutMs ?? (accept === undefined ? defaultTimeoutMs : fileTimeoutMs)
 
 function credentialHeader(credential: PaylogClientOptions['credential']): Readonly<Record<string, string>> {
   if (credential === undefined) return {}

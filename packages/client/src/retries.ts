@@ -6,6 +6,8 @@ export type RetryOptions = {
   readonly maxRetries: number
   /** For each attempt, until its response is read. */
   readonly timeoutMs: number
+  /** Leaves the body of a success to the caller: what breaks in it is not repeated. */
+  readonly isStream?: boolean
 }
 
 export type Fetch = (request: Request, init?: RequestInit) => Promise<Response>
@@ -19,15 +21,16 @@ const maxRetryAfterMs = 60_000
  * A fetch that sends GET requests, and requests with an Idempotency-Key, again after a network error, a time-out, 408, 503 and 504;
  * after 429 with a Retry-After, which it waits for; and while an earlier attempt with the same key is still in progress (409).
  * The pauses double, with jitter. The signal of the request ends attempts and pauses.
- * @returns the last response, read completely
+ * @returns the last response, read completely unless it is a stream
  * @throws PaylogConnectionError when the last attempt had no response
  */
-export function withRetries(fetch: Fetch, { maxRetries, timeoutMs }: RetryOptions): Fetch {
+export function withRetries(fetch: Fetch, { maxRetries, timeoutMs, isStream = false }: RetryOptions): Fetch {
   async function attempt(request: Request): Promise<Response | PaylogConnectionError> {
     try {
       // biome-ignore lint/plugin: fetch listens to it, so that Node follows its sources.
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)])
       const response = await fetch(request.clone(), { signal })
+      if (isStream && response.ok) return response
       // Read here, so that a connection that breaks in the body is retried too.
       const text = await response.text()
       const { status, statusText, headers } = response

@@ -666,6 +666,194 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the payments of everybody
+         * @description For administrators.
+         */
+        get: operations["listAnyPayments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/refunds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the refunds of everybody
+         * @description For administrators.
+         */
+        get: operations["listAnyRefunds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/disputes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List disputes
+         * @description For administrators.
+         */
+        get: operations["listDisputes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/payment-methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the payment methods of an owner
+         * @description For administrators. Takes exactly one of user_id and guest_email.
+         */
+        get: operations["listAnyPaymentMethods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/addresses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the addresses of an owner
+         * @description For administrators. Takes exactly one of user_id and guest_email.
+         */
+        get: operations["listAnyAddresses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/audit-trail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what administrators did
+         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why, and how it ended. An entry is recorded before the action, so it is also there when the action then failed.
+         */
+        get: operations["listAuditTrail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get statistics of payments, refunds and disputes
+         * @description For administrators.
+         */
+        get: operations["getStatistics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/reports/{month}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of a month
+         * @description For administrators. What came in is positive, what went out negative.
+         *
+         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
+         *
+         *     Sums may exceed 2^53: read them as large integers where that can happen.
+         */
+        get: operations["getMonthlyReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of some days
+         * @description For administrators. What came in is positive, what went out negative.
+         *
+         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
+         *
+         *     Sums may exceed 2^53: read them as large integers where that can happen.
+         */
+        get: operations["getReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/me": {
         parameters: {
             query?: never;
@@ -1152,194 +1340,6 @@ export interface paths {
          *     The job reads the whole log. Its result has counts and ids; `is_complete` is false when a provider could not delete something, or something derived is not emptied yet: `at_providers` and `behind` say what. The same request finishes it. With `dry_run` the result lists what would go, and nothing changes.
          */
         post: operations["createErasure"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/payments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the payments of everybody
-         * @description For administrators.
-         */
-        get: operations["listAnyPayments"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/refunds": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the refunds of everybody
-         * @description For administrators.
-         */
-        get: operations["listAnyRefunds"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/disputes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List disputes
-         * @description For administrators.
-         */
-        get: operations["listDisputes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/payment-methods": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the payment methods of an owner
-         * @description For administrators. Takes exactly one of user_id and guest_email.
-         */
-        get: operations["listAnyPaymentMethods"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/addresses": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the addresses of an owner
-         * @description For administrators. Takes exactly one of user_id and guest_email.
-         */
-        get: operations["listAnyAddresses"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/audit-trail": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List what administrators did
-         * @description For administrators. Refunds and other changes of payments, exports, reads of recorded events, redeliveries, rebuilds and more: who did it, to what, when and why, and how it ended. An entry is recorded before the action, so it is also there when the action then failed.
-         */
-        get: operations["listAuditTrail"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get statistics of payments, refunds and disputes
-         * @description For administrators.
-         */
-        get: operations["getStatistics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/reports/{month}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the report of a month
-         * @description For administrators. What came in is positive, what went out negative.
-         *
-         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
-         *
-         *     Sums may exceed 2^53: read them as large integers where that can happen.
-         */
-        get: operations["getMonthlyReport"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/reports": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get the report of some days
-         * @description For administrators. What came in is positive, what went out negative.
-         *
-         *     A payment belongs to the period by its `completed_at`, with all that was received for it, such as a partial capture. A refund belongs to it by when it succeeded; one that failed afterwards came back. A dispute belongs to it by when its money was taken (when it was opened, an inquiry excepted), and by when it was given back (when it was won). PayPal takes the money of a dispute by a reversal, which is a refund. Amounts that are not known in the currency of the payment do not count; `GET /admin/payments?attention=true` lists them.
-         *
-         *     Sums may exceed 2^53: read them as large integers where that can happen.
-         */
-        get: operations["getReport"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1919,7 +1919,9 @@ export interface components {
             details: {
                 [key: string]: unknown;
             };
-            /** @description Of the payment that is the target, and so of amounts in details */
+            /** @description Of a refund or a capture; null for all that is left, and for others */
+            amount_cents: number | null;
+            /** @description Of the payment that is the target */
             currency: string | null;
             /**
              * @description done: of a job, it was started. refused: nothing was done. unknown: it has not ended, ended without a clear result, or is an entry of version 1.0.0
@@ -2150,6 +2152,8 @@ export interface components {
             kind: "rebuild" | "verify" | "backfill" | "erase";
             /** @description The projection, the webhook endpoint, or the id of the erasure */
             subject: string;
+            /** @description It shows what would happen, and changes nothing */
+            is_dry_run: boolean;
             /**
              * @description interrupted: its process ended. Nothing is lost; start it again to continue
              * @enum {string}
@@ -4478,6 +4482,7 @@ export interface operations {
                             pages: number;
                         };
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -4991,6 +4996,487 @@ export interface operations {
             };
         };
     };
+    listAnyPayments: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only payments with this status */
+                status?: components["schemas"]["PaymentStatus"];
+                /** @description Only payments of this provider */
+                provider_id?: string;
+                /** @description Only payments of this user */
+                user_id?: string;
+                /** @description Only payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only payments with exactly this reference */
+                reference_code?: string;
+                /** @description An id of ours, or its first 13 characters or more; an id of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; an amount, such as `22 EUR`, `EUR 22`, `22.00` or `22,00`; or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning. Names of payers are not searched, because they are sealed */
+                search?: string;
+                /** @description Only payments created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only payments created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Only payments that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
+                /** @description Only payments of at least this amount */
+                amount_from?: number;
+                /** @description Only payments of at most this amount */
+                amount_to?: number;
+                /** @description Only payments in this currency */
+                currency?: string;
+                /** @description Only payments that are, or are not, refunded, at least in part */
+                refunded?: "true" | "false";
+                /** @description Only payments that are, or are not, disputed, with any outcome */
+                disputed?: "true" | "false";
+                /** @description Only payments that are, or are not, something that a human has to look at */
+                attention?: "true" | "false";
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at" | "amount_cents";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of payments */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AnyListedPayment"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    listAnyRefunds: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only refunds with this status */
+                status?: components["schemas"]["RefundStatus"];
+                /** @description Only refunds of this payment */
+                payment_id?: string;
+                /** @description Only refunds of payments of this user */
+                user_id?: string;
+                /** @description Only refunds of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only refunds of this provider */
+                provider_id?: string;
+                /** @description Only refunds in this currency */
+                currency?: string;
+                /** @description Only refunds created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only refunds created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Only refunds that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of refunds */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AnyListedRefund"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    listDisputes: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only disputes with this status */
+                status?: components["schemas"]["DisputeStatus"];
+                /** @description Only disputes of this payment */
+                payment_id?: string;
+                /** @description Only disputes of payments of this user */
+                user_id?: string;
+                /** @description Only disputes of payments with this guest e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only disputes of this provider */
+                provider_id?: string;
+                /** @description Only disputes in this currency */
+                currency?: string;
+                /** @description Only disputes created after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only disputes created before this time, with a UTC offset */
+                created_at_to?: string;
+                /** @description Only disputes that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
+                reported_in?: string;
+                /** @description Sort field */
+                orderBy?: "created_at" | "updated_at";
+                /** @description Sort direction */
+                orderDir?: "asc" | "desc";
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of disputes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Dispute"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    listAnyPaymentMethods: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Items per page */
+                limit?: number;
+                /** @description Only what belongs to this user */
+                user_id?: string;
+                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of what belongs to the owner, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["PaymentMethod"][];
+                        meta: {
+                            page: number;
+                            limit: number;
+                            total: number;
+                            hasMore: boolean;
+                        };
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    listAnyAddresses: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Page number, from 1 */
+                page?: number;
+                /** @description Items per page */
+                limit?: number;
+                /** @description Only what belongs to this user */
+                user_id?: string;
+                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
+                guest_email?: string;
+                /** @description Only addresses of this type */
+                address_type?: components["schemas"]["AddressType"];
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of what belongs to the owner, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Address"][];
+                        meta: {
+                            page: number;
+                            limit: number;
+                            total: number;
+                            hasMore: boolean;
+                        };
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    listAuditTrail: {
+        parameters: {
+            query?: {
+                /** @description Of the times in a file: an IANA name */
+                time_zone?: string;
+                /** @description Only this action, such as refund_payment */
+                action?: string;
+                /** @description Only what this actor did, such as session:<user id> */
+                actor?: string;
+                /** @description Only what administrators did who had this e-mail at that time, ignoring the case of ASCII letters */
+                actor_email?: string;
+                /** @description Only what was done to the target with this id */
+                target?: string;
+                /** @description Only what was done after this time, with a UTC offset (encode + as %2B) */
+                created_at_from?: string;
+                /** @description Only what was done before this time, with a UTC offset (encode + as %2B) */
+                created_at_to?: string;
+                /** @description Items per page */
+                limit?: number;
+                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of the audit trail, newest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["AuditTrailEntry"][];
+                        meta: {
+                            limit: number;
+                            /** @description The cursor of the next page; null on the last page */
+                            next_cursor: string | null;
+                            /** @description Counted up to 10000 */
+                            total: number;
+                            total_is_exact: boolean;
+                        };
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    getStatistics: {
+        parameters: {
+            query: {
+                /** @description The beginning, itself included, with a UTC offset (encode + as %2B) */
+                from: string;
+                /** @description The end, itself excluded; at most 400 intervals later */
+                to: string;
+                /** @description In UTC */
+                interval?: "hour" | "day";
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One entry for each interval, currency and provider with at least one payment, refund or dispute, in this order. The first and the last interval begin and end with the requested time */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Statistics"][];
+                    };
+                };
+            };
+        };
+    };
+    getMonthlyReport: {
+        parameters: {
+            query?: {
+                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
+                time_zone?: string;
+                /** @description Only the rows of this provider */
+                provider_id?: string;
+                /** @description Only the rows in this currency */
+                currency?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path: {
+                /** @description Such as 2026-01 */
+                month: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A row for each provider and currency with money in the period, in this order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Report"];
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    getReport: {
+        parameters: {
+            query: {
+                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
+                time_zone?: string;
+                /** @description The first day, such as 2026-01-31 */
+                from: string;
+                /** @description The day after the last one; at most 400 days later */
+                to: string;
+                /** @description Only the rows of this provider */
+                provider_id?: string;
+                /** @description Only the rows in this currency */
+                currency?: string;
+            };
+            header?: {
+                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
+                "x-read-after"?: string;
+                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
+                "x-reason"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A row for each provider and currency with money in the period, in this order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {boolean} */
+                        success: true;
+                        data: components["schemas"]["Report"];
+                    };
+                    "text/csv": string;
+                };
+            };
+        };
+    };
     getMe: {
         parameters: {
             query?: never;
@@ -5143,6 +5629,7 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Projection"][];
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5235,6 +5722,7 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Job"][];
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5417,6 +5905,7 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["WebhookEndpoint"][];
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5660,6 +6149,7 @@ export interface operations {
                             next_cursor: string | null;
                         };
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5749,6 +6239,7 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Erasure"][];
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5779,477 +6270,6 @@ export interface operations {
                         /** @enum {boolean} */
                         success: true;
                         data: components["schemas"]["Job"];
-                    };
-                };
-            };
-        };
-    };
-    listAnyPayments: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Only payments with this status */
-                status?: components["schemas"]["PaymentStatus"];
-                /** @description Only payments of this provider */
-                provider_id?: string;
-                /** @description Only payments of this user */
-                user_id?: string;
-                /** @description Only payments with this guest e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only payments with exactly this reference */
-                reference_code?: string;
-                /** @description An id of ours, or its first 13 characters or more; an id of the provider (intent, charge, refund, dispute), an e-mail or a reference, each as a whole; an amount, such as `22 EUR`, `EUR 22`, `22.00` or `22,00`; or words of the concept, the reference and the description: all of them, in any order, each at least by its beginning. Names of payers are not searched, because they are sealed */
-                search?: string;
-                /** @description Only payments created after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only payments created before this time, with a UTC offset */
-                created_at_to?: string;
-                /** @description Only payments that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
-                reported_in?: string;
-                /** @description Only payments of at least this amount */
-                amount_from?: number;
-                /** @description Only payments of at most this amount */
-                amount_to?: number;
-                /** @description Only payments in this currency */
-                currency?: string;
-                /** @description Only payments that are, or are not, refunded, at least in part */
-                refunded?: "true" | "false";
-                /** @description Only payments that are, or are not, disputed, with any outcome */
-                disputed?: "true" | "false";
-                /** @description Only payments that are, or are not, something that a human has to look at */
-                attention?: "true" | "false";
-                /** @description Sort field */
-                orderBy?: "created_at" | "updated_at" | "amount_cents";
-                /** @description Sort direction */
-                orderDir?: "asc" | "desc";
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of payments */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["AnyListedPayment"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listAnyRefunds: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Only refunds with this status */
-                status?: components["schemas"]["RefundStatus"];
-                /** @description Only refunds of this payment */
-                payment_id?: string;
-                /** @description Only refunds of payments of this user */
-                user_id?: string;
-                /** @description Only refunds of payments with this guest e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only refunds of this provider */
-                provider_id?: string;
-                /** @description Only refunds in this currency */
-                currency?: string;
-                /** @description Only refunds created after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only refunds created before this time, with a UTC offset */
-                created_at_to?: string;
-                /** @description Only refunds that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
-                reported_in?: string;
-                /** @description Sort field */
-                orderBy?: "created_at" | "updated_at";
-                /** @description Sort direction */
-                orderDir?: "asc" | "desc";
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of refunds */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["AnyListedRefund"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listDisputes: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Only disputes with this status */
-                status?: components["schemas"]["DisputeStatus"];
-                /** @description Only disputes of this payment */
-                payment_id?: string;
-                /** @description Only disputes of payments of this user */
-                user_id?: string;
-                /** @description Only disputes of payments with this guest e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only disputes of this provider */
-                provider_id?: string;
-                /** @description Only disputes in this currency */
-                currency?: string;
-                /** @description Only disputes created after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only disputes created before this time, with a UTC offset */
-                created_at_to?: string;
-                /** @description Only disputes that the report of this period counts: its beginning, included, and its end, excluded, with a slash between */
-                reported_in?: string;
-                /** @description Sort field */
-                orderBy?: "created_at" | "updated_at";
-                /** @description Sort direction */
-                orderDir?: "asc" | "desc";
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of disputes */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Dispute"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listAnyPaymentMethods: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Page number, from 1 */
-                page?: number;
-                /** @description Items per page */
-                limit?: number;
-                /** @description Only what belongs to this user */
-                user_id?: string;
-                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of what belongs to the owner, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["PaymentMethod"][];
-                        meta: {
-                            page: number;
-                            limit: number;
-                            total: number;
-                            hasMore: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listAnyAddresses: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Page number, from 1 */
-                page?: number;
-                /** @description Items per page */
-                limit?: number;
-                /** @description Only what belongs to this user */
-                user_id?: string;
-                /** @description Only what belongs to the guest with this e-mail, ignoring the case of ASCII letters */
-                guest_email?: string;
-                /** @description Only addresses of this type */
-                address_type?: components["schemas"]["AddressType"];
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of what belongs to the owner, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Address"][];
-                        meta: {
-                            page: number;
-                            limit: number;
-                            total: number;
-                            hasMore: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    listAuditTrail: {
-        parameters: {
-            query?: {
-                /** @description Of the times in a file: an IANA name */
-                time_zone?: string;
-                /** @description Only this action, such as refund_payment */
-                action?: string;
-                /** @description Only what this actor did, such as session:<user id> */
-                actor?: string;
-                /** @description Only what was done to the target with this id */
-                target?: string;
-                /** @description Only what was done after this time, with a UTC offset (encode + as %2B) */
-                created_at_from?: string;
-                /** @description Only what was done before this time, with a UTC offset (encode + as %2B) */
-                created_at_to?: string;
-                /** @description Items per page */
-                limit?: number;
-                /** @description meta.next_cursor of the previous page, with the same order and filters; takes precedence over page and offset. Every page takes the same time, and rows that are added or removed meanwhile do not shift the others */
-                cursor?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of the audit trail, newest first */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["AuditTrailEntry"][];
-                        meta: {
-                            limit: number;
-                            /** @description The cursor of the next page; null on the last page */
-                            next_cursor: string | null;
-                            /** @description Counted up to 10000 */
-                            total: number;
-                            total_is_exact: boolean;
-                        };
-                    };
-                };
-            };
-        };
-    };
-    getStatistics: {
-        parameters: {
-            query: {
-                /** @description The beginning, itself included, with a UTC offset (encode + as %2B) */
-                from: string;
-                /** @description The end, itself excluded; at most 400 intervals later */
-                to: string;
-                /** @description In UTC */
-                interval?: "hour" | "day";
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One entry for each interval, currency and provider with at least one payment, refund or dispute, in this order. The first and the last interval begin and end with the requested time */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Statistics"][];
-                    };
-                };
-            };
-        };
-    };
-    getMonthlyReport: {
-        parameters: {
-            query?: {
-                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
-                time_zone?: string;
-                /** @description Only the rows of this provider */
-                provider_id?: string;
-                /** @description Only the rows in this currency */
-                currency?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path: {
-                /** @description Such as 2026-01 */
-                month: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A row for each provider and currency with money in the period, in this order */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Report"];
-                    };
-                };
-            };
-        };
-    };
-    getReport: {
-        parameters: {
-            query: {
-                /** @description The IANA name of the time zone in which days begin and end; also of the times in a file */
-                time_zone?: string;
-                /** @description The first day, such as 2026-01-31 */
-                from: string;
-                /** @description The day after the last one; at most 400 days later */
-                to: string;
-                /** @description Only the rows of this provider */
-                provider_id?: string;
-                /** @description Only the rows in this currency */
-                currency?: string;
-            };
-            header?: {
-                /** @description Wait up to 2 s until the read model has reached this position, which writes return as X-Event-Position */
-                "x-read-after"?: string;
-                /** @description Why an administrator does this, for the audit trail: percent-encoded UTF-8, at most 500 characters. No personal data of payers: it stays when they are erased. */
-                "x-reason"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A row for each provider and currency with money in the period, in this order */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {boolean} */
-                        success: true;
-                        data: components["schemas"]["Report"];
                     };
                 };
             };

@@ -123,7 +123,10 @@ t.test('the e-mail of the administrator is sealed in the log, and goes with thei
   if (acted === undefined) throw new Error('It is recorded')
   t.match(acted.data, { actor, actor_email: adminEmail })
   const { events } = await store.readRawPage(auditTrailStream(acted.data.action_id), 0n, 10)
-  t.match(events.map(({ type }) => type), ['AdministratorActed', 'AdministratorActionEnded'])
+  t.match(
+    events.map(({ type }) => type),
+    ['AdministratorActed', 'AdministratorActionEnded'],
+  )
   for (const { data, metadata } of events) t.notMatch(`${Buffer.from(data)}${Buffer.from(metadata)}`, adminEmail)
   t.same(await keys.find({ email: adminEmail }), acted.sealed.personal, 'it is also found by e-mail')
   await store.destroyKeys(acted.sealed.personal ?? [])

@@ -24,6 +24,8 @@ export function ActionDialog(props: {
   readonly fields?: ReactNode
   readonly report?: ReactNode
   readonly success: ReactNode
+  /** Above `success`, where the action only begins something. */
+  readonly done?: string
   readonly close: () => void
   readonly submit: () => void
   readonly children?: ReactNode
@@ -53,7 +55,7 @@ export function ActionDialog(props: {
       )}
       {props.report}
       {dryRun && <ActionOutcome action={dryRun} success={null} />}
-      <ActionOutcome action={action} success={isOver ? success : null} />
+      <ActionOutcome action={action} success={isOver ? success : null} done={props.done} />
     </ConfirmDialog>
   )
 }

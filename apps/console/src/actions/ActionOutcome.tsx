@@ -6,11 +6,16 @@ import type { Action } from './useAction.ts'
 
 type Outcome = Pick<Action<never, unknown>, 'isUnknown' | 'isRunning' | 'isDoubtful' | 'effect' | 'error'>
 
-/** @param props `success` is what to show after a success; null before */
-export function ActionOutcome({ action, success }: { readonly action: Outcome; readonly success: ReactNode }) {
+/** @param props `success` is what to show after a success, below `done`; null before */
+export function ActionOutcome(props: {
+  readonly action: Outcome
+  readonly success: ReactNode
+  readonly done?: string | undefined
+}) {
+  const { action, success, done = 'Done' } = props
   if (success !== null) {
     return (
-      <Notice tone="good" role="status" title="Done">
+      <Notice tone="good" role="status" title={done}>
         {success}
       </Notice>
     )

@@ -9,7 +9,14 @@ t.test('the beginning of an id has at least thirteen characters, in the form of 
   t.equal(idBeginning(id.slice(0, 35), 'f'), '018f3c2a-9b1c-7000-8000-0000000000af')
   t.equal(idBeginning(id, 'f'), id.toLowerCase())
   t.equal(idBeginning(id.toUpperCase(), '0'), id.toLowerCase())
-  for (const none of [id.slice(0, 12), `${id}0`, '018f3c2a9b1c7000', 'x18f3c2a-9b1c', '018f3c2a_9b1c-', '%%%%%%%%-%%%%'])
+  for (const none of [
+    id.slice(0, 12),
+    `${id}0`,
+    '018f3c2a9b1c7000',
+    'x18f3c2a-9b1c',
+    '018f3c2a_9b1c-',
+    '%%%%%%%%-%%%%',
+  ])
     t.equal(idBeginning(none, '0'), null, none)
   t.end()
 })
@@ -36,7 +43,18 @@ t.test('an amount has a currency, or decimals', (t) => {
   }
   const { cents, currencies = [] } = searchedAmount('22.000') ?? {}
   t.same([cents, currencies.includes('KWD'), currencies.includes('EUR')], [22000, true, false])
-  for (const text of ['22', 'EUR', '22 ABC', '22 XTS', 'EUR 22 EUR', '22.005 EUR', '22.5 JPY', '1.2.3', '-22 EUR', '22 EURO'])
+  for (const text of [
+    '22',
+    'EUR',
+    '22 ABC',
+    '22 XTS',
+    'EUR 22 EUR',
+    '22.005 EUR',
+    '22.5 JPY',
+    '1.2.3',
+    '-22 EUR',
+    '22 EURO',
+  ])
     t.equal(searchedAmount(text), undefined, text)
   t.end()
 })

@@ -2,7 +2,7 @@
 import { recordDispute } from '@paylog/domain/payments/disputes'
 import { recordRefund } from '@paylog/domain/payments/refunds'
 import { recordStatus } from '@paylog/domain/payments/statusReports'
-import { addPaymentTo, type LogFixture, type PaymentFacts } from '@paylog/projections/testing/logFixture'
+import { addPaymentTo, guest, type LogFixture, type PaymentFacts } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
 import { ada, asAda, asAdmin, queryApiHarness } from '../testing/queryApiHarness.ts'
 
@@ -35,9 +35,15 @@ t.test('the lists of refunds and disputes apply every filter, order and cursor',
   const { log, project, get } = await queryApiHarness(t)
   const first = add(log, 'a', 1, { concept: 'Order 1', reference_code: 'R-1' })
   add(log, 'b', 2, { currency: 'JPY' })
-  add(log, 'c', 3, { provider_id: 'stripe' })
+  add(log, 'c', 3, { provider_id: 'stripe', ...guest('li@example.com') })
   // Changed after the others.
-  const failed = { refund_id: null, provider_refund_id: 'a', amount_cents: 100, currency: null, status: 'failed' as const }
+  const failed = {
+    refund_id: null,
+    provider_refund_id: 'a',
+    amount_cents: 100,
+    currency: null,
+    status: 'failed' as const,
+  }
   log.decide(first, (state) => recordRefund({ ...report(9, 'ch_a'), ...failed }, state))
   const lost = { provider_dispute_id: 'a', provider_status: 'y', reason: 'fraudulent', evidence_due_by: null }
   const all = { ...report(9, 'ch_a'), ...lost, amount_cents: 100, currency: null, status: 'lost' as const }
@@ -51,20 +57,28 @@ t.test('the lists of refunds and disputes apply every filter, order and cursor',
     'currency=jpy': 'b',
     [`payment_id=${first}`]: 'a',
     [`payment_id=${first.toUpperCase()}`]: 'a',
+    [`user_id=${ada.payer.id}`]: 'ba',
+    'user_id=nobody': '',
+    'guest_email=LI@example.com': 'c',
     [`created_at_from=${at(1)}`]: 'cb',
     [`created_at_to=${at(2)}`]: 'a',
     [`created_at_from=${at(1)}&created_at_to=${at(3)}&currency=EUR`]: '',
     'limit=2': 'cb',
   }
-  const statuses = { refunds: { pending: 'b', succeeded: 'c', failed: 'a' }, disputes: { open: 'c', won: 'b', lost: 'a' } }
+  const statuses = {
+    refunds: { pending: 'b', succeeded: 'c', failed: 'a' },
+    disputes: { open: 'c', won: 'b', lost: 'a' },
+  }
   for (const [list, named] of [
     ['refunds', 'provider_refund_id'],
     ['disputes', 'provider_dispute_id'],
   ] as const) {
     const find = async (query: string) => (await get(`/admin/${list}?${query}`, asAdmin)).json()
-    const names = async (query: string) => (await find(query)).data.map((item: object) => Reflect.get(item, named)).join('')
+    const names = async (query: string) =>
+      (await find(query)).data.map((item: object) => Reflect.get(item, named)).join('')
     for (const [query, found] of Object.entries(expected)) t.equal(await names(query), found, `${list} ${query}`)
-    for (const [status, found] of Object.entries(statuses[list])) t.equal(await names(`status=${status}`), found, status)
+    for (const [status, found] of Object.entries(statuses[list]))
+      t.equal(await names(`status=${status}`), found, status)
     const { meta } = await find('limit=2&orderBy=updated_at')
     t.match(meta, { limit: 2, total: 3, total_is_exact: true, next_cursor: String })
     t.equal(await names(`limit=2&orderBy=updated_at&cursor=${meta.next_cursor}`), 'b')
@@ -83,7 +97,14 @@ t.test('a refund and a dispute have what finance and support need', async (t) =>
     ...{ concept: 'Order 1', reference_code: 'R-1', created_at: at(1), updated_at: at(1) },
   }
   t.match((await get('/admin/refunds', asAdmin)).json().data, [
-    { ...common, provider_refund_id: 'a', reason: 'other', status: 'succeeded', succeeded_at: at(1), returned_at: null },
+    {
+      ...common,
+      provider_refund_id: 'a',
+      reason: 'other',
+      status: 'succeeded',
+      succeeded_at: at(1),
+      returned_at: null,
+    },
   ])
   t.match((await get('/admin/disputes', asAdmin)).json().data, [
     { ...common, provider_dispute_id: 'a', reason: 'fraudulent', status: 'open', evidence_due_by: at(59) },

@@ -2,7 +2,12 @@ import { recordDispute } from '@paylog/domain/payments/disputes'
 import { recordRefund } from '@paylog/domain/payments/refunds'
 import { recordStatus } from '@paylog/domain/payments/statusReports'
 import { projections } from '@paylog/projections/registry'
-import { addPaymentTo, createLogFixture, type LogFixture, type PaymentFacts } from '@paylog/projections/testing/logFixture'
+import {
+  addPaymentTo,
+  createLogFixture,
+  type LogFixture,
+  type PaymentFacts,
+} from '@paylog/projections/testing/logFixture'
 import { readModelDatabase, reapply } from '@paylog/projections/testing/projectionHarness'
 import t, { type Test } from 'tap'
 import { getReport } from './report.ts'
@@ -21,7 +26,13 @@ const report = (occurred_at: string, provider_payment_id: string) => ({
 type Status = 'succeeded' | 'canceled'
 
 /** A payment that ends at a time. @returns its id */
-function pay(log: LogFixture, charge: string, at: string, facts: PaymentFacts = {}, amount_cents: number | null = null) {
+function pay(
+  log: LogFixture,
+  charge: string,
+  at: string,
+  facts: PaymentFacts = {},
+  amount_cents: number | null = null,
+) {
   const id = addPaymentTo(log, { occurred_at: day(1, 1), total_cents: 1000, ...facts })
   end(log, id, charge, at, 'succeeded', amount_cents)
   return id
@@ -36,8 +47,20 @@ function refund(log: LogFixture, id: string, at: string, status: 'pending' | 'su
   log.decide(id, (state) => recordRefund({ ...report(at, `ch_${id}`), ...facts }, state))
 }
 
-function dispute(log: LogFixture, id: string, at: string, status: 'open' | 'won' | 'lost', provider_status: string = status) {
-  const facts = { provider_dispute_id: `du_${id}`, reason: null, evidence_due_by: null, amount_cents: 300, currency: null }
+function dispute(
+  log: LogFixture,
+  id: string,
+  at: string,
+  status: 'open' | 'won' | 'lost',
+  provider_status: string = status,
+) {
+  const facts = {
+    provider_dispute_id: `du_${id}`,
+    reason: null,
+    evidence_due_by: null,
+    amount_cents: 300,
+    currency: null,
+  }
   log.decide(id, (state) => recordDispute({ ...report(at, `ch_${id}`), ...facts, status, provider_status }, state))
 }
 
@@ -107,33 +130,36 @@ t.test('a refund counts when it succeeded, and comes back when it failed afterwa
   t.same(await month(3), [[eur, 0, 0, 100, 0]])
 })
 
-t.test('a dispute takes its money when it is opened, and gives it back when it is won, as often as that happens', async (t) => {
-  const log = createLogFixture()
-  const won = pay(log, 'ch_1', day(1, 5))
-  dispute(log, won, day(2, 5), 'open')
-  dispute(log, won, day(2, 6), 'open', 'under_review')
-  dispute(log, won, day(3, 5), 'won')
-  dispute(log, won, day(4, 5), 'lost')
-  const inquiry = pay(log, 'ch_2', day(1, 5))
-  dispute(log, inquiry, day(2, 5), 'open', 'warning_needs_response')
-  dispute(log, inquiry, day(5, 5), 'open', 'needs_response')
-  const closed = pay(log, 'ch_3', day(1, 5))
-  dispute(log, closed, day(2, 5), 'open', 'warning_needs_response')
-  dispute(log, closed, day(3, 5), 'won', 'warning_closed')
-  const atOnce = pay(log, 'ch_4', day(1, 5))
-  dispute(log, atOnce, day(6, 5), 'lost')
-  const { month, of } = await months(t, log)
-  t.same(await month(1), [[eur, 4, 4000, 0, 0]])
-  for (const [number, cents] of [
-    [2, -300],
-    [3, 300],
-    [4, -300],
-    [5, -300],
-    [6, -300],
-  ] as const)
-    t.same(await month(number), [[eur, 0, 0, 0, cents]], `month ${number}`)
-  t.same(await of(day(1, 1), day(12, 1)), [[eur, 4, 4000, 0, -900]])
-})
+t.test(
+  'a dispute takes its money when it is opened, and gives it back when it is won, as often as that happens',
+  async (t) => {
+    const log = createLogFixture()
+    const won = pay(log, 'ch_1', day(1, 5))
+    dispute(log, won, day(2, 5), 'open')
+    dispute(log, won, day(2, 6), 'open', 'under_review')
+    dispute(log, won, day(3, 5), 'won')
+    dispute(log, won, day(4, 5), 'lost')
+    const inquiry = pay(log, 'ch_2', day(1, 5))
+    dispute(log, inquiry, day(2, 5), 'open', 'warning_needs_response')
+    dispute(log, inquiry, day(5, 5), 'open', 'needs_response')
+    const closed = pay(log, 'ch_3', day(1, 5))
+    dispute(log, closed, day(2, 5), 'open', 'warning_needs_response')
+    dispute(log, closed, day(3, 5), 'won', 'warning_closed')
+    const atOnce = pay(log, 'ch_4', day(1, 5))
+    dispute(log, atOnce, day(6, 5), 'lost')
+    const { month, of } = await months(t, log)
+    t.same(await month(1), [[eur, 4, 4000, 0, 0]])
+    for (const [number, cents] of [
+      [2, -300],
+      [3, 300],
+      [4, -300],
+      [5, -300],
+      [6, -300],
+    ] as const)
+      t.same(await month(number), [[eur, 0, 0, 0, cents]], `month ${number}`)
+    t.same(await of(day(1, 1), day(12, 1)), [[eur, 4, 4000, 0, -900]])
+  },
+)
 
 t.test('PayPal takes the money of a dispute by a reversal, which is a refund', async (t) => {
   const log = createLogFixture()

@@ -33,6 +33,8 @@ t.test('an amount stands in minor units and in decimals of its currency', (t) =>
     ['amount_cents,amount,currency', ...amounts.map(([cents, currency, text]) => `${cents},${text},${currency}`)],
   )
   t.same(linesOf(fields, [{ amount_cents: null, currency: 'EUR' }]).slice(1), [',,EUR'], 'unknown')
+  const others = { tax_cents: Cents, currency: Type.String() }
+  t.same(linesOf(others, [{ tax_cents: 19, currency: 'EUR' }]), ['tax_cents,tax,currency', '19,0.19,EUR'])
   t.end()
 })
 

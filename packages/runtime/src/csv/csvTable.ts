@@ -71,7 +71,7 @@ function cellOf(value: unknown): string {
 
 /** The column of an amount in decimals. One such as `reported_amount_cents` may have its own currency. */
 function decimalsOf(name: string, read: Read, { properties }: TObject): readonly Column[] {
-  const own = name.replace(/amount_cents$/, 'currency')
+  const own = name.endsWith('amount_cents') ? name.replace(/amount_cents$/, 'currency') : 'currency'
   const currency = [own, 'currency'].find((each) => Object.hasOwn(properties, each))
   if (currency === undefined) return []
   const cell = (row: Item) => decimalCell(read(row), row[currency])

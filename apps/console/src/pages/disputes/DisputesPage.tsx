@@ -9,6 +9,7 @@ import { type Filter, noMatchOf } from '../../parts/filters/filterTypes.ts'
 import {
   createdFilter,
   currencyFilter,
+  customerFilters,
   moneyOrders,
   paymentFilter,
   providerFilter,
@@ -34,6 +35,7 @@ const filters: readonly Filter<keyof DisputesSearch>[] = [
   currencyFilter,
   providerFilter,
   paymentFilter,
+  ...customerFilters,
 ]
 
 export function DisputesPage() {

@@ -9,6 +9,7 @@ import { ConfirmDialog } from '../../parts/ConfirmDialog.tsx'
 import { ErrorState, LoadingState } from '../../parts/states.tsx'
 import { ProductFields } from './ProductFields.tsx'
 import { changesOf, emptyForm, formOf, type ProductForm, problemsOf, productOf } from './productForm.ts'
+import { productQuery } from './productQuery.ts'
 
 /** @param props `id` is null for a new product */
 export function ProductDialog({ id, close }: { readonly id: string | null; readonly close: () => void }) {
@@ -32,12 +33,9 @@ function NewProductDialog({ close }: { readonly close: () => void }) {
 
 function EditDialog({ id, close }: { readonly id: string; readonly close: () => void }) {
   const query = useQuery({
-    queryKey: ['product', id],
-    queryFn: async ({ signal }) => {
-      const { body, headers } = await api.getProduct({ path: { id }, signal })
-      return { product: body.data, etag: headers.get('etag') }
-    },
-    // What is edited is what the product is now, not what was shown before.
+    queryFn: productQuery(id).queryFn,
+    // What is edited is what the product is now, not what was shown before, and stays so while it is edited.
+    queryKey: ['edited product', id],
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
   })
@@ -90,7 +88,10 @@ function FormDialog(props: {
     effect: 'once',
     send,
     // The list is built from its start, so that it has the product at its place.
-    onResponse: () => void client.resetQueries({ queryKey: ['products'] }),
+    onResponse() {
+      void client.resetQueries({ queryKey: ['products'] })
+      void client.invalidateQueries({ queryKey: ['product'] })
+    },
   })
   const problems = problemsOf(form)
   return (

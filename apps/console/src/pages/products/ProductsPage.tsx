@@ -15,7 +15,7 @@ import { QueryTable } from '../../parts/QueryTable.tsx'
 import { useLiveList } from '../../parts/useLiveList.ts'
 import { useMay } from '../../session/rights.ts'
 import { ProductDialog } from './ProductDialog.tsx'
-import { productColumns } from './productColumns.tsx'
+import { productColumns, selectionColumn } from './productColumns.tsx'
 import { productFilters, productOrders } from './productFilters.ts'
 import { type ProductsSearch, productsQuery } from './productsSearch.ts'
 import { SyncDialog } from './SyncDialog.tsx'
@@ -24,11 +24,7 @@ const route = getRouteApi('/products')
 const rowKey = ({ id }: Product) => id
 
 /** What the open dialog is about. */
-type Opened =
-  | { readonly kind: 'create' }
-  | { readonly kind: 'edit'; readonly id: string }
-  | { readonly kind: 'sync' }
-  | null
+type Opened = 'create' | 'sync' | null
 
 export function ProductsPage() {
   const search = route.useSearch()
@@ -64,18 +60,13 @@ export function ProductsPage() {
             query={query}
             meta={page?.pagination && { total: page.pagination.total, total_is_exact: true }}
           />
-          {may('syncProducts') && (
-            <Button
-              size="xs"
-              variant="default"
-              disabled={selected.length === 0}
-              onClick={() => setOpened({ kind: 'sync' })}
-            >
-              Sync {selected.length === 0 ? 'selected' : `${selected.length} selected`}
+          {may('syncProducts') && selected.length > 0 && (
+            <Button size="xs" variant="default" onClick={() => setOpened('sync')}>
+              Sync {selected.length} selected
             </Button>
           )}
           {may('createProduct') && (
-            <Button size="xs" onClick={() => setOpened({ kind: 'create' })}>
+            <Button size="xs" onClick={() => setOpened('create')}>
               New product
             </Button>
           )}
@@ -91,12 +82,11 @@ export function ProductsPage() {
           what="products"
           query={list.query}
           rowsOf={({ data }) => data}
-          columns={productColumns({
-            selected: selected.map(rowKey),
-            toggle: may('syncProducts') ? toggle : undefined,
-            edit: may('updateProduct') ? ({ id }) => setOpened({ kind: 'edit', id }) : undefined,
-          })}
+          columns={
+            may('syncProducts') ? [selectionColumn(selected.map(rowKey), toggle), ...productColumns] : productColumns
+          }
           rowKey={rowKey}
+          rowLink={({ id }) => ({ to: '/products/$id', params: { id } })}
           empty={{
             title: 'No products yet',
             hint: may('createProduct') && 'Create the first one with “New product”, or over the API.',
@@ -105,9 +95,8 @@ export function ProductsPage() {
         />
         <Pager cursor={search.cursor} next={page?.meta.next_cursor} show={(cursor) => change({ cursor })} />
       </div>
-      {opened?.kind === 'create' && <ProductDialog id={null} close={close} />}
-      {opened?.kind === 'edit' && <ProductDialog id={opened.id} close={close} />}
-      {opened?.kind === 'sync' && <SyncDialog products={selected} close={close} />}
+      {opened === 'create' && <ProductDialog id={null} close={close} />}
+      {opened === 'sync' && <SyncDialog products={selected} close={close} />}
     </Page>
   )
 }

@@ -1,81 +1,106 @@
-// Syncs the selected products to a provider, after a dry run that says what would happen.
-import { Checkbox, TextInput } from '@mantine/core'
+// Syncs products to a provider, after a dry run that says what would happen.
+import { Checkbox, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ActionDialog } from '../../actions/ActionDialog.tsx'
-import { type Send, useAction } from '../../actions/useAction.ts'
+import { useAction } from '../../actions/useAction.ts'
 import { api, dataOf } from '../../api/api.ts'
 import type { Product, SyncReport } from '../../api/apiTypes.ts'
+import { providersQuery } from '../../api/frameQueries.ts'
+import { countText } from '../../format/count.ts'
 import { reasonHeader, useReason } from '../../parts/reason.tsx'
+import { ErrorState, LoadingState } from '../../parts/states.tsx'
 import { SyncReportView } from './SyncReportView.tsx'
 
-type Input = {
-  readonly provider: string
-  readonly force: boolean
-  readonly updatePrices: boolean
-  readonly reason: string
-}
+type Options = { readonly provider: string; readonly force: boolean; readonly updatePrices: boolean }
 
 /** As long as a sync of many products may take. */
 const timeoutMs = 15 * 60_000
 
 export function SyncDialog({ products, close }: { readonly products: readonly Product[]; readonly close: () => void }) {
-  const [provider, setProvider] = useState('')
+  const { data: providers } = useQuery(providersQuery)
+  const enabled = providers?.filter(({ is_enabled }) => is_enabled).map(({ id }) => id)
+  const [chosen, setChosen] = useState<string>()
   const [force, setForce] = useState(false)
   const [updatePrices, setUpdatePrices] = useState(false)
   const { reason, reasonField } = useReason()
-  const product_ids = products.map(({ id }) => id)
-  const sendWith =
-    (dryRun: boolean): Send<Input, SyncReport> =>
-    (input, { key }) => {
-      const body = { product_ids, force: input.force, updatePrices: input.updatePrices, dryRun }
-      const named = input.provider === '' ? body : { ...body, provider_id: input.provider }
-      const header = { 'idempotency-key': key, ...reasonHeader(input.reason) }
-      return dataOf(api.syncProducts({ header, body: named, timeoutMs }))
-    }
-  const ids = product_ids.toSorted().join(' ')
-  const dryRun = useAction({ name: `try sync ${ids}`, effect: 'none', send: sendWith(true) })
-  const sync = useAction({ name: `sync ${ids}`, effect: 'once', send: sendWith(false) })
-  const change =
-    <Value,>(set: (value: Value) => void) =>
-    (value: Value) => {
-      set(value)
-      dryRun.reset()
-    }
-  const report = sync.result ?? dryRun.result
-  const wasTried = dryRun.result !== undefined
+  const provider = chosen ?? enabled?.[0]
+  const { dryRun, sync } = useSync(products, provider === undefined ? undefined : { provider, force, updatePrices })
+  const report = sync.result ?? dryRun.data
+  const writes = dryRun.data ? dryRun.data.summary.created + dryRun.data.summary.updated : 0
   return (
     <ActionDialog
-      title={products.length === 1 ? 'Sync 1 product' : `Sync ${products.length} products`}
+      title={`Sync ${countText(products.length, 'product')}`}
       size="xl"
       action={sync}
-      dryRun={dryRun}
-      confirm={wasTried ? 'Sync now' : 'Show what it would do (dry run)'}
+      confirm={writes > 0 ? `Sync ${countText(writes, 'product')} now` : 'Sync now'}
       repeat="Repeat the sync"
       fields={
         <>
-          <TextInput
+          <NativeSelect
             label="Provider"
-            description="May be empty when only one provider is enabled"
-            value={provider}
-            onChange={({ currentTarget }) => change(setProvider)(currentTarget.value)}
+            data={[...(enabled ?? [])]}
+            value={provider ?? ''}
+            onChange={({ currentTarget }) => setChosen(currentTarget.value)}
           />
           <Checkbox
             label="Sync unchanged products too"
             checked={force}
-            onChange={({ currentTarget }) => change(setForce)(currentTarget.checked)}
+            onChange={({ currentTarget }) => setForce(currentTarget.checked)}
           />
           <Checkbox
             label="Replace prices that differ at the provider"
             checked={updatePrices}
-            onChange={({ currentTarget }) => change(setUpdatePrices)(currentTarget.checked)}
+            onChange={({ currentTarget }) => setUpdatePrices(currentTarget.checked)}
           />
-          {wasTried && reasonField}
+          {reasonField}
         </>
       }
-      report={report && <SyncReportView products={products} report={report} isDryRun={sync.result === undefined} />}
-      success={sync.result && 'The products were sent to the provider.'}
+      report={
+        <>
+          {report && <SyncReportView products={products} report={report} isDryRun={sync.result === undefined} />}
+          {enabled?.length === 0 && <p>No provider is enabled. Its credentials are variables of the environment.</p>}
+          {!report && dryRun.isError && <ErrorState error={dryRun.error} retry={() => void dryRun.refetch()} />}
+          {!report && dryRun.isLoading && <LoadingState what="what the sync would do" rows={2} />}
+        </>
+      }
+      success={sync.result && syncedText(sync.result)}
       close={close}
-      submit={() => (wasTried ? sync : dryRun).submit({ provider: provider.trim(), force, updatePrices, reason })}
+      submit={() => {
+        if (provider !== undefined && dryRun.data !== undefined) sync.submit({ provider, force, updatePrices, reason })
+      }}
     />
   )
+}
+
+/** @param options undefined before a provider is known */
+function useSync(products: readonly Product[], options: Options | undefined) {
+  const product_ids = products.map(({ id }) => id)
+  const bodyOf = ({ provider: provider_id, force, updatePrices }: Options, dryRun: boolean) => ({
+    ...{ product_ids, provider_id, force, updatePrices, dryRun },
+  })
+  const dryRun = useQuery({
+    queryKey: ['sync', product_ids, options],
+    queryFn: async ({ signal }): Promise<SyncReport> => {
+      if (options === undefined) throw new Error('No provider is enabled')
+      return await dataOf(api.syncProducts({ body: bodyOf(options, true), timeoutMs, signal }))
+    },
+    enabled: options !== undefined,
+    gcTime: 0,
+    staleTime: 0,
+  })
+  const sync = useAction({
+    name: `sync ${product_ids.toSorted().join(' ')}`,
+    effect: 'once',
+    send({ reason, ...input }: Options & { readonly reason: string }, { key }): Promise<SyncReport> {
+      const header = { 'idempotency-key': key, ...reasonHeader(reason) }
+      return dataOf(api.syncProducts({ header, body: bodyOf(input, false), timeoutMs }))
+    },
+  })
+  return { dryRun, sync }
+}
+
+function syncedText({ failed }: SyncReport): string {
+  if (failed === 0) return 'The provider has them.'
+  return failed === 1 ? '1 product failed; the report says why.' : `${failed} products failed; the report says why.`
 }

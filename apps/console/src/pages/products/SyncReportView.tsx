@@ -16,33 +16,48 @@ export function SyncReportView(props: {
   const { created, updated, skipped, failed } = report.summary
   return (
     <section aria-label="Report" aria-live="polite">
-      <h3>{isDryRun ? 'Dry run: nothing was changed' : 'Report'}</h3>
+      <h3>{isDryRun ? 'What it would do (dry run: nothing was changed)' : 'Report'}</h3>
       <p>
-        {created} created, {updated} updated, {skipped} skipped, {failed} failed
+        {isDryRun
+          ? `${created} to create, ${updated} to update, ${skipped} unchanged, ${failed} would fail`
+          : `${created} created, ${updated} updated, ${skipped} unchanged, ${failed} failed`}
       </p>
       <DataTable
         caption={isDryRun ? 'What the sync would do' : 'What the sync did'}
-        columns={columnsOf(products)}
+        columns={columnsOf(products, isDryRun)}
         rows={report.results}
         rowKey={({ product_id }) => product_id}
-        isMarked={({ status }) => status === 'failed'}
       />
     </section>
   )
 }
 
-const columnsOf = (products: readonly Product[]): readonly Column<Result>[] => [
+const columnsOf = (products: readonly Product[], isDryRun: boolean): readonly Column<Result>[] => [
   {
     header: 'Product',
+    narrow: 'title',
     cell: ({ product_id }) => products.find(({ id }) => id === product_id)?.name ?? <code>{product_id}</code>,
   },
-  { header: 'Result', isShort: true, cell: ({ status }) => <Badge text={status} /> },
+  { header: 'Result', isShort: true, narrow: 'figure', cell: ({ status }) => <ResultBadge status={status} isDryRun={isDryRun} /> },
   {
     header: 'At the provider',
+    narrow: 'detail',
     cell: ({ provider_product_id }) => (provider_product_id ? <code>{provider_product_id}</code> : <Dash />),
   },
-  { header: 'Remarks', cell: (result) => remarksOf(result) || <Dash /> },
+  { header: 'Remarks', narrow: 'detail', cell: (result) => remarksOf(result) || <Dash /> },
 ]
+
+const planned: Readonly<Record<Result['status'], string>> = {
+  created: 'to create',
+  updated: 'to update',
+  skipped: 'unchanged',
+  failed: 'would fail',
+}
+
+function ResultBadge({ status, isDryRun }: Pick<Result, 'status'> & { readonly isDryRun: boolean }) {
+  if (isDryRun) return <Badge text={planned[status]} tone={status === 'failed' ? 'bad' : 'quiet'} />
+  return <Badge text={status === 'skipped' ? planned.skipped : status} />
+}
 
 function remarksOf({ error, price_differs, mapped_locally, kept_fields }: Result): string {
   const remarks = [

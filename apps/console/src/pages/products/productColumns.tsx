@@ -1,36 +1,17 @@
 // The columns of the catalogue.
-import { Checkbox, UnstyledButton } from '@mantine/core'
+import { Checkbox } from '@mantine/core'
 import type { Product } from '../../api/apiTypes.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Money } from '../../parts/Money.tsx'
 import { Time } from '../../parts/Time.tsx'
+import { billingText } from './productTexts.ts'
 
-type Options = {
-  readonly selected: readonly string[]
-  /** Undefined for whoever may not sync, and so needs no selection. */
-  readonly toggle: ((product: Product) => void) | undefined
-  /** Undefined for whoever may not edit. */
-  readonly edit: ((product: Product) => void) | undefined
-}
-
-export const productColumns = ({ selected, toggle, edit }: Options): readonly Column<Product>[] => [
-  ...(toggle ? [selection(selected, toggle)] : []),
+export const productColumns: readonly Column<Product>[] = [
   {
     header: 'Product',
     narrow: 'title',
-    cell: (product) =>
-      edit ? (
-        <UnstyledButton
-          className="linkButton clamped"
-          aria-label={`Edit ${product.name}`}
-          onClick={() => edit(product)}
-        >
-          {product.name}
-        </UnstyledButton>
-      ) : (
-        <span className="clamped">{product.name}</span>
-      ),
+    cell: ({ name }) => <span className="clamped">{name}</span>,
     note: ({ product_type, category_id }) => [product_type, category_id].filter(Boolean).join(' · '),
   },
   {
@@ -38,13 +19,14 @@ export const productColumns = ({ selected, toggle, edit }: Options): readonly Co
     isNumber: true,
     narrow: 'figure',
     cell: ({ total_cents, currency }) => <Money cents={total_cents} currency={currency} />,
+    note: ({ tax_cents, currency }) =>
+      tax_cents > 0 && (
+        <>
+          <Money cents={tax_cents} currency={currency} /> of it tax
+        </>
+      ),
   },
-  {
-    header: 'Billed',
-    isShort: true,
-    narrow: 'detail',
-    cell: ({ billing_interval }) => (billing_interval === null ? 'once' : `every ${billing_interval}`),
-  },
+  { header: 'Billed', isShort: true, narrow: 'detail', cell: billingText },
   {
     header: 'State',
     isShort: true,
@@ -54,7 +36,8 @@ export const productColumns = ({ selected, toggle, edit }: Options): readonly Co
   { header: 'Updated', cell: ({ updated_at }) => <Time value={updated_at} /> },
 ]
 
-const selection = (selected: readonly string[], toggle: (product: Product) => void): Column<Product> => ({
+/** @param selected the ids of the selected products */
+export const selectionColumn = (selected: readonly string[], toggle: (product: Product) => void): Column<Product> => ({
   header: 'Select',
   isShort: true,
   narrow: 'before',

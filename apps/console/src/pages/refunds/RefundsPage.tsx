@@ -9,6 +9,7 @@ import { type Filter, noMatchOf } from '../../parts/filters/filterTypes.ts'
 import {
   createdFilter,
   currencyFilter,
+  customerFilters,
   moneyOrders,
   paymentFilter,
   providerFilter,
@@ -33,6 +34,7 @@ const filters: readonly Filter<keyof RefundsSearch>[] = [
   currencyFilter,
   providerFilter,
   paymentFilter,
+  ...customerFilters,
 ]
 
 export function RefundsPage() {

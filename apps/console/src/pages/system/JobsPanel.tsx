@@ -1,15 +1,16 @@
 // The newest jobs, also those of other administrators.
+import { Progress } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Job } from '../../api/apiTypes.ts'
 import { shareOf } from '../../jobs/jobProgress.ts'
 import { jobsQuery } from '../../jobs/jobQueries.ts'
+import { jobTitle } from '../../jobs/jobTitle.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { CsvButton } from '../../parts/CsvButton.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
-import { jobTitle } from './jobTitle.ts'
 
 export function JobsPanel() {
   const query = useQuery(jobsQuery)
@@ -22,7 +23,6 @@ export function JobsPanel() {
         columns={columns}
         rowKey={({ id }) => id}
         rowLink={({ id }) => ({ to: '/system/jobs/$id', params: { id } })}
-        isMarked={({ status }) => status === 'interrupted'}
         empty={{ title: 'No jobs yet', hint: 'Rebuilds, verifications, backfills and erasures are listed here.' }}
       />
     </Panel>
@@ -37,11 +37,20 @@ const columns: readonly Column<Job>[] = [
   { header: 'Ended', cell: ({ ended_at }) => <Time value={ended_at} /> },
 ]
 
+function Running({ progress }: Pick<Job, 'progress'>) {
+  const share = progress === null ? null : shareOf(progress.position, progress.head)
+  if (progress === null || share === null) return 'starting'
+  const percent = Math.floor(share * 100)
+  return (
+    <div className="jobProgress">
+      {progress.step.replaceAll('_', ' ')}, {percent} %
+      <Progress size="sm" value={percent} aria-label="Progress" />
+    </div>
+  )
+}
+
 function outcomeOf({ status, progress, error, result }: Job) {
-  if (status === 'running') {
-    const share = progress === null ? null : shareOf(progress.position, progress.head)
-    return share === null ? 'starting' : `${progress?.step.replaceAll('_', ' ')}, ${Math.floor(share * 100)} %`
-  }
+  if (status === 'running') return <Running progress={progress} />
   if (status === 'interrupted') return 'Start it again: it continues'
   if (error !== null) return error
   if (typeof result?.outcome === 'string') return result.outcome

@@ -5,34 +5,39 @@ import { useAction } from '../../actions/useAction.ts'
 import { api, dataOf } from '../../api/api.ts'
 import type { ProjectionReport } from '../../api/apiTypes.ts'
 import { JobLink } from '../../jobs/JobLink.tsx'
+import { FollowedJob } from '../../jobs/JobView.tsx'
+import { useJobEnd } from '../../jobs/useJobEnd.ts'
 import { reasonHeader, useReason } from '../../parts/reason.tsx'
+import { readModelName } from './readModels.ts'
 
 export type Replay = { readonly kind: 'rebuild' | 'verify'; readonly report: ProjectionReport }
 
 const operations = { rebuild: api.rebuildProjection, verify: api.verifyProjection }
 const words = { rebuild: 'Rebuild', verify: 'Verify' }
-const started = { rebuild: 'The rebuild has started.', verify: 'The verification has started.' }
 
 export function ReplayDialog({ replay, close }: { readonly replay: Replay; readonly close: () => void }) {
   const { kind, report } = replay
   const client = useQueryClient()
   const { reason, reasonField } = useReason()
+  const refresh = () => {
+    for (const queryKey of [['jobs'], ['projections'], ['system']]) void client.invalidateQueries({ queryKey })
+  }
   const start = useAction({
     name: `${kind} ${report.projection}`,
     effect: 'each time',
     send: (text: string) => dataOf(operations[kind]({ path: { name: report.projection }, header: reasonHeader(text) })),
-    onResponse() {
-      void client.invalidateQueries({ queryKey: ['jobs'] })
-      void client.invalidateQueries({ queryKey: ['projections'] })
-    },
+    onResponse: refresh,
   })
+  useJobEnd(start.result, refresh)
   return (
     <ActionDialog
-      title={`${words[kind]} ${report.projection}`}
+      title={`${words[kind]} ${readModelName(report.projection)}`}
       action={start}
       confirm={words[kind]}
       fields={reasonField}
-      success={start.result && <JobLink job={start.result}>{started[kind]}</JobLink>}
+      done="Started"
+      report={start.result && <FollowedJob id={start.result.id} />}
+      success={start.result && <JobLink job={start.result}>It goes on when this is closed.</JobLink>}
       close={close}
       submit={() => start.submit(reason)}
     >
@@ -43,7 +48,7 @@ export function ReplayDialog({ replay, close }: { readonly replay: Replay; reado
 }
 
 const rebuildText = ({ projection }: ProjectionReport) =>
-  `A new table of ${projection} is filled from the log beside the live one. Queries go on meanwhile; then they switch to it, and both tables are compared. A rebuild that was canceled or interrupted is continued.`
+  `A new table of ${readModelName(projection)} is filled from the log beside the present one. Pages work meanwhile; then they switch to it, and both tables are compared. A rebuild that was canceled or interrupted is continued.`
 
 const verifyText = ({ projection }: ProjectionReport) =>
-  `The log is replayed into a separate table, which is compared with the live one of ${projection} as of one moment. Nothing is changed.`
+  `The log is read into a separate table, which is compared with the present one of ${readModelName(projection)} as of one moment. Nothing is changed.`

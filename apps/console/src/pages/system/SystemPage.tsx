@@ -1,98 +1,71 @@
-// How the system does: processes, read models, and jobs that replay the log.
-import { Button } from '@mantine/core'
+// How the system does: one sentence, then processes, the log, read models, and long work.
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { api, bodyOf } from '../../api/api.ts'
-import type { ProjectionReport } from '../../api/apiTypes.ts'
-import { pollMs } from '../../api/queryClient.ts'
-import { CsvButton } from '../../parts/CsvButton.tsx'
-import type { Column } from '../../parts/DataTable.tsx'
-import { totalOf } from '../../parts/ListTotal.tsx'
+import { Notice } from '../../parts/Notice.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
-import { useMay } from '../../session/rights.ts'
 import { JobsPanel } from './JobsPanel.tsx'
+import { LogPanel } from './LogPanel.tsx'
 import { ProcessesPanel } from './ProcessesPanel.tsx'
-import { projectionColumns, tableColumns, tablesOf } from './projectionColumns.tsx'
-import { type Replay, ReplayDialog } from './ReplayDialog.tsx'
+import { ReadModelsPanel } from './ReadModelsPanel.tsx'
+import { systemProblems } from './systemHealth.ts'
+import { projectionsQuery, systemQuery } from './systemQueries.ts'
+import { tableColumns, tablesOf } from './tableColumns.tsx'
 
 export function SystemPage() {
-  const [replay, setReplay] = useState<Replay>()
-  const may = useMay()
-  const query = useQuery({
-    queryKey: ['projections'],
-    queryFn: ({ signal }) => bodyOf(api.listProjections({ signal })),
-    refetchInterval: pollMs,
-  })
-  const columns: readonly Column<ProjectionReport>[] = may('rebuildProjection')
-    ? [
-        ...projectionColumns,
-        { header: 'Actions', narrow: 'detail', cell: (report) => <Actions report={report} start={setReplay} /> },
-      ]
-    : projectionColumns
   return (
-    <Page title="System" lead="Processes, read models and long work">
+    <Page title="System" lead="The processes of Paylog, the log, the read models, and jobs">
       <div className="panels">
+        <Health />
         <ProcessesPanel />
-        <Panel
-          title="Read models"
-          isFlush
-          actions={<CsvButton operation="listProjections" meta={totalOf(query.data)} />}
-        >
-          <p className="panelTop hint">
-            Lists and pages show read models: tables that are filled from the log of events. One that is behind shows
-            what was true a moment ago; no payment is lost by it. A rebuild fills it again from the log.
-          </p>
-          <QueryTable
-            what="read models"
-            query={query}
-            rowsOf={({ data }) => data}
-            columns={columns}
-            rowKey={({ projection }) => projection}
-            isMarked={({ stopped_because, is_running }) => stopped_because !== null || !is_running}
-            empty={{ title: 'No read models', hint: 'Nothing has migrated the database yet.' }}
-          />
-        </Panel>
+        <LogPanel />
+        <ReadModelsPanel />
         <JobsPanel />
-        <Panel title="Tables" isFlush>
-          <QueryTable
-            what="tables"
-            query={query}
-            rowsOf={({ data }) => tablesOf(data)}
-            columns={tableColumns}
-            rowKey={({ table }) => table}
-            empty={{ title: 'No tables' }}
-          />
-        </Panel>
+        <TablesPanel />
       </div>
-      {replay && <ReplayDialog replay={replay} close={() => setReplay(undefined)} />}
     </Page>
   )
 }
 
-function Actions(props: { readonly report: ProjectionReport; readonly start: (replay: Replay) => void }) {
-  const { projection, is_rebuilding, is_verifying } = props.report
+/** The whole in one sentence; nothing before it is known. */
+function Health() {
+  const { data: system } = useQuery(systemQuery)
+  const { data: projections } = useQuery(projectionsQuery)
+  if (system === undefined || projections === undefined) return null
+  const problems = systemProblems(system, projections.data)
+  if (problems.length === 0)
+    return (
+      <Notice role="status" tone="good" title="Everything runs">
+        All processes are ready, the read models are up to date, and the log verifies.
+      </Notice>
+    )
   return (
-    <span className="row">
-      <Button
-        size="compact-xs"
-        variant="default"
-        disabled={is_verifying}
-        aria-label={`Verify ${projection}`}
-        onClick={() => props.start({ kind: 'verify', report: props.report })}
-      >
-        Verify
-      </Button>
-      <Button
-        size="compact-xs"
-        variant="default"
-        disabled={is_rebuilding}
-        aria-label={`Rebuild ${projection}`}
-        onClick={() => props.start({ kind: 'rebuild', report: props.report })}
-      >
-        Rebuild
-      </Button>
-    </span>
+    <Notice
+      role="status"
+      tone="bad"
+      title={problems.length === 1 ? 'One thing needs somebody' : `${problems.length} things need somebody`}
+    >
+      <ul>
+        {problems.map((problem) => (
+          <li key={problem}>{problem}.</li>
+        ))}
+      </ul>
+    </Notice>
+  )
+}
+
+function TablesPanel() {
+  const query = useQuery(projectionsQuery)
+  return (
+    <Panel title="Tables of the read models" isFlush>
+      <QueryTable
+        what="tables"
+        query={query}
+        rowsOf={({ data }) => tablesOf(data)}
+        columns={tableColumns}
+        rowKey={({ table }) => table}
+        empty={{ title: 'No tables' }}
+      />
+    </Panel>
   )
 }

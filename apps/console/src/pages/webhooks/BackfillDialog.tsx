@@ -1,7 +1,7 @@
 // Creates the deliveries that an endpoint never got, after a dry run that counts them.
 import { TextInput } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { ActionDialog } from '../../actions/ActionDialog.tsx'
 import { type Send, useAction } from '../../actions/useAction.ts'
 import { api, dataOf } from '../../api/api.ts'
@@ -9,8 +9,11 @@ import type { EndpointReport, Job } from '../../api/apiTypes.ts'
 import { JobLink } from '../../jobs/JobLink.tsx'
 import { FollowedJob } from '../../jobs/JobView.tsx'
 import { jobQuery } from '../../jobs/jobQueries.ts'
+import { useJobEnd } from '../../jobs/useJobEnd.ts'
 import { reasonHeader, useReason } from '../../parts/reason.tsx'
-import { deliveriesText, useWebhookRefresh } from './webhookQueries.ts'
+import { deliveriesText } from './deliveriesText.ts'
+import { endpointName } from './endpointName.ts'
+import { useWebhookRefresh } from './webhookQueries.ts'
 
 type Input = { readonly from: string; readonly reason: string }
 
@@ -24,7 +27,7 @@ export function BackfillDialog({ endpoint, close }: { readonly endpoint: Endpoin
   const job = create.result ?? count.result
   return (
     <ActionDialog
-      title={`Backfill endpoint ${endpoint.endpoint}`}
+      title={`Backfill ${endpointName(endpoint)}`}
       action={create}
       dryRun={{ ...count, isRunning: count.isRunning || isCounting }}
       confirm={isSomething ? `Create ${deliveriesText(missing)}` : 'Count them (dry run)'}
@@ -45,15 +48,16 @@ export function BackfillDialog({ endpoint, close }: { readonly endpoint: Endpoin
         </>
       }
       report={job && <FollowedJob id={job.id} what={create.result ? 'backfill' : 'count'} />}
-      success={create.result && <JobLink job={create.result}>The backfill has started.</JobLink>}
+      done="Started"
+      success={create.result && <JobLink job={create.result}>It goes on when this is closed.</JobLink>}
       close={close}
       submit={() => {
         if (isValid) (isSomething ? create : count).again({ from, reason })
       }}
     >
       <p>
-        Reads the log, applies the present configuration, and creates the deliveries that {endpoint.url ?? 'it'} never
-        got. Nothing is sent twice.
+        Reads the log from its beginning and creates the deliveries that this endpoint never got, for example from
+        before it was added. Nothing is sent twice.
       </p>
     </ActionDialog>
   )
@@ -75,12 +79,7 @@ function useBackfill(endpoint: string) {
   const count = useAction({ name: `count backfill ${endpoint}`, effect: 'none', send: sendWith(true), onResponse })
   const create = useAction({ name: `backfill ${endpoint}`, effect: 'each time', send: sendWith(false), onResponse })
   const started = create.result ?? count.result
-  const { data: job = started } = useQuery({ ...jobQuery(started?.id ?? ''), enabled: started !== undefined })
-  const isOver = job !== undefined && job.status !== 'running'
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each end.
-  useEffect(() => {
-    if (isOver) refresh()
-  }, [isOver])
+  const job = useJobEnd(started, refresh)
   const result = job?.status === 'succeeded' ? job.result : null
   const missing = result?.dry_run === true && typeof result.missing === 'number' ? result.missing : undefined
   return { count, create, missing, isCounting: create.result === undefined && job?.status === 'running' }

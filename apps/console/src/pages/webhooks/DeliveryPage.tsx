@@ -15,8 +15,11 @@ import { Panel } from '../../parts/Panel.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
 import { useMay } from '../../session/rights.ts'
+import { DeliveryOutcome } from './DeliveryOutcome.tsx'
 import { DeliveryRequest } from './DeliveryRequest.tsx'
 import { DeliveryBadges, StreamLink } from './deliveryColumns.tsx'
+import { useEndpointName } from './endpointName.ts'
+import { failureText } from './failureText.ts'
 import { RedeliverDialog } from './RedeliverDialog.tsx'
 import { SignaturePanel } from './SignaturePanel.tsx'
 
@@ -32,12 +35,19 @@ export function DeliveryPage() {
   })
   const delivery = query.data
   const [isAsking, setAsking] = useState(false)
+  const nameOf = useEndpointName()
   const may = useMay()
   const failure = query.isError && <ErrorState error={query.error} retry={() => void query.refetch()} />
   return (
     <Page
-      title={delivery === undefined ? 'Delivery' : `${delivery.event} to endpoint ${delivery.endpoint}`}
-      lead={<Link to="/webhooks">All webhooks</Link>}
+      title={delivery === undefined ? 'Delivery' : `${delivery.event} to ${nameOf(delivery.endpoint)}`}
+      lead={
+        <span className="row">
+          {delivery && <DeliveryBadges delivery={delivery} />}
+          {delivery && <StreamLink stream={delivery.source.stream} />}
+          <Link to="/webhooks">All deliveries</Link>
+        </span>
+      }
       actions={
         delivery &&
         may('redeliverWebhook') && (
@@ -55,22 +65,27 @@ export function DeliveryPage() {
 }
 
 function Delivery({ delivery }: { readonly delivery: DeliveryDetails }) {
-  const { id, mode, provider, source, next_attempt_at, created_at, ended_at, tries } = delivery
+  const { id, endpoint, mode, provider, source, created_at, ended_at, tries } = delivery
+  const nameOf = useEndpointName()
   return (
     <div className="panels">
+      <DeliveryOutcome delivery={delivery} />
       <Panel title="Delivery">
         <Facts
           facts={[
-            ['Status', <DeliveryBadges key="status" delivery={delivery} />],
-            ['Id', <Identifier key="id" name="delivery id" value={id} />],
+            [
+              'To',
+              <Link key="to" to="/webhooks/endpoints/$id" params={{ id: endpoint }} className="wrap">
+                {nameOf(endpoint)}
+              </Link>,
+            ],
             ['About', <StreamLink key="about" stream={source.stream} />],
-            ['Stream', <code key="stream">{source.stream}</code>],
-            ['Event in the log', <code key="event">{source.event_id}</code>],
-            ['Mode', mode],
-            ['Provider', provider],
             ['Created', <Time key="created" value={created_at} />],
             ['Ended', <Time key="ended" value={ended_at} />],
-            ['Next attempt', <Time key="next" value={next_attempt_at} />],
+            ['Content', modes[mode]],
+            ['Provider', provider],
+            ['Id, the same at each attempt', <Identifier key="id" name="delivery id" value={id} />],
+            ['Event in the log', <Identifier key="event" name="event id" value={source.event_id} />],
           ]}
         />
       </Panel>
@@ -92,18 +107,29 @@ function Delivery({ delivery }: { readonly delivery: DeliveryDetails }) {
   )
 }
 
+const modes: Readonly<Record<DeliveryDetails['mode'], string>> = {
+  canonical: 'Paylog’s own event (canonical)',
+  raw: 'what the provider sent (raw)',
+  legacy: 'the short form (legacy)',
+}
+
 const tryColumns: readonly Column<DeliveryTry & { readonly number: number }>[] = [
-  { header: 'Attempt', isNumber: true, cell: ({ number }) => number },
-  { header: 'Time', cell: ({ at }) => <Time value={at} /> },
-  { header: 'Took', isNumber: true, cell: ({ ms }) => `${ms.toLocaleString()} ms` },
+  { header: 'Attempt', narrow: 'title', cell: ({ number }) => `Attempt ${number}` },
   {
     header: 'Result',
-    cell: ({ error }) =>
-      error === null ? <Badge text="succeeded" /> : <Badge text={error.replaceAll('_', ' ')} tone="bad" />,
+    narrow: 'figure',
+    cell: ({ error, http_status }) =>
+      error === null ? (
+        <Badge text={`HTTP ${http_status}`} tone="good" />
+      ) : (
+        <Badge text={failureText(error, http_status)} tone="bad" />
+      ),
   },
-  { header: 'HTTP', isNumber: true, cell: ({ http_status }) => http_status ?? <Dash /> },
+  { header: 'Time', narrow: 'detail', cell: ({ at }) => <Time value={at} /> },
+  { header: 'Took', isNumber: true, narrow: 'detail', cell: ({ ms }) => `${ms.toLocaleString()} ms` },
   {
     header: 'Response',
+    narrow: 'detail',
     cell: ({ response }) => (response ? <code className="wrap">{visibleText(response)}</code> : <Dash />),
   },
 ]

@@ -27,7 +27,12 @@ export function DeliveryRequest({ delivery }: { readonly delivery: DeliveryDetai
       <div className="stack">
         <Facts
           facts={[
-            ['POST', url ?? 'the endpoint is not configured any more'],
+            [
+              'POST',
+              <span key="url" className="longText">
+                {url ?? 'the endpoint is not configured any more'}
+              </span>,
+            ],
             ...Object.entries(headers).map(([name, value]) => [name, <code key={name}>{value}</code>] as const),
           ]}
         />

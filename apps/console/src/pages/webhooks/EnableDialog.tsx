@@ -5,7 +5,9 @@ import { api, dataOf } from '../../api/api.ts'
 import type { EndpointReport } from '../../api/apiTypes.ts'
 import { reasonHeader, useReason } from '../../parts/reason.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { deliveriesText, useWebhookRefresh } from './webhookQueries.ts'
+import { deliveriesText } from './deliveriesText.ts'
+import { endpointName } from './endpointName.ts'
+import { useWebhookRefresh } from './webhookQueries.ts'
 
 export function EnableDialog({ endpoint, close }: { readonly endpoint: EndpointReport; readonly close: () => void }) {
   const { reason, reasonField } = useReason()
@@ -19,7 +21,7 @@ export function EnableDialog({ endpoint, close }: { readonly endpoint: EndpointR
   const { result } = enable
   return (
     <ActionDialog
-      title={`Enable endpoint ${endpoint.endpoint}`}
+      title={`Enable ${endpointName(endpoint)}`}
       action={enable}
       confirm="Enable"
       fields={reasonField}
@@ -29,7 +31,7 @@ export function EnableDialog({ endpoint, close }: { readonly endpoint: EndpointR
     >
       {result === undefined && (
         <p>
-          {endpoint.url ?? 'The endpoint'} responded 410 Gone and is paused since <Time value={endpoint.disabled_at} />.{' '}
+          It responded 410 Gone and is paused since <Time value={endpoint.disabled_at} />.{' '}
           {deliveriesText(endpoint.pending)} waited since then and will be sent within seconds.
         </p>
       )}

@@ -6,6 +6,7 @@ import { dataOf, exactApi } from '../../api/api.ts'
 import type { DeliveryDetails } from '../../api/apiTypes.ts'
 import { deliveryQuery } from '../../api/paymentQueries.ts'
 import { reasonHeader, useReason } from '../../parts/reason.tsx'
+import { useEndpointName } from './endpointName.ts'
 import { useWebhookRefresh } from './webhookQueries.ts'
 
 export function RedeliverDialog({
@@ -17,6 +18,7 @@ export function RedeliverDialog({
 }) {
   const client = useQueryClient()
   const { reason, reasonField } = useReason()
+  const nameOf = useEndpointName()
   const { id, event, endpoint, url, status } = delivery
   const redeliver = useAction({
     name: `redeliver ${id}`,
@@ -41,8 +43,8 @@ export function RedeliverDialog({
     >
       {!isDone && (
         <p>
-          {event} is sent to {url ?? `endpoint ${endpoint}`} again within seconds, with the same id and body, and a new
-          retry schedule.
+          {event} is sent to {nameOf(endpoint)} again within seconds, with the same id and body, and a new retry
+          schedule.
           {status === 'succeeded' && ' The endpoint has accepted it before.'}
           {url === null && ' While the endpoint is not configured, it waits.'}
         </p>

@@ -4,9 +4,22 @@ import type { Delivery } from '../../api/apiTypes.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
+import { failureText } from './failureText.ts'
 
-export const deliveryColumns: readonly Column<Delivery>[] = [
-  { header: 'Event', narrow: 'title', cell: ({ event }) => event, note: ({ endpoint }) => `to endpoint ${endpoint}` },
+const endpointColumn = (nameOf: (id: string) => string): Column<Delivery> => ({
+  header: 'Endpoint',
+  narrow: 'detail',
+  cell: ({ endpoint }) => <span className="wrap">{nameOf(endpoint)}</span>,
+})
+
+/** @param nameOf names an endpoint by its id; undefined where all deliveries are to the same one */
+export const deliveryColumns = (nameOf: ((id: string) => string) | undefined): readonly Column<Delivery>[] => [
+  {
+    header: 'Event',
+    narrow: 'title',
+    cell: ({ event }) => <span className="wrap">{event}</span>,
+  },
+  ...(nameOf ? [endpointColumn(nameOf)] : []),
   { header: 'Status', isShort: true, narrow: 'figure', cell: (delivery) => <DeliveryBadges delivery={delivery} /> },
   {
     header: 'Last response',
@@ -38,9 +51,8 @@ export function DeliveryBadges({ delivery }: { readonly delivery: Pick<Delivery,
 
 function LastResponse({ delivery }: { readonly delivery: Delivery }) {
   const { last_http_status, last_error } = delivery
-  const status = last_http_status === null ? [] : [`HTTP ${last_http_status}`]
-  const texts = [...status, ...(last_error === null ? [] : [last_error.replaceAll('_', ' ')])]
-  return texts.length === 0 ? <Dash /> : texts.join(', ')
+  if (last_error !== null) return failureText(last_error, last_http_status)
+  return last_http_status === null ? <Dash /> : `HTTP ${last_http_status}`
 }
 
 const streamName = /^(?<category>\w+)-(?<id>[0-9a-f-]{36})$/
@@ -51,6 +63,7 @@ export function StreamLink({ stream }: { readonly stream: string }) {
   if (category === undefined || id === undefined) return <span className="wrap">{stream}</span>
   // The end differs more than the beginning, which is the time.
   const short = `${category} …${id.slice(-6)}`
+  if (category === 'webhookTest') return <span title={stream}>a test</span>
   if (category !== 'payment') return <span title={stream}>{short}</span>
   return (
     <Link to="/payments/$id" params={{ id }} className="rowLink" title={stream}>

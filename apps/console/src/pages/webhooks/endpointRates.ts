@@ -10,6 +10,3 @@ export function successRate({ deliveries, succeeded }: Pick<Recent, 'deliveries'
   if (succeeded === deliveries || succeeded === 0) return `${percent} %`
   return `${Math.min(99.9, Math.max(0.1, percent)).toFixed(1)} %`
 }
-
-/** Half of the attempts and almost all of them, such as "42 ms, 310 ms". */
-export const latency = ({ p50_ms, p95_ms }: Pick<Recent, 'p50_ms' | 'p95_ms'>): string => `${p50_ms} ms, ${p95_ms} ms`

@@ -2,7 +2,6 @@
 import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { api, bodyOf } from '../../api/api.ts'
 import { pollMs } from '../../api/queryClient.ts'
-import { countText } from '../../format/count.ts'
 
 /** All endpoints, with their figures. */
 export const endpointsQuery = queryOptions({
@@ -19,6 +18,3 @@ export function useWebhookRefresh(): () => void {
       void client.invalidateQueries({ queryKey })
   }
 }
-
-/** For example "1 delivery". */
-export const deliveriesText = (count: number): string => countText(count, 'delivery', 'deliveries')
