@@ -140,5 +140,5 @@ function parts({ system, isConsoleBuilt, providers }: Shown): readonly Html[] {
 const isOk = (state: unknown) => typeof state === 'object' && state !== null && 'ok' in state && state.ok === true
 
 const part = (name: string, look: string, state: string, remark: string) =>
-  html`<li><b>${name}</b><span class="badge ${look}">${state}</span><small>${remark}</small></li>
+  html`<li><b>${name}</b> <span class="badge ${look}">${state}</span> <small>${remark}</small></li>
 `
