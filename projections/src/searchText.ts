@@ -11,5 +11,8 @@ export function foldCase(text: string): string {
   return normalized(text).replaceAll('Σ', 'σ').toLowerCase()
 }
 
-/** `foldEmail` in SQL. */
-export const foldedGuestEmail = `translate(guest_email, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')`
+/** `foldEmail` in SQL. @param column that has the e-mail */
+export const foldedEmail = (column: string) =>
+  `translate(${column}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')`
+
+export const foldedGuestEmail = foldedEmail('guest_email')

@@ -3,11 +3,12 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { NotFound, PageError, PageLoading } from './layout/pageStates.tsx'
 import { Shell } from './layout/Shell.tsx'
 import { auditSearch } from './pages/audit/auditSearch.ts'
-import { customerId, formerCustomerSearch } from './pages/customers/customer.ts'
+import { customerId, customersSearch, formerCustomerSearch } from './pages/customers/customer.ts'
 import { disputesSearch } from './pages/disputes/disputesSearch.ts'
 import { overviewSearch } from './pages/overview/overviewSearch.ts'
 import { paymentSearch } from './pages/payment/paymentSearch.ts'
 import { paymentsSearch } from './pages/payments/paymentsSearch.ts'
+import { privacySearch } from './pages/privacy/person.ts'
 import { productsSearch } from './pages/products/productsSearch.ts'
 import { refundsSearch } from './pages/refunds/refundsSearch.ts'
 import { reportsSearch } from './pages/reports/reportsSearch.ts'
@@ -56,7 +57,8 @@ const money = [
   createRoute({
     getParentRoute: () => root,
     path: '/customers',
-    staticData: { needs: 'listAnyPaymentMethods' },
+    validateSearch: customersSearch,
+    staticData: { needs: 'listAnyPayments' },
     component: lazyRouteComponent(() => import('./pages/customers/CustomersPage.tsx'), 'CustomersPage'),
   }),
   createRoute({
@@ -148,6 +150,7 @@ const operation = [
   createRoute({
     getParentRoute: () => root,
     path: '/privacy',
+    validateSearch: privacySearch,
     staticData: { needs: 'listErasures' },
     component: lazyRouteComponent(() => import('./pages/privacy/PrivacyPage.tsx'), 'PrivacyPage'),
   }),

@@ -60,6 +60,12 @@ test('refresh asks the provider about the payment', async (t, { system, open }) 
   t.match(await readPayment(system, id), { status: 'pending' })
 })
 
+test('a provider is asked whether it accepts the credentials', async (t, { open }) => {
+  const page = await open('/providers')
+  await page.getByRole('button', { name: 'Check Sandbox now' }).click()
+  t.match(await textOf(page.getByRole('status').first()), /The sandbox runs here and needs no credentials.*Asked at/)
+})
+
 test('a test webhook arrives, a delivery is sent again, a paused endpoint is enabled', async (t, harness) => {
   const { endpoint, open } = harness
   const page = await open('/webhooks')

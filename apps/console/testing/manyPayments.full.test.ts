@@ -1,7 +1,10 @@
 // The console in front of many payments: of 3,001, or of PAYLOG_TEST_PAYMENTS.
 import t from 'tap'
-import { consoleTests, textOf } from './consoleHarness.ts'
+import { admin, consoleTests, textOf } from './consoleHarness.ts'
 
+const dayMs = 86_400_000
+/** Also with 100,000 payments. */
+const reportMs = 300
 const count = Number(process.env.PAYLOG_TEST_PAYMENTS ?? 3_001)
 // No webhooks: the worker would deliver 200,000 meanwhile.
 const test = await consoleTests(t, { payments: count, env: { EXTERNAL_WEBHOOKS_ENABLED: 'false' } })
@@ -44,5 +47,15 @@ test('with many payments a page, a search and the overview are there within seco
     await page.getByText('Success rate').first().waitFor()
     await page.getByRole('table').first().waitFor()
   })
+  const reports: number[] = []
+  const [from, to] = [Date.now() - 31 * dayMs, Date.now() + dayMs].map((ms) => new Date(ms).toISOString().slice(0, 10))
+  for (let round = 0; round < 5; round++) {
+    const startedAt = performance.now()
+    const response = await fetch(`${system.baseUrl}/admin/reports?from=${from}&to=${to}`, { headers: admin })
+    t.ok(JSON.parse(await response.text()).data.rows[0].payments > 0)
+    reports.push(performance.now() - startedAt)
+  }
+  measured.push(`report of all ${Math.round(Math.min(...reports))} ms`)
+  t.ok(Math.min(...reports) < reportMs, 'report of all payments')
   t.comment(measured.join(', '))
 })

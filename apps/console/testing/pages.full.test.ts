@@ -12,7 +12,7 @@ test('each page shows its part of the system', (t, harness) => lookAtPages(t, ha
 test('every list says that it is empty, and shows an error with its request', async (t, { system, open }) => {
   const page = await open('/payments?search=nothing-like-this', { expects: /status of 400/ })
   await page.getByText('No payments match these filters').waitFor()
-  t.match(await textOf(page.getByRole('main')), /e-mail addresses and references as a whole/)
+  t.match(await textOf(page.getByRole('main')), /As a whole: .*e-mail addresses.*Names of payers cannot be searched for/)
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await page
     .getByText(/customer\d+@example\.com/)
@@ -25,6 +25,21 @@ test('every list says that it is empty, and shows an error with its request', as
   const alert = page.getByRole('alert')
   await alert.waitFor()
   t.match(await textOf(alert), /invalid_request.*[0-9a-f-]{36}/)
+})
+
+test('the overview says that nothing needs attention only while the API says so', async (t, { system, open }) => {
+  let isBroken = false
+  const page = await open('/refunds', { expects: /status of 503/ })
+  await page.route('**/admin/attention', (route) =>
+    isBroken ? route.fulfill({ status: 503, json: { error: {} } }) : route.fulfill({ json: { success: true, data: [] } }),
+  )
+  await page.goto(`${system.baseUrl}/console/`)
+  await page.getByText('Everything is working, and nothing needs attention').waitFor()
+  await page.getByText('Nothing needs attention', { exact: true }).waitFor()
+  isBroken = true
+  await page.reload()
+  await page.getByText('Whether everything is working is not known: it could not be asked').waitFor()
+  t.notMatch(await textOf(page.getByRole('main')), /nothing needs attention/i)
 })
 
 /** Of `fixedWork` in a browser on two quiet cores. */

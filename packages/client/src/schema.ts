@@ -1919,7 +1919,9 @@ export interface components {
             details: {
                 [key: string]: unknown;
             };
-            /** @description Of the payment that is the target, and so of amounts in details */
+            /** @description Of a refund or a capture; null for all that is left, and for others */
+            amount_cents: number | null;
+            /** @description Of the payment that is the target */
             currency: string | null;
             /**
              * @description done: of a job, it was started. refused: nothing was done. unknown: it has not ended, ended without a clear result, or is an entry of version 1.0.0
@@ -2150,6 +2152,8 @@ export interface components {
             kind: "rebuild" | "verify" | "backfill" | "erase";
             /** @description The projection, the webhook endpoint, or the id of the erasure */
             subject: string;
+            /** @description It shows what would happen, and changes nothing */
+            is_dry_run: boolean;
             /**
              * @description interrupted: its process ended. Nothing is lost; start it again to continue
              * @enum {string}
@@ -5304,6 +5308,8 @@ export interface operations {
                 action?: string;
                 /** @description Only what this actor did, such as session:<user id> */
                 actor?: string;
+                /** @description Only what administrators did who had this e-mail at that time, ignoring the case of ASCII letters */
+                actor_email?: string;
                 /** @description Only what was done to the target with this id */
                 target?: string;
                 /** @description Only what was done after this time, with a UTC offset (encode + as %2B) */

@@ -61,7 +61,10 @@ export const AuditTrailEntry = Type.Object(
     ),
     reason: Nullable(Type.String({ description: 'In the words of the actor' })),
     details: ClientObject({ description: 'What was asked for; the fields depend on the action' }),
-    currency: Nullable(Type.String({ description: 'Of the payment that is the target, and so of amounts in details' })),
+    amount_cents: Nullable(
+      Type.Integer({ description: 'Of a refund or a capture; null for all that is left, and for others' }),
+    ),
+    currency: Nullable(Type.String({ description: 'Of the payment that is the target' })),
     outcome: Type.Enum(['done', 'refused', 'unknown'], {
       description:
         'done: of a job, it was started. refused: nothing was done. unknown: it has not ended, ended without a clear result, or is an entry of version 1.0.0',

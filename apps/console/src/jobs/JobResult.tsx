@@ -47,6 +47,12 @@ function BackfillResult({ result }: { readonly result: Report }) {
 
 const countOf = (value: unknown) => shown(reportOf(value).count)
 
+/** Whether a check found keys, payments or customers at a provider. */
+export function hasSomethingToErase(result: Report): boolean {
+  const { keys, payments, provider_customers: customers } = result
+  return keys !== 0 || reportOf(payments).count !== 0 || (Array.isArray(customers) && customers.length > 0)
+}
+
 function ErasureResult({ result }: { readonly result: Report }) {
   const isDryRun = result.dry_run === true
   const users = Array.isArray(result.user_ids) ? result.user_ids.join(', ') : ''
@@ -54,11 +60,11 @@ function ErasureResult({ result }: { readonly result: Report }) {
   return (
     <>
       <Notice tone={isDryRun || result.is_complete === true ? 'good' : 'warn'} title={erasureTitle(result)}>
-        {isDryRun ? 'This was a dry run: nothing was erased.' : 'Amounts, times, statuses and ids stay.'}
+        {isDryRun ? 'This was a check: nothing was erased.' : 'Amounts, times, statuses and ids stay.'}
       </Notice>
       <Facts
         facts={[
-          ['Keys', shown(result.keys)],
+          ['Keys of personal data', shown(result.keys)],
           ['Users', shown(users || null)],
           ['Payments', countOf(result.payments)],
           ['Payments of others, as guest', countOf(result.guest_in_payments)],
@@ -69,13 +75,17 @@ function ErasureResult({ result }: { readonly result: Report }) {
           ['Customers at providers', shown(customers)],
         ]}
       />
-      <JsonView value={result} label="The whole report" />
+      <details>
+        <summary>The whole report</summary>
+        <JsonView value={result} label="The whole report" />
+      </details>
     </>
   )
 }
 
-function erasureTitle({ dry_run, is_complete, keys, at_providers }: Report): string {
-  if (dry_run === true) return 'What would be erased'
+function erasureTitle(result: Report): string {
+  const { dry_run, is_complete, keys, at_providers } = result
+  if (dry_run === true) return hasSomethingToErase(result) ? 'What would be erased' : 'Nothing is known of this person'
   if (is_complete === true && keys === 0 && Array.isArray(at_providers) && at_providers.length === 0)
     return 'Nothing was found'
   return is_complete === true ? 'The person is erased' : 'The person is erased here, but something is left to do'

@@ -11,13 +11,7 @@ import { ErrorState, LoadingState } from '../parts/states.tsx'
 import { useMay } from '../session/rights.ts'
 import { JobResult } from './JobResult.tsx'
 import { jobQuery } from './jobQueries.ts'
-
-const words: Readonly<Record<Job['kind'], string>> = {
-  rebuild: 'rebuild',
-  verify: 'verification',
-  backfill: 'backfill',
-  erase: 'erasure',
-}
+import { jobNoun } from './jobTitle.ts'
 
 /** A job that is followed until it ends. @param props `what` names it on its button, for example a dry run; else its kind does */
 export function FollowedJob({ id, what }: { readonly id: string; readonly what?: string }) {
@@ -32,7 +26,7 @@ export function FollowedJob({ id, what }: { readonly id: string; readonly what?:
   return (
     <>
       {query.isError && <ErrorState error={query.error} retry={() => void query.refetch()} />}
-      <JobView job={query.data} what={what ?? words[query.data.kind]} />
+      <JobView job={query.data} what={what ?? jobNoun(query.data)} />
     </>
   )
 }

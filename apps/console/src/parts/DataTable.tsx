@@ -26,8 +26,8 @@ export type TableProps<Row> = {
   readonly columns: readonly Column<Row>[]
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string
-  /** Where the whole row leads. The link is the column whose place is the title, or else the first one. */
-  readonly rowLink?: ((row: Row) => LinkProps) | undefined
+  /** Where the whole row leads, if anywhere. The link is the column whose place is the title, or else the first one. */
+  readonly rowLink?: ((row: Row) => LinkProps | undefined) | undefined
   /** Marks a row, for example one that asks for attention. */
   readonly isMarked?: ((row: Row) => boolean) | undefined
 }
@@ -41,7 +41,7 @@ export function DataTable<Row>(props: TableProps<Row>) {
       <LinkedRow value={rowLink !== undefined}>
         {rows.map((row) => (
           // biome-ignore lint/a11y/noRedundantRoles: see above.
-          <tr key={rowKey(row)} role="row" data-marked={isMarked?.(row)} data-link={rowLink !== undefined}>
+          <tr key={rowKey(row)} role="row" data-marked={isMarked?.(row)} data-link={rowLink?.(row) !== undefined}>
             {columns.map((column) => (
               <Cell
                 key={column.header}

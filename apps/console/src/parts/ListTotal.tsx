@@ -1,4 +1,5 @@
 // How many rows a list has.
+import { countText } from '../format/count.ts'
 
 /** Of the `meta` of a list. The API stops counting at ten thousand. */
 export type Total = { readonly total: number; readonly total_is_exact: boolean }
@@ -15,6 +16,6 @@ export const pageTotal = (list: { readonly meta: { readonly total: number } } | 
 export function ListTotal(props: { readonly meta: Total | undefined; readonly one: string; readonly many: string }) {
   const { meta, one, many } = props
   if (meta === undefined) return 'Counting'
-  const count = meta.total.toLocaleString()
-  return meta.total_is_exact ? `${count} ${meta.total === 1 ? one : many}` : `At least ${count} ${many}`
+  const count = countText(meta.total, one, many)
+  return meta.total_is_exact ? count : `At least ${count}`
 }

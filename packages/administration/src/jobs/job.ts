@@ -21,6 +21,7 @@ export const Job = Type.Object(
     id: Type.String({ format: 'uuid' }),
     kind: JobKind,
     subject: Type.String({ description: 'The projection, the webhook endpoint, or the id of the erasure' }),
+    is_dry_run: Type.Boolean({ description: 'It shows what would happen, and changes nothing' }),
     status: Type.Enum(['running', 'succeeded', 'failed', 'canceled', 'interrupted'], {
       description: 'interrupted: its process ended. Nothing is lost; start it again to continue',
     }),
@@ -42,6 +43,7 @@ export const exampleJob: Job = {
   id: '018f0000-0000-7000-8000-00000000000a',
   kind: 'rebuild',
   subject: 'payments',
+  is_dry_run: false,
   status: 'running',
   requested_by: 'session:00000000-0000-4000-8000-000000000001',
   created_at: '2026-01-31T12:00:00.000Z',

@@ -18,7 +18,7 @@ type Row = Omit<Job, 'created_at' | 'updated_at' | 'ended_at'> & {
 const isSilent = `status = 'running' and updated_at < now() - interval '${maxSilenceSeconds} seconds'`
 
 /** A job whose process died reads as interrupted, and ended with its last heartbeat. */
-const columns = `id, kind, subject, case when ${isSilent} then 'interrupted' else status end as status, requested_by,
+const columns = `id, kind, subject, is_dry_run, case when ${isSilent} then 'interrupted' else status end as status, requested_by,
   created_at, updated_at, case when ${isSilent} then updated_at else ended_at end as ended_at, progress, result, error`
 
 function toJob({ created_at, updated_at, ended_at, ...row }: Row): Job {
@@ -34,18 +34,20 @@ export type NewJob = {
   readonly id: string
   readonly kind: JobKind
   readonly subject: string
+  readonly isDryRun: boolean
   readonly requestedBy: string
 }
 
 /** @returns undefined when such a job, or the maximum number of jobs, is running */
-export async function insertJob(pool: Pool, { id, kind, subject, requestedBy }: NewJob): Promise<Job | undefined> {
+export async function insertJob(pool: Pool, wanted: NewJob): Promise<Job | undefined> {
+  const { id, kind, subject, isDryRun, requestedBy } = wanted
   await pool.query(`update operations.jobs set status = 'interrupted', ended_at = updated_at where ${isSilent}`)
   const { rows } = await pool.query<Row>(
-    `insert into operations.jobs (id, kind, subject, requested_by)
-     select $1, $2, $3, $4 where (select count(*) from operations.jobs where status = 'running') < ${maxRunning}
+    `insert into operations.jobs (id, kind, subject, is_dry_run, requested_by)
+     select $1, $2, $3, $4, $5 where (select count(*) from operations.jobs where status = 'running') < ${maxRunning}
      on conflict (kind, subject) where status = 'running' do nothing
      returning ${columns}`,
-    [id, kind, subject, requestedBy],
+    [id, kind, subject, isDryRun, requestedBy],
   )
   if (rows[0] === undefined) return undefined
   await pool.query(

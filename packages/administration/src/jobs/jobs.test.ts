@@ -22,7 +22,7 @@ t.teardown(async () => {
 })
 
 const rebuildOf = (subject: string) =>
-  ({ id: randomUUID(), kind: 'rebuild', subject, requestedBy: 'session:1' }) as const
+  ({ id: randomUUID(), kind: 'rebuild', subject, isDryRun: false, requestedBy: 'session:1' }) as const
 
 /** Work that goes on until it is stopped. */
 const endless = ({ signal }: JobRun) => sleep(3_600_000, {}, { signal })

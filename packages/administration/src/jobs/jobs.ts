@@ -22,8 +22,8 @@ import {
 /** A job that a request starts has its id, as the entry of the audit trail has. */
 export const requestedJob = (
   { id, actor }: Pick<FastifyRequest, 'id' | 'actor'>,
-  wanted: Pick<NewJob, 'kind' | 'subject'>,
-): NewJob => ({ id, ...wanted, requestedBy: actorName(actor) })
+  { isDryRun = false, ...wanted }: Pick<NewJob, 'kind' | 'subject'> & Partial<Pick<NewJob, 'isDryRun'>>,
+): NewJob => ({ id, ...wanted, isDryRun, requestedBy: actorName(actor) })
 
 export type JobRun = {
   /** Aborts when the job is canceled, and when this process stops. The work must then reject, and leave nothing half done. */

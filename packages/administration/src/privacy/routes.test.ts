@@ -32,7 +32,11 @@ await keys.seen('user:1', guest_email)
 t.test('a dry run lists what would go, and changes nothing', async (t) => {
   const started = await post(path, { guest_email, dry_run: true })
   t.equal(started.statusCode, 202)
-  t.match(await ended(started.json().data.id), { status: 'succeeded', result: { dry_run: true, keys: 2 } })
+  t.match(await ended(started.json().data.id), {
+    status: 'succeeded',
+    is_dry_run: true,
+    result: { dry_run: true, keys: 2 },
+  })
   t.equal((await keys.find({ email: guest_email })).length, 2)
   t.same(await erasures(), [])
   t.same(await recordedActions(store), [])
@@ -47,6 +51,7 @@ t.test('an erasure destroys the keys, and only its id is in the job, the list an
   const job = await ended(started.json().data.id)
   t.match(job, {
     kind: 'erase',
+    is_dry_run: false,
     status: 'succeeded',
     result: { dry_run: false, keys: 2, at_providers: [], behind: [], is_complete: true },
   })

@@ -104,10 +104,11 @@ export function privacyRoutes(dependencies: ErasureDependencies): FastifyPluginA
     const config = { right: 'privacy', audited: erase } as const
     http.post('/admin/privacy/erasures', { config, schema: createSchema }, async (request, reply) => {
       const { body, id: erasureId } = request
+      const isDryRun = body.dry_run === true
       const data = await jobs.start(
-        requestedJob(request, { kind: 'erase', subject: erasureId }),
+        requestedJob(request, { kind: 'erase', subject: erasureId, isDryRun }),
         erasureJob(dependencies, {
-          ...{ erasureId, subject: subjectOf(body), metadata: metadataOf(request), isDryRun: body.dry_run === true },
+          ...{ erasureId, subject: subjectOf(body), metadata: metadataOf(request), isDryRun },
         }),
       )
       reply.code(202)

@@ -198,7 +198,11 @@ export const backfillRoutes =
       },
       async (request, reply) => {
         const options = await backfillOf(request)
-        const wanted = requestedJob(request, { kind: 'backfill', subject: options.endpoint.name })
+        const wanted = requestedJob(request, {
+          kind: 'backfill',
+          subject: options.endpoint.name,
+          isDryRun: options.dryRun,
+        })
         const data = await dependencies.jobs.start(wanted, backfillWork(dependencies, options))
         reply.code(202)
         return { success: true as const, data }

@@ -61,6 +61,7 @@ t.test('GET /admin/payments applies every parameter', async (t) => {
     'search=': 'cba',
     'search=nothing': '',
     'created_at_from=2026-03-01T10:00:00Z&created_at_to=2026-03-01T12:00:00Z': 'b',
+    'reported_in=2026-03-01T00:00:00Z/2026-04-01T00:00:00Z': 'a',
     'amount_from=2&amount_to=2': 'c',
     'currency=usd': 'b',
     'refunded=true': '',

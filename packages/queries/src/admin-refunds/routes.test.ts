@@ -2,7 +2,7 @@
 import { recordDispute } from '@paylog/domain/payments/disputes'
 import { recordRefund } from '@paylog/domain/payments/refunds'
 import { recordStatus } from '@paylog/domain/payments/statusReports'
-import { addPaymentTo, type LogFixture, type PaymentFacts } from '@paylog/projections/testing/logFixture'
+import { addPaymentTo, guest, type LogFixture, type PaymentFacts } from '@paylog/projections/testing/logFixture'
 import t from 'tap'
 import { ada, asAda, asAdmin, queryApiHarness } from '../testing/queryApiHarness.ts'
 
@@ -35,7 +35,7 @@ t.test('the lists of refunds and disputes apply every filter, order and cursor',
   const { log, project, get } = await queryApiHarness(t)
   const first = add(log, 'a', 1, { concept: 'Order 1', reference_code: 'R-1' })
   add(log, 'b', 2, { currency: 'JPY' })
-  add(log, 'c', 3, { provider_id: 'stripe' })
+  add(log, 'c', 3, { provider_id: 'stripe', ...guest('li@example.com') })
   // Changed after the others.
   const failed = {
     refund_id: null,
@@ -57,6 +57,9 @@ t.test('the lists of refunds and disputes apply every filter, order and cursor',
     'currency=jpy': 'b',
     [`payment_id=${first}`]: 'a',
     [`payment_id=${first.toUpperCase()}`]: 'a',
+    [`user_id=${ada.payer.id}`]: 'ba',
+    'user_id=nobody': '',
+    'guest_email=LI@example.com': 'c',
     [`created_at_from=${at(1)}`]: 'cb',
     [`created_at_to=${at(2)}`]: 'a',
     [`created_at_from=${at(1)}&created_at_to=${at(3)}&currency=EUR`]: '',

@@ -14,6 +14,7 @@ const example: AuditTrailEntry = {
   reason: 'Ticket 4711',
   actor_email: 'admin@example.com',
   details: { amount_cents: 500 },
+  amount_cents: 500,
   currency: 'EUR',
   outcome: 'done',
   created_at: '2026-02-01T12:00:00.000Z',

@@ -58,10 +58,11 @@ t.test('a file has all rows, its name, and how many they are', async (t) => {
 t.test(
   'a file is audited before it is sent, with its filter, without what people typed, and with its rows',
   async (t) => {
-    const { get, audited } = await listFilesHarness(t)
+    const { get, audited, ends } = await listFilesHarness(t)
     await (await get('/numbers?rows=2&search=Ada%20Lovelace&limit=3', 'text/csv')).text()
     const details = { rows: 2, search: '(left out)', time_zone: 'UTC' }
     t.same(audited, [{ action: 'export_list', target: { kind: 'list', id: 'numbers' }, details }])
+    t.same(ends, ['done'], 'all rows are sent')
     await (await get('/numbers', 'application/json')).text()
     t.equal(audited.length, 1, 'JSON is no export')
   },

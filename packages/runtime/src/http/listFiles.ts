@@ -176,7 +176,7 @@ async function* textOf(
 /** Which rows, and in which order, but not which page. */
 const ofPages: ReadonlySet<string> = new Set(['page', 'limit', 'offset', 'cursor'])
 /** What people type may name a person. */
-const typed: ReadonlySet<string> = new Set(['search', 'guest_email', 'reference_code'])
+const typed: ReadonlySet<string> = new Set(['search', 'guest_email', 'actor_email', 'reference_code'])
 
 function detailsOf({ query, params }: FileRequest, rows: number): Record<string, unknown> {
   const given = Object.entries({ ...params, ...query }).filter(

@@ -55,6 +55,7 @@ export async function listFilesHarness(
   const pool = testPool(t, databaseUrl, 4)
   const watching = testPool(t, databaseUrl, 1)
   const audited: IntendedAction[] = []
+  const ends: string[] = []
   const { url, logged } = await apiHarness(t, { CORS_ORIGINS: more.origins ?? '' }, async (http) => {
     const callers = createCallers(async ({ headers }) => {
       if (headers['x-rights'] === undefined) throw new DomainError('unauthenticated', 'no caller')
@@ -66,7 +67,7 @@ export async function listFilesHarness(
       record: async (_request, action) => {
         more.record?.(action)
         audited.push(action)
-        return async () => undefined
+        return async (outcome) => void ends.push(outcome)
       },
     })
     const file: ListFile = {
@@ -94,6 +95,8 @@ export async function listFilesHarness(
     url,
     logged,
     audited,
+    /** How the audited actions ended. */
+    ends,
     get: (path: string, accept: string, { rights = 'read export', method = 'GET', ...options } = {}) =>
       fetch(`${url}${path}`, { method, headers: { 'x-rights': rights, accept, ...options } }),
     /** The sessions of files. */

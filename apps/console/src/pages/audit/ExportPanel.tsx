@@ -30,11 +30,11 @@ export function ExportPanel() {
   const { state, start, cancel } = useLongWork<ExportProgress, Exported | undefined>()
   const isRunning = state.status === 'running'
   return (
-    <Panel title="Export">
+    <Panel title="Export the log">
       <div className="stack">
         <p>
-          The events as newline-delimited JSON, in the order of the log, with a manifest beside the file. Events contain
-          client secrets and personal data. The export is recorded in the audit trail.
+          Every event, byte for byte, in the order of the log, with a manifest beside the file. Personal data and client
+          secrets in it are sealed. The export is recorded in the audit trail.
         </p>
         <ExportFilters filters={filters} change={(changes) => setFilters({ ...filters, ...changes })} />
         {reasonField}

@@ -6,7 +6,6 @@ import type { Address } from '../../api/apiTypes.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { CsvButton } from '../../parts/CsvButton.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
-import { Identifier } from '../../parts/Identifier.tsx'
 import { pageTotal } from '../../parts/ListTotal.tsx'
 import { PageButtons } from '../../parts/PageButtons.tsx'
 import { Panel } from '../../parts/Panel.tsx'
@@ -39,11 +38,20 @@ export function CustomerAddresses({ customer }: { readonly customer: Customer })
   )
 }
 
-const joined = (...texts: readonly (string | null)[]) => texts.filter((text) => text !== null && text !== '').join(', ')
+const joinedBy = (separator: string, ...texts: readonly (string | null)[]) => texts.filter(Boolean).join(separator)
+const joined = (...texts: readonly (string | null)[]) => joinedBy(', ', ...texts)
 
 const columns: readonly Column<Address>[] = [
   {
+    header: 'Address',
+    narrow: 'title',
+    cell: ({ name, business_name, line1, line2, postal_code, city, state, country }) =>
+      joined(name, business_name, line1, line2, joinedBy(' ', postal_code, city), state, country) || <Dash />,
+    note: ({ phone, email, tax_id }) => joinedBy(' · ', phone, email, tax_id && `tax id ${tax_id}`),
+  },
+  {
     header: 'Type',
+    narrow: 'detail',
     cell: ({ address_type, is_default }) => (
       <span className="badges">
         {address_type}
@@ -51,14 +59,5 @@ const columns: readonly Column<Address>[] = [
       </span>
     ),
   },
-  { header: 'Name', cell: ({ name, business_name }) => joined(name, business_name) || <Dash /> },
-  {
-    header: 'Address',
-    cell: ({ line1, line2, postal_code, city, state, country }) =>
-      joined(line1, line2, [postal_code, city].filter(Boolean).join(' '), state, country) || <Dash />,
-  },
-  { header: 'Contact', cell: ({ phone, email }) => joined(phone, email) || <Dash /> },
-  { header: 'Tax id', cell: ({ tax_id }) => tax_id ?? <Dash /> },
-  { header: 'Added', cell: ({ created_at }) => <Time value={created_at} /> },
-  { header: 'Id', cell: ({ id }) => <Identifier value={id} name="the id of the address" /> },
+  { header: 'Added', narrow: 'detail', cell: ({ created_at }) => <Time value={created_at} /> },
 ]

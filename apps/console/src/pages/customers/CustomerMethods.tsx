@@ -6,7 +6,6 @@ import type { PaymentMethod } from '../../api/apiTypes.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { CsvButton } from '../../parts/CsvButton.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
-import { Identifier } from '../../parts/Identifier.tsx'
 import { pageTotal } from '../../parts/ListTotal.tsx'
 import { PageButtons } from '../../parts/PageButtons.tsx'
 import { Panel } from '../../parts/Panel.tsx'
@@ -42,18 +41,23 @@ export function CustomerMethods({ customer }: { readonly customer: Customer }) {
 const columns: readonly Column<PaymentMethod>[] = [
   {
     header: 'Method',
+    narrow: 'title',
     cell: (method) => (
       <span className="badges">
         {method.alias ?? method.card_brand ?? method.wallet_type ?? method.payment_type ?? 'method'}
         {method.is_default && <Badge text="default" tone="good" />}
       </span>
     ),
+    note: ({ alias, card_brand, provider_id }) => [alias && card_brand, provider_id].filter(Boolean).join(' · '),
   },
-  { header: 'Number', isShort: true, cell: ({ last_four }) => (last_four === null ? <Dash /> : `•••• ${last_four}`) },
-  { header: 'Expires', isShort: true, cell: expiry },
-  { header: 'Provider', isShort: true, cell: ({ provider_id }) => provider_id },
-  { header: 'Added', cell: ({ created_at }) => <Time value={created_at} /> },
-  { header: 'Id', cell: ({ id }) => <Identifier value={id} name="the id of the payment method" /> },
+  {
+    header: 'Number',
+    isShort: true,
+    narrow: 'figure',
+    cell: ({ last_four }) => (last_four === null ? <Dash /> : `•••• ${last_four}`),
+  },
+  { header: 'Expires', isShort: true, narrow: 'detail', cell: expiry },
+  { header: 'Added', narrow: 'detail', cell: ({ created_at }) => <Time value={created_at} /> },
 ]
 
 function expiry({ expiry_month, expiry_year }: PaymentMethod) {

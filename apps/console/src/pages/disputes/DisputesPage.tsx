@@ -9,6 +9,7 @@ import { type Filter, noMatchOf } from '../../parts/filters/filterTypes.ts'
 import {
   createdFilter,
   currencyFilter,
+  customerFilters,
   moneyOrders,
   paymentFilter,
   providerFilter,
@@ -34,6 +35,7 @@ const filters: readonly Filter<keyof DisputesSearch>[] = [
   currencyFilter,
   providerFilter,
   paymentFilter,
+  ...customerFilters,
 ]
 
 export function DisputesPage() {
@@ -73,7 +75,7 @@ export function DisputesPage() {
             title: 'No disputes',
             hint: 'When a payer asks a payment back at the bank or the provider, it appears here.',
           }}
-          noMatch={noMatchOf(filtered)}
+          noMatch={noMatchOf({ ...filtered, hint: 'Ids are matched as a whole.' })}
         />
         <Pager cursor={search.cursor} next={meta?.next_cursor} show={(cursor) => change({ cursor })} />
       </div>

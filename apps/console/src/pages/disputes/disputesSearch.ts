@@ -6,6 +6,8 @@ const texts = [
   'provider_id',
   'currency',
   'payment_id',
+  'user_id',
+  'guest_email',
   'created_at_from',
   'created_at_to',
   'reported_in',

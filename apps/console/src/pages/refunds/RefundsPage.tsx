@@ -9,6 +9,7 @@ import { type Filter, noMatchOf } from '../../parts/filters/filterTypes.ts'
 import {
   createdFilter,
   currencyFilter,
+  customerFilters,
   moneyOrders,
   paymentFilter,
   providerFilter,
@@ -33,6 +34,7 @@ const filters: readonly Filter<keyof RefundsSearch>[] = [
   currencyFilter,
   providerFilter,
   paymentFilter,
+  ...customerFilters,
 ]
 
 export function RefundsPage() {
@@ -69,7 +71,7 @@ export function RefundsPage() {
           rowLink={({ payment_id }) => ({ to: '/payments/$id', params: { id: payment_id } })}
           isMarked={({ returned_at }) => returned_at !== null}
           empty={{ title: 'No refunds yet', hint: 'A payment is refunded on its page, or over the API.' }}
-          noMatch={noMatchOf(filtered)}
+          noMatch={noMatchOf({ ...filtered, hint: 'Ids are matched as a whole.' })}
         />
         <Pager cursor={search.cursor} next={meta?.next_cursor} show={(cursor) => change({ cursor })} />
       </div>

@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { FollowedJob } from '../../jobs/JobView.tsx'
 import { jobQuery } from '../../jobs/jobQueries.ts'
+import { jobTitle } from '../../jobs/jobTitle.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { Facts } from '../../parts/Facts.tsx'
 import { Page } from '../../parts/Page.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { Time } from '../../parts/Time.tsx'
-import { jobTitle } from './jobTitle.ts'
 
 const route = getRouteApi('/system/jobs/$id')
 

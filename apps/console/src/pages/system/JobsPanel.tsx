@@ -4,13 +4,13 @@ import { useQuery } from '@tanstack/react-query'
 import type { Job } from '../../api/apiTypes.ts'
 import { shareOf } from '../../jobs/jobProgress.ts'
 import { jobsQuery } from '../../jobs/jobQueries.ts'
+import { jobTitle } from '../../jobs/jobTitle.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { CsvButton } from '../../parts/CsvButton.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { Dash, Time } from '../../parts/Time.tsx'
-import { jobTitle } from './jobTitle.ts'
 
 export function JobsPanel() {
   const query = useQuery(jobsQuery)

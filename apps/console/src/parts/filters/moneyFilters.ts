@@ -31,6 +31,11 @@ export const paymentFilter: Filter<'payment_id'> = {
   hint: 'The whole id',
 }
 
+export const customerFilters: readonly Filter<'guest_email' | 'user_id'>[] = [
+  { kind: 'text', label: 'Guest e-mail', names: ['guest_email'], hint: 'The whole address' },
+  { kind: 'text', label: 'User id', names: ['user_id'], hint: 'The whole id' },
+]
+
 /** What the report of a period counts. @param label for example "Money received" */
 export const reportedFilter = (label: string): Filter<'reported_in'> => ({
   kind: 'interval',
