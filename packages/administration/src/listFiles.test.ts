@@ -1,4 +1,5 @@
 // Every list of administrators as a file, with the columns that spreadsheets and scripts rely on.
+import { randomUUID } from 'node:crypto'
 import { recordedActions } from '@paylog/commands/testing/recordedActions'
 import { recordDispute } from '@paylog/domain/payments/disputes'
 import { recordRefund } from '@paylog/domain/payments/refunds'
@@ -30,7 +31,7 @@ log.decide(paid, (state) => recordDispute({ ...report('ch_1'), ...dispute, statu
 addPaymentTo(log, { occurred_at: '2026-03-01T00:00:00.000Z', total_cents: 22, currency: 'JPY' })
 addActionTo(log, { action: 'refund_payment', target: { kind: 'payment', id: paid }, actor: 'operator:ann', occurred_at: at })
 for (const projection of projections) await reapply(pool, projection, log)
-await jobs.start({ kind: 'verify', subject: 'payments', requestedBy: 'operator:ann' }, async () => ({ rows: 1 }))
+await jobs.start({ id: randomUUID(), kind: 'verify', subject: 'payments', isDryRun: false, requestedBy: 'operator:ann' }, async () => ({ rows: 1 }))
 const deliveries = 1_234
 await pool.query(
   `insert into webhooks.finished_deliveries (id, node, event, mode, provider, body, source_stream, source_revision, source_event_id,

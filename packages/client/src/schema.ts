@@ -4482,6 +4482,7 @@ export interface operations {
                             pages: number;
                         };
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5069,6 +5070,7 @@ export interface operations {
                             total_is_exact: boolean;
                         };
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5135,6 +5137,7 @@ export interface operations {
                             total_is_exact: boolean;
                         };
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5201,6 +5204,7 @@ export interface operations {
                             total_is_exact: boolean;
                         };
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5247,6 +5251,7 @@ export interface operations {
                             hasMore: boolean;
                         };
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5295,6 +5300,7 @@ export interface operations {
                             hasMore: boolean;
                         };
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5351,6 +5357,7 @@ export interface operations {
                             total_is_exact: boolean;
                         };
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5424,6 +5431,7 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Report"];
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5464,6 +5472,7 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Report"];
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5620,6 +5629,7 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Projection"][];
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5712,6 +5722,7 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Job"][];
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -5894,6 +5905,7 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["WebhookEndpoint"][];
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -6137,6 +6149,7 @@ export interface operations {
                             next_cursor: string | null;
                         };
                     };
+                    "text/csv": string;
                 };
             };
         };
@@ -6226,6 +6239,7 @@ export interface operations {
                         success: true;
                         data: components["schemas"]["Erasure"][];
                     };
+                    "text/csv": string;
                 };
             };
         };

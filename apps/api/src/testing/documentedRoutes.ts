@@ -152,6 +152,7 @@ export const sender =
     const url = `${baseUrl}${path
       .replace('{id}', id ?? 'no-id')
       .replace('{name}', 'payments')
+      .replace('{month}', '2026-01')
       .replace('{endpoint}', '1')}${query}`
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const response = await fetch(url, {

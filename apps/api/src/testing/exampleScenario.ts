@@ -8,7 +8,7 @@ const inOrder = [
   ...['createAddress', 'updateAddress', 'getAddress', 'listAddresses'],
   ...['createSetupIntent', 'createPaymentMethod', 'updatePaymentMethod', 'getPaymentMethod', 'listPaymentMethods'],
   ...['createPaymentIntent', 'refreshPayment', 'getPayment', 'listPayments', 'getAnyPayment', 'getPaymentHistory'],
-  ...['listRecordedEvents', 'listAnyPaymentMethods', 'listAnyAddresses', 'cancelPayment'],
+  ...['listRecordedEvents', 'listAnyPaymentMethods', 'listAnyAddresses', 'cancelPayment', 'getMonthlyReport'],
   ...['receiveStripeWebhook', 'receivePaypalWebhook', 'receiveAuthorizeNetWebhook', 'receiveSandboxWebhook'],
   ...['rebuildProjection', 'verifyProjection', 'getJob', 'cancelJob'],
   ...['testWebhooks', 'simulateWebhook', 'listWebhookLogs', 'getWebhookLog'],
@@ -30,6 +30,7 @@ export const ofAuthorized = ['capturePayment', 'createRefund', 'listRefunds', 'g
 const requiredQueries: Readonly<Record<string, string>> = {
   getStatistics: '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
   getEndpointStatistics: '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
+  getReport: '?from=2026-01-01&to=2026-02-01',
   listAnyPaymentMethods: '?user_id=00000000-0000-4000-8000-000000000003',
   listAnyAddresses: '?guest_email=guest@example.com',
   findExportCheckpoint: '?last_position=1&count=1',

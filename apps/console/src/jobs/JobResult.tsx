@@ -59,7 +59,7 @@ function ErasureResult({ result }: { readonly result: Report }) {
   const customers = Array.isArray(result.provider_customers) ? result.provider_customers.length : 0
   return (
     <>
-      <Notice tone={isDryRun || result.is_complete === true ? 'good' : 'warn'} title={erasureTitle(result)}>
+      <Notice tone={isDryRun ? 'quiet' : result.is_complete === true ? 'good' : 'warn'} title={erasureTitle(result)}>
         {isDryRun ? 'This was a check: nothing was erased.' : 'Amounts, times, statuses and ids stay.'}
       </Notice>
       <Facts

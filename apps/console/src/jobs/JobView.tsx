@@ -13,8 +13,8 @@ import { JobResult } from './JobResult.tsx'
 import { jobQuery } from './jobQueries.ts'
 import { jobNoun } from './jobTitle.ts'
 
-/** A job that is followed until it ends. @param props `what` names it on its button, for example a dry run; else its kind does */
-export function FollowedJob({ id, what }: { readonly id: string; readonly what?: string }) {
+/** A job that is followed until it ends. */
+export function FollowedJob({ id }: { readonly id: string }) {
   const query = useQuery(jobQuery(id))
   if (query.data === undefined) {
     return query.isError ? (
@@ -26,15 +26,15 @@ export function FollowedJob({ id, what }: { readonly id: string; readonly what?:
   return (
     <>
       {query.isError && <ErrorState error={query.error} retry={() => void query.refetch()} />}
-      <JobView job={query.data} what={what ?? jobNoun(query.data)} />
+      <JobView job={query.data} />
     </>
   )
 }
 
-function JobView({ job, what }: { readonly job: Job; readonly what: string }) {
+function JobView({ job }: { readonly job: Job }) {
   return (
     <div className="stack" aria-live="polite">
-      {job.status === 'running' && <RunningJob job={job} what={what} />}
+      {job.status === 'running' && <RunningJob job={job} />}
       {job.status === 'succeeded' && <JobResult job={job} />}
       {job.status === 'failed' && (
         <Notice tone="bad" title="It failed">
@@ -55,7 +55,7 @@ function JobView({ job, what }: { readonly job: Job; readonly what: string }) {
   )
 }
 
-function RunningJob({ job, what }: { readonly job: Job; readonly what: string }) {
+function RunningJob({ job }: { readonly job: Job }) {
   const client = useQueryClient()
   const may = useMay()
   const cancel = useAction({
@@ -74,7 +74,7 @@ function RunningJob({ job, what }: { readonly job: Job; readonly what: string })
       {may('cancelJob') && (
         <div>
           <Button size="xs" variant="default" loading={isCanceling} onClick={() => cancel.submit(undefined)}>
-            Cancel the {what}
+            Cancel the {jobNoun(job)}
           </Button>
         </div>
       )}

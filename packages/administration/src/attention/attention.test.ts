@@ -189,10 +189,15 @@ t.test('a provider is an item when several signatures in a row are wrong, and no
   t.match(await items(), [
     {
       code: 'provider_refused',
-      message: 'Stripe has sent nothing with a right signature since 4 notifications with a wrong one',
+      message: 'Stripe: the last 4 notifications were refused, because their signature is wrong or missing',
       count: 4,
     },
   ])
+  await provider(0, (recorder) => recorder.called({ provider: 'stripe', credentials: { refusal: 'Expired API Key' } }))
+  t.match(await items(), [
+    { message: /^Stripe refuses our credentials: Expired API Key; the last 4 notifications were refused/, count: 4 },
+  ])
+  await provider(0, (recorder) => recorder.called({ provider: 'stripe', credentials: 'accepted' }))
   await provider(0, (recorder) => recorder.notified('stripe', 'payment_intent.succeeded'))
   t.same(await codes(), [])
   await refuse(attentionLimits.refusedSignatures, 0)

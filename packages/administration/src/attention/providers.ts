@@ -3,7 +3,7 @@ import { areCredentialsRefused, readActivity, type StoredActivity } from '@paylo
 import type { KnownProvider } from '@paylog/commands/provider-calls/enabledProviders'
 import { defineQuery, type Given } from '@paylog/runtime/postgres/runQuery'
 import { sql } from 'kysely'
-import { type AttentionItem, attentionLimits, counted } from './item.ts'
+import { type AttentionItem, attentionLimits } from './item.ts'
 import type { AttentionContext, AttentionSource } from './source.ts'
 
 const hourMs = 3_600_000
@@ -41,11 +41,10 @@ function refused({ name, activity }: Watched, now: Date): AttentionItem[] {
   const occurred_at = [keys, signatures].filter((at) => at !== null).map((at) => at.toISOString())
   const last = occurred_at.sort().at(-1)
   if (last === undefined) return []
-  const ofKeys = `refuses our credentials: ${credentials_refusal}`
-  const ofSignatures = `has sent nothing with a right signature since ${counted(count, 'notification')} with a wrong one`
-  const message = [...(keys ? [ofKeys] : []), ...(signatures ? [ofSignatures] : [])].join(', and ')
+  const ofSignatures = `the last ${count} notifications were refused, because their signature is wrong or missing`
+  const ofKeys = `${name} refuses our credentials: ${credentials_refusal}${signatures ? `; ${ofSignatures}` : ''}`
   const item = { code: 'provider_refused' as const, link: '/providers', count: signatures ? count : 1 }
-  return [{ ...item, message: `${name} ${message}`, occurred_at: last }]
+  return [{ ...item, message: keys ? ofKeys : `${name}: ${ofSignatures}`, occurred_at: last }]
 }
 
 const payments = defineQuery(

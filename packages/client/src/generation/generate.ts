@@ -33,21 +33,13 @@ const notice = (content: string) =>
 
 /**
  * A JSON replacer. Examples are for the docs page, the size of integers for other languages. All errors have one type, which the
- * client throws, and it returns the headers of a response as they are. Lists are files, too, for who asks for `text/csv`, which the
- * client does not.
+ * client throws, and it returns the headers of a response as they are.
  */
 function withoutExtras(key: string, value: unknown): unknown {
   if (key === 'example' || key === 'examples' || value === 'int64') return undefined
-  if (key === 'content') return jsonOnly(value)
   if (key !== 'responses') return value
   const successes = Object.entries(value ?? {}).filter(([status]) => /^2\d\d$/.test(status))
   return Object.fromEntries(successes.map(([status, { headers: _headers, ...response }]) => [status, response]))
-}
-
-/** The content as JSON, where there is one. */
-function jsonOnly(content: unknown): unknown {
-  const type = 'application/json'
-  return typeof content === 'object' && content !== null && type in content ? { [type]: content[type] } : content
 }
 
 function routesOf({ paths }: Document): string {

@@ -11,7 +11,7 @@ export const trailColumns: readonly Column<AuditTrailEntry>[] = [
   {
     header: 'What',
     narrow: 'title',
-    cell: actionText,
+    cell: (entry) => <strong>{actionText(entry)}</strong>,
     note: (entry) => <Remark entry={entry} />,
   },
   {
@@ -23,7 +23,7 @@ export const trailColumns: readonly Column<AuditTrailEntry>[] = [
       </Link>
     ),
   },
-  { header: 'About', narrow: 'detail', cell: (entry) => <About entry={entry} /> },
+  { header: 'About', cell: (entry) => <About entry={entry} /> },
   { header: 'Outcome', isShort: true, narrow: 'figure', cell: (entry) => <Outcome entry={entry} /> },
   { header: 'When', narrow: 'detail', cell: ({ created_at }) => <Time value={created_at} /> },
 ]

@@ -51,6 +51,7 @@ const columns: readonly Column<Address>[] = [
   },
   {
     header: 'Type',
+    isShort: true,
     narrow: 'detail',
     cell: ({ address_type, is_default }) => (
       <span className="badges">

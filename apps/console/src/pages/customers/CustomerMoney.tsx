@@ -9,6 +9,7 @@ import { Money } from '../../parts/Money.tsx'
 import { Panel } from '../../parts/Panel.tsx'
 import { QueryTable } from '../../parts/QueryTable.tsx'
 import { LoadingState } from '../../parts/states.tsx'
+import { Dash } from '../../parts/Time.tsx'
 import { disputeColumns } from '../disputes/disputeColumns.tsx'
 import { paymentColumns } from '../payments/paymentColumns.tsx'
 import { refundColumns } from '../refunds/refundColumns.tsx'
@@ -137,12 +138,15 @@ const sum = (header: string, of: 'received' | 'refunded' | 'disputed'): Column<C
   header,
   isNumber: true,
   narrow: of === 'received' ? 'figure' : 'detail',
-  cell: (row) => (
-    <>
-      {of !== 'received' && <span className="narrowLabel">{header} </span>}
-      <Money cents={row[of]} currency={row.currency} />
-    </>
-  ),
+  cell(row) {
+    if (row[of] === 0 && of !== 'received') return <Dash />
+    return (
+      <>
+        {of !== 'received' && <span className="narrowLabel">{header} </span>}
+        <Money cents={row[of]} currency={row.currency} />
+      </>
+    )
+  },
 })
 
 const sumColumns: readonly Column<CustomerSum>[] = [

@@ -28,7 +28,7 @@ export function CustomerPage() {
   return (
     <Page
       title={title}
-      lead={<Contact id={id} customer={customer} payer={payer} />}
+      lead={<Contact id={id} customer={customer} payer={payer} title={title} />}
       actions={
         may('createErasure') && (
           <Button
@@ -68,15 +68,21 @@ function usePayer(paymentId: string | undefined): Payer | undefined {
   return data && payerOf(data)
 }
 
-type ContactProps = { readonly id: string; readonly customer: Customer; readonly payer: Payer | undefined }
+type ContactProps = {
+  readonly id: string
+  readonly customer: Customer
+  readonly payer: Payer | undefined
+  /** Says it already. */
+  readonly title: string
+}
 
-function Contact({ id, customer, payer }: ContactProps) {
+function Contact({ id, customer, payer, title }: ContactProps) {
   const email = 'guest_email' in customer ? id : (payer?.email ?? null)
   return (
     <span className="row contact">
       {'user_id' in customer ? 'User' : 'Guest'}
       <Identifier value={id} name={'user_id' in customer ? 'the user id' : 'the e-mail address'} />
-      {email !== null && email !== id && <span>{email}</span>}
+      {email !== null && ![id, title].includes(email) && <span>{email}</span>}
       {payer?.phone && <span>{payer.phone}</span>}
       {email !== null && <SameAddress email={email} id={id} />}
     </span>

@@ -20,8 +20,7 @@ export function PrivacyPage() {
         <Panel title="What is known of a person">
           <p>
             Everything that is recorded of somebody, as one file for them, is written on the command line:{' '}
-            <code className="wrap">ops privacy export --email guest@example.com --out person.json</code>. It is not
-            sealed: hand it over, and delete it.
+            <code>ops privacy export --email ADDRESS --out FILE</code>. It is not sealed: hand it over, and delete it.
           </p>
         </Panel>
       </div>
