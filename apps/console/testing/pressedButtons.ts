@@ -6,7 +6,7 @@ import type { Locator, Page } from 'playwright-core'
 const buttonsIn = (place: Locator) => place.locator('button:visible:enabled')
 
 /** The names of the buttons that can be pressed, each once: rows of a table have the same ones. */
-export async function buttonNames(place: Locator): Promise<readonly string[]> {
+async function buttonNames(place: Locator): Promise<readonly string[]> {
   const names: string[] = []
   for (const button of await buttonsIn(place).all())
     names.push(((await button.getAttribute('aria-label')) ?? (await button.textContent()) ?? '').trim())
