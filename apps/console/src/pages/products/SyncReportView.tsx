@@ -38,7 +38,12 @@ const columnsOf = (products: readonly Product[], isDryRun: boolean): readonly Co
     narrow: 'title',
     cell: ({ product_id }) => products.find(({ id }) => id === product_id)?.name ?? <code>{product_id}</code>,
   },
-  { header: 'Result', isShort: true, narrow: 'figure', cell: ({ status }) => <ResultBadge status={status} isDryRun={isDryRun} /> },
+  {
+    header: 'Result',
+    isShort: true,
+    narrow: 'figure',
+    cell: ({ status }) => <ResultBadge status={status} isDryRun={isDryRun} />,
+  },
   {
     header: 'At the provider',
     narrow: 'detail',

@@ -21,11 +21,7 @@ export function ReadModelsPanel() {
   const query = useQuery(projectionsQuery)
   const columns = may('rebuildProjection') ? [...readModelColumns, actionsColumn(setReplay)] : readModelColumns
   return (
-    <Panel
-      title="Read models"
-      isFlush
-      actions={<CsvButton operation="listProjections" meta={totalOf(query.data)} />}
-    >
+    <Panel title="Read models" isFlush actions={<CsvButton operation="listProjections" meta={totalOf(query.data)} />}>
       <p className="panelTop hint">
         Lists and searches show read models: tables that are filled from the log. One that is behind shows what was true
         a moment ago. No payment is lost by it, and a rebuild fills it again from the log.

@@ -47,7 +47,7 @@ export function BackfillDialog({ endpoint, close }: { readonly endpoint: Endpoin
           {isSomething && reasonField}
         </>
       }
-      report={job && <FollowedJob id={job.id} what={create.result ? 'backfill' : 'count'} />}
+      report={job && <FollowedJob id={job.id} />}
       done="Started"
       success={create.result && <JobLink job={create.result}>It goes on when this is closed.</JobLink>}
       close={close}
