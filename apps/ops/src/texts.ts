@@ -1,15 +1,9 @@
 // Texts that several commands print.
-import { currencyExponent, decimalOf } from '@paylog/domain/currency'
-
 export const interrupted = 'Interrupted. Run the command again for the rest.'
 
 /** `1 event`, `2 events` */
 export const counted = (count: number, thing: string, things = `${thing}s`) =>
   `${count} ${count === 1 ? thing : things}`
-
-/** Minor units with the decimals of the currency. */
-export const amountText = (amount_cents: number, currency: string) =>
-  `${decimalOf(amount_cents, currencyExponent(currency))} ${currency}`
 
 /** A line that says how many lines of a list are left out, unless none are. */
 export const moreThan = (shown: number, all: number, start = '  ') =>

@@ -18,3 +18,7 @@ export function decimalOf(units: number, decimals: number): string {
   const split = digits.length - decimals
   return `${units < 0 ? '-' : ''}${digits.slice(0, split)}${decimals === 0 ? '' : `.${digits.slice(split)}`}`
 }
+
+/** An amount in minor units with the decimals of its currency: `22.00 EUR`. @param currency upper case */
+export const amountText = (amount_cents: number, currency: string) =>
+  `${decimalOf(amount_cents, currencyExponent(currency))} ${currency}`

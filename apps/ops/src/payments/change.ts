@@ -1,8 +1,8 @@
 // `payments cancel`, `capture` and `refresh` change one payment at its provider.
 import { paymentChangeRoutes } from '@paylog/commands/payments/changeRoutes'
+import { amountText } from '@paylog/domain/currency'
 import type { PaymentResource } from '@paylog/domain/payments/resource'
 import { defineCommand, type Result, type Run } from '../defineCommand.ts'
-import { amountText } from '../texts.ts'
 import { amountOption, note, readPaymentId } from './paymentOptions.ts'
 
 type PaymentCall = Pick<Run, 'open' | 'api'> & { readonly args: readonly [string] }

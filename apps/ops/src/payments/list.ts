@@ -1,4 +1,5 @@
 // `payments list` finds payments of all owners in the read model.
+import { amountText } from '@paylog/domain/currency'
 import { recordedId } from '@paylog/domain/fields'
 import { PaymentStatus } from '@paylog/domain/payments/payment'
 import type { ReadModels } from '@paylog/projections/registry'
@@ -6,7 +7,7 @@ import { allOf, composerOf, defineQuery, type Given } from '@paylog/runtime/post
 import { table } from '@paylog/runtime/process/table'
 import { defineCommand } from '../defineCommand.ts'
 import { count, oneOf, text, time, withDefault } from '../options.ts'
-import { amountText, visible } from '../texts.ts'
+import { visible } from '../texts.ts'
 
 const maxLimit = 1_000
 

@@ -1,11 +1,11 @@
 // `payments refund` gives money back.
 import { refundRoutes } from '@paylog/commands/payments/refundRoutes'
+import { amountText } from '@paylog/domain/currency'
 import { RefundReason } from '@paylog/domain/payments/events'
 import type { RefundResource } from '@paylog/domain/payments/refunds'
 import { UsageError } from '../command.ts'
 import { defineCommand } from '../defineCommand.ts'
 import { oneOf, value, withDefault } from '../options.ts'
-import { amountText } from '../texts.ts'
 import { amountOption, note, readPaymentId } from './paymentOptions.ts'
 
 const key = value(

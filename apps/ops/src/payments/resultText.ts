@@ -1,8 +1,8 @@
 // Prints the results of a reconciliation, as text and as JSON, and counts them by finding and provider.
 import type { Reconciliation } from '@paylog/commands/payments/reconcilePayment'
+import { amountText } from '@paylog/domain/currency'
 import type { IntentSnapshot } from '@paylog/providers/provider'
 import { table } from '@paylog/runtime/process/table'
-import { amountText } from '../texts.ts'
 import type { Finding, ReconcileResult } from './queryProviders.ts'
 
 /** Whether the result is printed: not when everything is as recorded. */
