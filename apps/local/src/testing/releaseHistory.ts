@@ -1,7 +1,7 @@
 // A little of everything that Paylog records, and everything that its GETs show of it.
 import { createPaylogClient, type Schemas } from '@paylog/client/client'
 import { PaylogError } from '@paylog/client/errors'
-import { disputePayment, endRefund, type PayerOutcome, settlePayment } from '@paylog/commands/payments/sandboxReports'
+import { disputePayment, endRefund, settlePayment } from '@paylog/commands/payments/sandboxReports'
 import type { EventStore } from '@paylog/event-store/eventStore'
 import { testMasterKey } from '@paylog/testing/dataKeys'
 import { waitFor } from '@paylog/testing/waitFor'
@@ -64,7 +64,8 @@ async function writePayments(system: System, payment_method_id: string): Promise
     return (await createPaylogClient({ baseUrl, credential }).createPaymentIntent({ body })).body.data.id
   }
   const report = (paymentId: string) => ({ store, baseUrl, secret, paymentId })
-  const settle = (id: string, outcome: PayerOutcome) => settlePayment({ ...report(id), outcome })
+  const settle = (id: string, outcome: Parameters<typeof settlePayment>[0]['outcome']) =>
+    settlePayment({ ...report(id), outcome })
 
   await pay()
   for (const outcome of ['succeeded', 'failed', 'canceled', 'processing'] as const) await settle(await pay(), outcome)

@@ -3,9 +3,7 @@
 import {
   approvePayment,
   disputePayment,
-  disputeReports,
   endRefund,
-  payerOutcomes,
   type ReportedPayment,
   refundEnds,
   type SandboxReport,
@@ -15,6 +13,7 @@ import {
 import type { Payment } from '@paylog/domain/payments/payment'
 import { ProviderError } from '@paylog/providers/provider'
 import { createPostgresMemory } from '@paylog/providers/sandbox/postgresMemory'
+import { disputeReports, payerOutcomes } from '@paylog/providers/sandbox/reports'
 import { loadConfig } from '@paylog/runtime/config/environment'
 import { commaList, port, text } from '@paylog/runtime/config/kinds'
 import { reachableUrl } from '@paylog/runtime/process/reachableUrl'

@@ -1,5 +1,4 @@
 // Acts as the sandbox's payer and provider: reports what happened to a payment with signed notifications to its receiver.
-import { randomUUID } from 'node:crypto'
 import { receivedOf } from '@paylog/domain/payments/charges'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { isAbsorbing, type Payment } from '@paylog/domain/payments/payment'
@@ -7,25 +6,27 @@ import type { EventStore } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import type { SandboxMemory } from '@paylog/providers/sandbox/memory'
 import { actionRequiredCard, approvalCard, disputeCard } from '@paylog/providers/sandbox/methods'
-import { approved, readNotification, remember, signSandboxEvent } from '@paylog/providers/sandbox/notifications'
-import { request } from 'undici'
-
-export const payerOutcomes = ['succeeded', 'failed', 'canceled', 'processing', 'authorized'] as const
-export type PayerOutcome = (typeof payerOutcomes)[number]
+import { readNotification, remember } from '@paylog/providers/sandbox/notifications'
+import {
+  approvalEvent,
+  type DisputeReport,
+  disputeEvent,
+  moneyObject,
+  nextReportSeconds,
+  notificationOf,
+  outcomeEvent,
+  type PayerOutcome,
+  postNotification,
+  type SandboxEvent,
+} from '@paylog/providers/sandbox/reports'
 
 export const refundEnds = ['succeeded', 'failed'] as const
 export type RefundEnd = (typeof refundEnds)[number]
-
-export const disputeReports = ['open', 'won', 'lost'] as const
-export type DisputeReport = (typeof disputeReports)[number]
 
 /** The sandbox cannot report this about the payment. The message gives the reason. */
 export class SandboxReportError extends Error {
   override readonly name = 'SandboxReportError'
 }
-
-const receiverTimeoutMs = 15_000
-const evidenceDueSeconds = 7 * 24 * 3600
 
 export type ReportedPayment = {
   /** Id of the notification. */
@@ -70,7 +71,7 @@ export async function approvePayment(options: SandboxReport): Promise<ReportedPa
     return await settle(options, payment, capture_method === 'manual' ? 'authorized' : 'succeeded')
   if (payment_method_id !== approvalCard)
     throw new SandboxReportError(`Only payments with ${actionRequiredCard} or ${approvalCard} wait for their payer.`)
-  return await report(options, payment, { type: 'payment_intent.processing', object: intentOf(payment, approved) })
+  return await report(options, payment, approvalEvent(intentOf(payment)))
 }
 
 /**
@@ -89,7 +90,7 @@ export async function endRefund(options: SandboxReport & { readonly outcome: Ref
   const currency = reported_currency ?? payment.currency
   const object = {
     id: provider_refund_id,
-    ...moneyOf({ ...payment, currency }, amount_cents ?? reported_amount_cents ?? 0),
+    ...moneyObject({ ...intentOf(payment), currency }, amount_cents ?? reported_amount_cents ?? 0),
     status: outcome,
     reason,
     failure_code: outcome === 'failed' ? 'account_closed' : null,
@@ -113,66 +114,30 @@ export async function disputePayment(
 }
 
 async function settle(options: SandboxReport, payment: Payment, outcome: PayerOutcome): Promise<ReportedPayment> {
-  const isAuthorized = outcome === 'authorized'
-  const object = {
-    ...intentOf(payment, isAuthorized ? 'requires_capture' : outcome),
-    ...(isAuthorized && { amount_capturable: payment.total_cents }),
-  }
-  const settled = await report(options, payment, {
-    type: `payment_intent.${isAuthorized ? 'processing' : outcome}`,
-    object,
-  })
+  const settled = await report(options, payment, outcomeEvent(intentOf(payment), outcome))
   const isDisputed = outcome === 'succeeded' && payment.payment_method_id === disputeCard && !options.silentlyIn
   if (!isDisputed) return settled
   return { ...(await dispute(options, settled.payment, 'open')), event_id: settled.event_id }
 }
 
-function dispute(options: SandboxReport, payment: Payment, outcome: DisputeReport): Promise<ReportedPayment> {
-  const isOpen = outcome === 'open'
-  const object = {
-    id: `sandbox_dp_${payment.payment_id}`,
-    ...moneyOf(payment, receivedOf(payment)),
-    status: isOpen ? 'needs_response' : outcome,
-    reason: 'fraudulent',
-    evidence_due_by: isOpen ? nowSeconds() + evidenceDueSeconds : null,
-  }
-  return report(options, payment, { type: isOpen ? 'dispute.created' : 'dispute.closed', object })
-}
+const dispute = (options: SandboxReport, payment: Payment, outcome: DisputeReport) =>
+  report(options, payment, disputeEvent(intentOf(payment), receivedOf(payment), outcome))
 
-const intentOf = (payment: Payment, status: string) => ({
-  id: payment.provider_intent_id,
-  amount: payment.total_cents,
-  currency: payment.currency.toLowerCase(),
-  status,
-  customer: null,
-  metadata: { payment_id: payment.payment_id },
+/** The payment's intent at the sandbox, which was checked to be there. */
+const intentOf = ({ payment_id, provider_intent_id, total_cents: amount_cents, currency }: Payment) => ({
+  payment_id,
+  provider_intent_id: provider_intent_id ?? '',
+  amount_cents,
+  currency,
 })
 
-const moneyOf = ({ provider_intent_id, currency }: Payment, amount: number) => ({
-  payment_intent: provider_intent_id,
-  amount,
-  currency: currency.toLowerCase(),
-})
-
-const nowSeconds = () => Math.floor(Date.now() / 1000)
-
-async function report(
-  options: SandboxReport,
-  { report_time }: Payment,
-  event: { readonly type: string; readonly object: object },
-): Promise<ReportedPayment> {
-  // Of two reports within a second the order would be unknown.
-  const created = Math.max(nowSeconds(), Math.floor(Date.parse(report_time ?? '1970-01-01') / 1000) + 1)
-  const event_id = `sandbox_evt_${randomUUID()}`
-  const body = JSON.stringify({
-    id: event_id,
-    type: event.type,
-    provider: 'sandbox',
-    created,
-    data: { object: event.object },
-  })
+async function report(options: SandboxReport, payment: Payment, event: SandboxEvent): Promise<ReportedPayment> {
+  const { event_id, body } = notificationOf(event, nextReportSeconds(payment.report_time))
   if (options.silentlyIn) await remember(options.silentlyIn, readNotification(Buffer.from(body)))
-  else await post(`${options.baseUrl}/webhooks/sandbox`, body, signSandboxEvent(options.secret, body, nowSeconds()))
+  else
+    await postNotification(`${options.baseUrl}/webhooks/sandbox`, options.secret, body).catch((cause: unknown) => {
+      throw new SandboxReportError(cause instanceof Error ? cause.message : String(cause), { cause })
+    })
   return { event_id, payment: await loadPayment(options) }
 }
 
@@ -187,19 +152,4 @@ async function loadPayment({ store, paymentId }: SandboxReport): Promise<Payment
   if (state.provider_intent_id === null)
     throw new SandboxReportError(`Payment ${paymentId} has no intent at the provider.`)
   return state
-}
-
-async function post(url: string, body: string, signature: string): Promise<void> {
-  const response = await request(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'sandbox-signature': signature },
-    body,
-    signal: AbortSignal.timeout(receiverTimeoutMs),
-  }).catch((cause: unknown) => {
-    throw new SandboxReportError(`${url} did not respond${cause instanceof Error ? `: ${cause.message}` : ''}`, {
-      cause,
-    })
-  })
-  const text = await response.body.text()
-  if (response.statusCode !== 200) throw new SandboxReportError(`${url} returned ${response.statusCode}: ${text}`)
 }
