@@ -6,6 +6,7 @@ import type { RecordRefund } from '@paylog/domain/payments/refunds'
 import type { ReportedMoney } from '@paylog/domain/payments/reportedMoney'
 import type { ReceivedReport, ReportSource, StatusReport } from '@paylog/domain/payments/statusReports'
 import type { SharedFactKind, SubscriptionFacts } from '@paylog/domain/providerEvents'
+import type { HostedPage } from './hostedPage.ts'
 import type { ProductCatalog } from './productCatalog.ts'
 import type { ProviderMethods } from './providerMethods.ts'
 
@@ -64,6 +65,8 @@ export type Provider = {
 
   /** The provider's hosted form, to which our page posts the client secret; absent where clients need no such page. */
   readonly hostedFormUrl?: string
+  /** The page that we serve for a provider without a network. */
+  readonly hostedPage?: HostedPage
 
   /** Prepares saving a payment method. */
   readonly createSetupIntent: ((request: CreateSetupIntent) => Promise<ProviderSetupIntent>) | null

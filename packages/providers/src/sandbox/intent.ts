@@ -108,6 +108,12 @@ export function refundableOf({ received_cents, refunds, currency: own }: Sandbox
   return counted.reduce((rest, { amount_cents }) => rest - amount_cents, received_cents)
 }
 
+/** What was given back. */
+export function refundedOf({ refunds, currency: own }: SandboxIntent): number {
+  const counted = refunds.filter(({ status, currency = own }) => status === 'succeeded' && currency === own)
+  return counted.reduce((sum, { amount_cents }) => sum + amount_cents, 0)
+}
+
 /**
  * Adds a refund, unless it was added before.
  * @param request `refund_id` identifies it

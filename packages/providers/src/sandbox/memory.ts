@@ -1,4 +1,5 @@
-// Where the sandbox keeps its intents.
+// Where the sandbox keeps its intents, and the notifications that it has to deliver.
+import type { PaymentStatus } from '@paylog/domain/payments/payment'
 import type { SandboxIntent } from './intent.ts'
 
 export type SandboxMemory = {
@@ -19,6 +20,37 @@ export type SandboxMemory = {
    */
   update(intentId: string, change: (intent: SandboxIntent) => SandboxIntent): Promise<SandboxIntent | undefined>
   close(): Promise<void>
+}
+
+/** What happens to an intent, with what its receiver is told of it. */
+export type IntentChange = {
+  readonly intent: SandboxIntent
+  readonly notifications: readonly {
+    readonly body: string
+    readonly delay_seconds: number
+    /** It is dropped when the intent has another status by then; null to deliver it in any case. */
+    readonly only_while: PaymentStatus | null
+  }[]
+}
+
+/** Keeps notifications until they are delivered, for at most three days. */
+export type SandboxOutbox = {
+  /**
+   * Changes an intent as `update` does, and keeps the notifications, in one transaction.
+   * @param change undefined to leave the intent as it is
+   */
+  change(
+    intentId: string,
+    change: (intent: SandboxIntent) => IntentChange | undefined,
+  ): Promise<SandboxIntent | undefined>
+  /**
+   * The notifications that are due, the next of each intent. Nobody else gets them for half a minute, in which they have to be
+   * delivered.
+   * @throws ProviderError `unknown`
+   */
+  due(): Promise<readonly { readonly id: string; readonly body: string }[]>
+  /** Forgets a notification. @throws ProviderError `unknown` */
+  delivered(id: string): Promise<void>
 }
 
 /** More than any test needs, and little enough for a process that runs for days. */

@@ -1,5 +1,5 @@
 // The sandbox's plugin. Its notifications have the generic shape of interface section 6.1.
-import { bool, commaList, url } from '@paylog/runtime/config/kinds'
+import { bool, commaList, origin, url } from '@paylog/runtime/config/kinds'
 import { Type } from 'typebox'
 import { genericName, genericNames, genericSubscription } from '../genericEvent.ts'
 import { definePlugin, type NotificationFormat, testIdOf } from '../providerPlugin.ts'
@@ -38,27 +38,46 @@ const sandboxNotificationFormat: NotificationFormat = {
   }),
 }
 
+/** Where the API serves the page on which payers decide. */
+export const sandboxPagePath = '/pages/sandbox'
+
 export const sandbox = definePlugin({
   variables: {
     SANDBOX_PROVIDER: bool(false),
     SANDBOX_WEBHOOK_SECRET: Type.Optional(commaList()),
     /** Where all processes remember the sandbox's intents. Without it the sandbox cannot be queried. */
     SANDBOX_DATABASE_URL: Type.Optional(url(['postgres', 'postgresql'])),
+    /** The API's public address, for the page where payers decide. */
+    SANDBOX_PAGE_URL: Type.Optional(origin()),
   },
-  problems: ({ SANDBOX_PROVIDER: isEnabled, SANDBOX_WEBHOOK_SECRET: webhookSecrets = [] }) =>
-    isEnabled && webhookSecrets.length === 0
-      ? ['SANDBOX_WEBHOOK_SECRET is required when SANDBOX_PROVIDER is true']
-      : [],
+  problems(settings) {
+    const { SANDBOX_PROVIDER: isEnabled, SANDBOX_WEBHOOK_SECRET: webhookSecrets = [] } = settings
+    const { SANDBOX_DATABASE_URL: databaseUrl, SANDBOX_PAGE_URL: page } = settings
+    if (!isEnabled) return []
+    return [
+      ...(webhookSecrets.length === 0 ? ['SANDBOX_WEBHOOK_SECRET is required when SANDBOX_PROVIDER is true'] : []),
+      ...(page !== undefined && databaseUrl === undefined
+        ? ['SANDBOX_DATABASE_URL is required when SANDBOX_PAGE_URL is set']
+        : []),
+    ]
+  },
   isLive: () => false,
   async create(settings, timeoutMs) {
     const { SANDBOX_PROVIDER: isEnabled, SANDBOX_WEBHOOK_SECRET: webhookSecrets } = settings
     if (!isEnabled || !webhookSecrets) return undefined
     const { createSandbox } = await import('./sandbox.ts')
-    const { SANDBOX_DATABASE_URL: databaseUrl } = settings
+    const { SANDBOX_DATABASE_URL: databaseUrl, SANDBOX_PAGE_URL: page } = settings
+    if (databaseUrl === undefined) return createSandbox({ webhookSecrets })
     const { createPostgresMemory } = await import('./postgresMemory.ts')
+    const { createSandboxPage } = await import('./page.ts')
+    const memory = createPostgresMemory({ databaseUrl, timeoutMs })
     return createSandbox({
       webhookSecrets,
-      memory: databaseUrl ? createPostgresMemory({ databaseUrl, timeoutMs }) : undefined,
+      memory,
+      page:
+        page === undefined
+          ? undefined
+          : createSandboxPage({ url: `${page}${sandboxPagePath}`, webhookSecrets, memory }),
     })
   },
   receiver: {

@@ -6,7 +6,8 @@ import type pg from 'pg'
 import { Compile } from 'typebox/compile'
 import { ProviderError } from '../provider.ts'
 import { SandboxIntent } from './intent.ts'
-import type { SandboxMemory } from './memory.ts'
+import type { IntentChange, SandboxMemory, SandboxOutbox } from './memory.ts'
+import { outbox } from './postgresOutbox.ts'
 
 const maxConnections = 3
 const stored = Compile(SandboxIntent)
@@ -18,7 +19,7 @@ const stored = Compile(SandboxIntent)
 export function createPostgresMemory(options: {
   readonly databaseUrl: string
   readonly timeoutMs: number
-}): SandboxMemory {
+}): SandboxMemory & SandboxOutbox {
   const { databaseUrl, timeoutMs } = options
   const pool = createSessionPool(
     {
@@ -68,6 +69,21 @@ export function createPostgresMemory(options: {
         )
       }),
     update: (intentId, change) => withTables(() => inTransaction(pool, (client) => update(client, intentId, change))),
+    change: (intentId, change) =>
+      withTables(() =>
+        inTransaction(pool, async (client) => {
+          const notifications: IntentChange['notifications'][number][] = []
+          const intent = await update(client, intentId, (known) => {
+            const changed = change(known)
+            notifications.push(...(changed?.notifications ?? []))
+            return changed?.intent ?? known
+          })
+          for (const notification of notifications) await outbox.add(client, intentId, notification)
+          return intent
+        }),
+      ),
+    due: () => withTables(() => outbox.claim(pool)),
+    delivered: (id) => withTables(() => outbox.remove(pool, id)),
     close: () => pool.end(),
   }
 }

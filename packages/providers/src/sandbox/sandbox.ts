@@ -1,7 +1,7 @@
 // The sandbox provider: no network and no payers. Its ids follow from the requests.
 import { DomainError } from '@paylog/domain/errors'
 import type { ProductCatalog } from '../productCatalog.ts'
-import { type IntentRef, type Provider, ProviderError } from '../provider.ts'
+import { type IntentRef, type Provider, ProviderError, type ProviderIntent } from '../provider.ts'
 import { readTimedSignature, verifyTimedSignature } from '../timedSignature.ts'
 import {
   canceled,
@@ -19,17 +19,25 @@ import {
 import { createLocalMemory, type SandboxMemory } from './memory.ts'
 import { derivedId, isTestMethod, requireAccepted, sandboxMethods } from './methods.ts'
 import { readNotification, remember, signatureHeader } from './notifications.ts'
+import type { SandboxPage } from './page.ts'
 
 /**
  * @param options `webhookSecrets`: for the notifications' signatures; several during a rotation. `memory`: shared by all
- *   processes. Without it each process knows only what it did itself, so that the sandbox cannot be queried.
+ *   processes. Without it each process knows only what it did itself, so that the sandbox cannot be queried. `page`: where payers
+ *   decide in a browser, on the same memory.
  */
 export function createSandbox(options: {
   readonly webhookSecrets: readonly string[]
   readonly memory?: SandboxMemory | undefined
+  readonly page?: SandboxPage | undefined
 }): Provider {
-  const { memory = createLocalMemory() } = options
+  const { memory = createLocalMemory(), page } = options
   const isShared = options.memory !== undefined
+  const shownIntent = (provider_intent_id: string, payment_id: string) => ({
+    provider_intent_id,
+    client_secret: clientSecretOf(provider_intent_id, payment_id),
+    redirect_url: page?.urlOf(provider_intent_id) ?? null,
+  })
   return {
     id: 'sandbox',
     newPaymentId: null,
@@ -41,15 +49,16 @@ export function createSandbox(options: {
       const provider_intent_id = `sandbox_pi_${idempotency_key}`
       const intent = { provider_intent_id, payment_id, token, amount_cents, currency }
       await memory.add(newIntent(intent))
-      return { provider_intent_id, client_secret: clientSecretOf(provider_intent_id, payment_id) }
+      return shownIntent(provider_intent_id, payment_id)
     },
 
     checkAmount: () => undefined,
     isTestMethod,
     findPaymentId: async ({ provider_intent_id, provider_payment_id }) =>
       paymentIdIn(provider_intent_id ?? provider_payment_id),
-    ...intentCalls(memory, isShared),
+    ...intentCalls(memory, isShared, shownIntent),
     pagesExpire: false,
+    ...(page && { hostedPage: page }),
 
     async createSetupIntent({ idempotency_key }) {
       const provider_setup_intent_id = `sandbox_seti_${idempotency_key}`
@@ -103,7 +112,11 @@ type IntentCalls = Pick<
   'retrieveIntent' | 'findIntents' | 'cancelIntent' | 'captureIntent' | 'captureAuthorized' | 'refund'
 >
 
-function intentCalls(memory: SandboxMemory, isShared: boolean): IntentCalls {
+function intentCalls(
+  memory: SandboxMemory,
+  isShared: boolean,
+  shownIntent: (intentId: string, paymentId: string) => ProviderIntent,
+): IntentCalls {
   const snapshot = (intent: SandboxIntent) => snapshotOf(intent, new Date())
   const queries: Pick<IntentCalls, 'retrieveIntent' | 'findIntents' | 'captureIntent'> = {
     async retrieveIntent({ provider_intent_id }) {
@@ -113,7 +126,7 @@ function intentCalls(memory: SandboxMemory, isShared: boolean): IntentCalls {
     async findIntents(paymentId) {
       const found = await memory.ofPayment(paymentId)
       return found.map(({ provider_intent_id, payment_id, status }) => {
-        return { provider_intent_id, client_secret: clientSecretOf(provider_intent_id, payment_id), status }
+        return { ...shownIntent(provider_intent_id, payment_id), status }
       })
     },
     async captureIntent(ref) {
