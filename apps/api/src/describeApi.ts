@@ -31,7 +31,9 @@ export async function describeApi(log: Logger): Promise<object> {
     const workflow = { store, providers: new Map(), now: () => new Date() }
     const callers = createCallers(actorOf)
     const payments = { expiresAfterMs: 0, returnUrlOrigins: [] }
-    await http.register(commandApi({ workflow, callers, endpoints: [], testsBy: 'session', payments }))
+    await http.register(
+      commandApi({ workflow, callers, endpoints: [], testsBy: 'session', payments, startPage: 'off' }),
+    )
     await http.register(queryApi({ db, actorOf }))
     const jobs = createJobs({ pool: db, log })
     const system = createSystem({ app: 'docs', health: createHealth(), others: [] })

@@ -6,6 +6,7 @@ import { configuredIdentity } from '@paylog/identity/identity'
 import type { PersonalDataKeys } from '@paylog/privacy/dataKeys'
 import { type Callers, createCallers } from '@paylog/runtime/http/callers'
 import { guardRoutes } from '@paylog/runtime/http/guardRoutes'
+import type { StartPage } from '@paylog/runtime/http/pages/startPage'
 import { listenForTokenReads, type TokenRead } from '@paylog/runtime/postgres/tokenReads'
 import type { Health } from '@paylog/runtime/process/health'
 import type { Lifecycle } from '@paylog/runtime/process/lifecycle'
@@ -16,7 +17,9 @@ import { addressRoutes } from './addresses/routes.ts'
 import { recordRequests } from './auditTrail.ts'
 import type { CommandConfig } from './config.ts'
 import { rememberedGuest, rememberReadingToken } from './guest-tokens/guestTokens.ts'
+import { firstPaymentRoutes } from './hosted-pages/firstPayment.ts'
 import { hostedPageRoutes } from './hosted-pages/routes.ts'
+import { sandboxPageRoutes } from './hosted-pages/sandboxRoutes.ts'
 import { receiverRoutes } from './notifications/routes.ts'
 import { recordedEventsRoutes } from './payment-history/recordedEvents.ts'
 import { paymentHistoryRoutes } from './payment-history/routes.ts'
@@ -38,10 +41,11 @@ export const commandApi =
     endpoints,
     testsBy,
     payments,
+    startPage,
     ...dependencies
   }: CommandDependencies &
     WebhookTestOptions &
-    PaymentRouteOptions & { readonly callers: Callers }): FastifyPluginAsync =>
+    PaymentRouteOptions & { readonly callers: Callers; readonly startPage: StartPage }): FastifyPluginAsync =>
   async (app) => {
     guardRoutes(app, callers, recordRequests(dependencies.workflow))
     // After the body was read: its events have no context. A slow provider's time does not count.
@@ -58,6 +62,8 @@ export const commandApi =
     await app.register(productSyncRoutes(dependencies))
     await app.register(receiverRoutes(dependencies.workflow))
     await app.register(hostedPageRoutes(dependencies.workflow))
+    await app.register(sandboxPageRoutes(dependencies.workflow))
+    await app.register(firstPaymentRoutes(dependencies.workflow, payments, startPage))
     await app.register(webhookTestRoutes(dependencies, { endpoints, testsBy }))
   }
 
@@ -112,5 +118,6 @@ export async function wireCommandApi(
     expiresAfterMs: config.PAYMENT_EXPIRES_AFTER,
     returnUrlOrigins: config.RETURN_URL_ORIGINS.map((origin) => new URL(origin).origin),
   }
-  return commandApi({ workflow: { store, providers, now }, callers, endpoints, testsBy, payments })
+  const workflow = { store, providers, now }
+  return commandApi({ workflow, callers, endpoints, testsBy, payments, startPage: config.START_PAGE })
 }

@@ -4,6 +4,7 @@ import { connectionString } from '@paylog/event-store/connection/connectionStrin
 import { identityVariables } from '@paylog/identity/identity'
 import { dataKeyVariables } from '@paylog/privacy/startDataKeys'
 import { ageMs, bool, durationMs, isOrigin, listOf, oneOf } from '@paylog/runtime/config/kinds'
+import { startPageVariables } from '@paylog/runtime/http/pages/startPage'
 import { loadWithEndpoints, type WithEndpoints, withoutSigningSecrets } from '@paylog/webhooks/endpoints/endpoints'
 import { type StaticDecode, type TObject, Type } from 'typebox'
 import { providerProblems, providerVariables } from './provider-calls/enabledProviders.ts'
@@ -22,6 +23,7 @@ export const commandVariables = {
   /** Where payers may be sent after the provider's page; empty for anywhere. */
   RETURN_URL_ORIGINS: listOf(isOrigin, 'origins such as https://shop.example.com', []),
   ...providerVariables,
+  ...startPageVariables,
 }
 
 const CommandConfig = Type.Object(commandVariables)

@@ -151,3 +151,9 @@ export const demoSessions: readonly SandboxSession[] = [
 export const demoGuestTokens: readonly SandboxGuestToken[] = [
   { token: 'demo-guest-token', email: 'guest@example.com', name: 'Guest Example', expires_at: null },
 ]
+
+/** Of a link to the console: it signs in the demo's administrator. Browsers do not send it to the server. */
+export const demoConsoleFragment = demoSessions
+  .filter(({ user }) => user.userType === 'admin')
+  .map(({ session_id }) => `#session=${session_id}`)
+  .join('')

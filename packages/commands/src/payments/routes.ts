@@ -1,19 +1,14 @@
 // POST /payments/intents initiates a payment.
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { Actor } from '@paylog/domain/actor'
 import { examplePayment } from '@paylog/domain/examples'
-import { paymentMethodSummary } from '@paylog/domain/payment-methods/paymentMethod'
 import { paymentFold } from '@paylog/domain/payments/fold'
 import { PaymentResource, paymentResource } from '@paylog/domain/payments/resource'
 import { newStream } from '@paylog/event-store/eventStore'
 import { paymentStream } from '@paylog/event-store/streamName'
 import { endOfPaymentId, paymentIdEndingIn } from '@paylog/providers/findableId'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
-import { enabledProvider, type Workflow } from '../context.ts'
-import { rememberGuestToken } from '../guest-tokens/guestTokens.ts'
-import type { RepeatableRequest } from '../request/idempotentRequests.ts'
 import { etagOf } from '../request/ifMatch.ts'
-import { chosenProviderId, createCardNumberCheck, ownEmailHooks } from '../request/requestBody.ts'
+import { createCardNumberCheck, ownEmailHooks } from '../request/requestBody.ts'
 import { type CommandDependencies, repeatableRequest } from '../request/requestContext.ts'
 import { IdempotencyHeaders } from '../request/requestIdentity.ts'
 import {
@@ -24,10 +19,10 @@ import {
   startedErrorHeaders,
   writeErrors,
 } from '../request/responses.ts'
-import { type PaymentOptions, requireCaptureMethod } from './checkout.ts'
-import { chosenMethod } from './chosenMethod.ts'
+import type { PaymentOptions } from './checkout.ts'
+import { draftPayment } from './draftPayment.ts'
 import { initiatePayment, replayPayment } from './initiatePayment.ts'
-import { checkCaller, IntentBody, initiatePaymentCommand } from './intentBody.ts'
+import { checkCaller, IntentBody } from './intentBody.ts'
 import { shownPayment } from './readPayment.ts'
 
 const PaymentResponse = dataResponse(PaymentResource, {
@@ -99,39 +94,3 @@ export const paymentRoutes =
       },
     )
   }
-
-type NewPayment = RepeatableRequest & {
-  readonly payment_id: string
-  readonly actor: Actor
-  readonly body: IntentBody
-  readonly checkBody: () => void
-}
-
-/** The command of a request that is valid, and the saved method that it names. */
-async function draftPayment(
-  workflow: Workflow,
-  options: PaymentOptions,
-  { payment_id, request_fingerprint, metadata, actor, body, checkBody }: NewPayment,
-) {
-  const occurred_at = workflow.now().toISOString()
-  const facts = { payment_id, request_fingerprint, occurred_at }
-  const draft = { ...facts, ...initiatePaymentCommand(actor, body, occurred_at, options) }
-  const provider_id = chosenProviderId(body, workflow.providers)
-  checkBody()
-  const provider = enabledProvider(workflow, provider_id)
-  requireCaptureMethod(draft.capture_method, provider, workflow.providers)
-  provider.checkAmount(draft.total_cents, draft.currency)
-  const { payment_method_id } = body
-  const method = await chosenMethod(workflow, { actor, provider, payment_method_id })
-  if (actor.kind === 'guest') await rememberGuestToken(workflow.store, actor, occurred_at, metadata)
-  // Recorded, so that every create call sends the same method.
-  const provider_method = method && {
-    provider_method_id: method.provider_method_id,
-    provider_customer_id: method.provider_customer_id,
-  }
-  // A provider that finds payments by the end of their id makes the ids, where no key does.
-  const newId = request_fingerprint === null ? provider.newPaymentId?.() : undefined
-  const saved = method ? { payment_method_id: method.payment_method_id, provider_method } : { provider_method }
-  const command = { ...draft, payment_id: newId ?? payment_id, provider_id, ...saved }
-  return { command, summary: method && paymentMethodSummary(method) }
-}

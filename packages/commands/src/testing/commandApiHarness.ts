@@ -9,6 +9,7 @@ import type { Provider } from '@paylog/providers/provider'
 import { createSandbox } from '@paylog/providers/sandbox/sandbox'
 import { createCallers } from '@paylog/runtime/http/callers'
 import { createHttp } from '@paylog/runtime/http/http'
+import type { StartPage } from '@paylog/runtime/http/pages/startPage'
 import { createLog } from '@paylog/runtime/telemetry/log'
 import { startEventStore, type TestEventStore } from '@paylog/testing/eventStore'
 import { startFakeIdentity } from '@paylog/testing/fakeIdentity'
@@ -62,7 +63,7 @@ export type ApiResponse<Data> = {
 /**
  * @param options `providers` instead of the sandbox; `log` an event store that the test stops, and `timing` with shorter
  *   timeouts for it; `guestTokens` besides the demo guest's; `endpoints` for webhooks, none by default;
- *   `payments` instead of the defaults of the variables
+ *   `payments` instead of the defaults of the variables; `startPage` off by default
  */
 export async function commandApiHarness(
   t: Test,
@@ -74,9 +75,10 @@ export async function commandApiHarness(
     readonly endpoints?: readonly WebhookEndpoint[]
     readonly testsBy?: 'session' | 'admin'
     readonly payments?: Partial<PaymentOptions>
+    readonly startPage?: StartPage
   } = {},
 ) {
-  const { timing = {}, guestTokens = [], endpoints = [], testsBy = 'session' } = options
+  const { timing = {}, guestTokens = [], endpoints = [], testsBy = 'session', startPage = 'off' } = options
   const payments = { expiresAfterMs: dayMs, returnUrlOrigins: [], ...options.payments }
   const [log, backend] = await Promise.all([options.log ?? startEventStore(t), startFakeIdentity(t, { guestTokens })])
   const appends: AppendOutcome[] = []
@@ -103,7 +105,7 @@ export async function commandApiHarness(
   const workflow = { store, providers, now: () => time.now() }
   const emailOf = rememberedGuest({ store, maxAgeMs: guestTokenMaxAgeMs, now: workflow.now })
   const callers = createCallers(identity.actorOf, identity.actorOrRemembered(emailOf))
-  await app.register(commandApi({ workflow, callers, endpoints, testsBy, payments }))
+  await app.register(commandApi({ workflow, callers, endpoints, testsBy, payments, startPage }))
   await app.ready()
   t.teardown(async () => {
     await app.close()

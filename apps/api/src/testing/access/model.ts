@@ -167,6 +167,12 @@ export const undocumented: Readonly<Record<string, Row>> = {
   'GET /docs': { access: 'public', status: 200 },
   // The provider is not enabled.
   'GET /pages/authorize-net': { access: 'public', status: 404 },
+  // The sandbox has no page here, and there is no start page.
+  'GET /pages/sandbox/{intent}/{key}': { access: 'public', status: 404 },
+  'POST /pages/sandbox/{intent}/{key}': { access: 'public', status: 404 },
+  'GET /': { access: 'public', status: 404 },
+  'POST /pages/first-payment': { access: 'public', status: 404 },
+  'GET /pages/first-payment/{id}': { access: 'public', status: 404 },
   'HEAD /payments/{id}': ownPayment,
   'HEAD /payment-methods/{id}': { access: 'known', item: 'method' },
   'HEAD /addresses/{id}': { access: 'known', item: 'address' },
