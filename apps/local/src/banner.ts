@@ -1,5 +1,5 @@
 // The text that `npm start` prints when everything runs.
-import { demoGuestTokens, demoSessions } from '@paylog/identity/sandboxIdentity'
+import { demoConsoleFragment, demoGuestTokens, demoSessions } from '@paylog/identity/sandboxIdentity'
 import { isLoopback } from '@paylog/runtime/http/networks'
 import type { Runtime } from '@paylog/runtime/process/runtimeFile'
 import { table } from '@paylog/runtime/process/table'
@@ -25,6 +25,7 @@ export function banner(options: BannerOptions): string {
     '',
     `Paylog is running (started in ${options.seconds.toFixed(1)} s)`,
     '',
+    `  Start    ${base_url}/`,
     `  API      ${base_url}`,
     `  Console  ${consoleUrl(options)}`,
     `  Docs     ${base_url}/docs`,
@@ -44,12 +45,8 @@ export function banner(options: BannerOptions): string {
   ].join('\n')
 }
 
-/** Signs in the administrator of the demo. The browser does not send the fragment to the server. */
-function consoleUrl({ runtime, demoIdentity }: BannerOptions): string {
-  const administrator = demoSessions.find(({ user }) => user.userType === 'admin')
-  const fragment = demoIdentity && administrator ? `#session=${administrator.session_id}` : ''
-  return `${runtime.base_url}/console${fragment}`
-}
+const consoleUrl = ({ runtime, demoIdentity }: BannerOptions) =>
+  `${runtime.base_url}/console${demoIdentity ? demoConsoleFragment : ''}`
 
 /** Webhook URLs often contain a secret, so that only the part safe to print is shown. */
 function endpointTable(endpoints: readonly WebhookEndpoint[]): string {

@@ -89,6 +89,7 @@ export function planServices(options: {
       environment: {
         HEALTH_URLS: healthUrls(ports),
         DOCS_DEMO_CREDENTIALS: String(external.AUTH_URL === undefined),
+        START_PAGE: external.AUTH_URL === undefined ? 'demo' : 'on',
       },
     },
     internal('projector', 'projector/src/main.ts', { after, portVariable: 'HEALTH_PORT' }),

@@ -81,6 +81,7 @@ function sharedEnvironment(
     PROJECT_IDS: settings.PROJECT_IDS.join(','),
     SANDBOX_PROVIDER: String(settings.SANDBOX_PROVIDER),
     SANDBOX_WEBHOOK_SECRET: settings.SANDBOX_WEBHOOK_SECRET ?? sandboxWebhookSecret(directory),
+    SANDBOX_PAGE_URL: settings.SANDBOX_PAGE_URL ?? reachableUrl(api.host, api.port),
     ...auditEnvironment(settings, directory),
     WEBHOOK_ALLOWED_PRIVATE_CIDRS: settings.WEBHOOK_ALLOWED_PRIVATE_CIDRS.join(','),
     // Eight processes load the same modules. The compile cache makes a start a third faster.

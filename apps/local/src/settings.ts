@@ -95,12 +95,18 @@ export function loadSettings(environment: NodeJS.ProcessEnv): Settings {
     ...read.problems,
     ...decodeEndpoints(env).problems,
     ...reconcileProblems(env),
-    ...providerProblems({ ...env, SANDBOX_WEBHOOK_SECRET: 'supplied at start' }),
+    ...providerProblems({ ...env, ...suppliedAtStart }),
   ])
   const live = liveProviders(loadConfig(Type.Object(providerVariables), env))
   const problems = [...auditProblems(settings), ...demoProblems(settings, live)]
   if (problems.length > 0) throw new ConfigError(problems)
   return settings
+}
+
+/** What the sandbox lacks until then. */
+const suppliedAtStart = {
+  SANDBOX_WEBHOOK_SECRET: 'supplied at start',
+  SANDBOX_DATABASE_URL: 'postgres://supplied.at.start',
 }
 
 /** On where the demo credentials are allowed, off elsewhere. */

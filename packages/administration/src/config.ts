@@ -5,6 +5,7 @@ import { identityVariables } from '@paylog/identity/identity'
 import { masterKeyVariables } from '@paylog/privacy/masterKeys'
 import { isOrigin, listOf } from '@paylog/runtime/config/kinds'
 import { apiVariables } from '@paylog/runtime/http/apiServer'
+import { startPageVariables } from '@paylog/runtime/http/pages/startPage'
 import { deliveryVariables } from '@paylog/webhooks/deliveries/variables'
 import { loadWithEndpoints, type WithEndpoints, withoutSigningSecrets } from '@paylog/webhooks/endpoints/endpoints'
 import { type StaticDecode, type TObject, Type } from 'typebox'
@@ -26,6 +27,7 @@ export const operatorVariables = {
   WEBHOOK_LOG_RETENTION,
   /** The other processes whose readiness the system page shows. */
   HEALTH_URLS: listOf(isNamedUrl, 'names and URLs such as worker=http://127.0.0.1:8081', []),
+  ...startPageVariables,
 }
 
 const OperatorConfig = Type.Object(operatorVariables)

@@ -21,6 +21,7 @@ import { jobRoutes } from './jobs/routes.ts'
 import { privacyRoutes } from './privacy/routes.ts'
 import { projectionRoutes } from './projections/routes.ts'
 import type { OperatorDependencies } from './routeSchemas.ts'
+import { startPagePlugin } from './start/startPage.ts'
 import { systemRoutes } from './system/routes.ts'
 import { createSystem } from './system/system.ts'
 import { deliveryRoutes } from './webhooks/deliveryRoutes.ts'
@@ -58,7 +59,7 @@ const maxConnections = 8
 const responseTimeoutMs = 5_000
 
 /**
- * Builds the plugin, with the console, from the configuration. The lifecycle closes its connections after the server that uses them.
+ * Builds the plugin, with the console and the start page, from the configuration. The lifecycle closes its connections after the server that uses them.
  * @param parts `app` is the name of this process, as the system page shows it
  */
 export function wireOperatorApi(
@@ -117,5 +118,6 @@ export function wireOperatorApi(
   return async (http) => {
     await http.register(operatorApi(dependencies, callers))
     await http.register(consolePlugin({ sessionCookie: config.CONSOLE_SESSION_COOKIE !== undefined }))
+    await http.register(startPagePlugin({ config, system, startPage: config.START_PAGE }))
   }
 }

@@ -7,6 +7,8 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply } from 'fastify'
 
 const builtConsole = fileURLToPath(new URL('../../../../apps/console/dist', import.meta.url))
+/** The page of the built console; missing until it is built. */
+export const consolePage = join(builtConsole, 'index.html')
 /** `apps/console/viteConfig.ts` puts it into the page. */
 const noncePlaceholder = /__CSP_NONCE__/g
 const assetAgeMs = 365 * 24 * 3_600_000
