@@ -148,6 +148,24 @@ async function routes(t: Test, deployment: Deployment, id: string) {
     )
 }
 
+/** From the start page to the sandbox's page and back, by forms alone. */
+async function visitorPays(t: Test, deployment: Deployment) {
+  const start = await request(deployment, '/')
+  t.match(start, { status: 200, text: /Pay 22\.00 EUR/ })
+  t.notMatch(start.text, /unavailable|unreachable/)
+  const submit = async (path: string, body: Readonly<Record<string, string>> = {}) => {
+    const init = { method: 'POST', body: new URLSearchParams(body), redirect: 'manual' } as const
+    const { status, headers } = await request(deployment, path, init)
+    t.equal(status, 303)
+    // As browsers on the host see it; here the edge has another port.
+    return (headers.get('location') ?? '').replace('http://127.0.0.1:8080', '')
+  }
+  const page = await submit('/pages/first-payment')
+  t.match(await request(deployment, page), { status: 200, text: /22\.00 EUR/ })
+  const back = await submit(page, { action: 'pay' })
+  t.match(await request(deployment, back), { status: 200, text: /succeeded/ })
+}
+
 async function guestReadsOwnWrites(t: Test, deployment: Deployment) {
   const init = {
     method: 'POST',
@@ -197,6 +215,7 @@ t.test(
     const { deployment } = deployed
     const id = await paymentSucceeds(t, deployed)
     await routes(t, deployment, id)
+    await visitorPays(t, deployment)
     await guestReadsOwnWrites(t, deployment)
     await restarts(t, deployment, () => pay(deployment, { key: 'meanwhile' }))
     await paymentSucceeds(t, deployed)
@@ -206,7 +225,7 @@ t.test(
       'an incomplete notification does not get 200',
     )
     const { body } = await request(deployment, '/payments?limit=10', { headers: guest })
-    t.equal(body.meta.total, 3, 'all payments are listed')
+    t.equal(body.meta.total, 4, 'all payments are listed')
     t.match(await request(deployment, `/payments/${id}`, { headers: guest }), {
       body: { data: { status: 'succeeded' } },
     })
@@ -227,6 +246,7 @@ t.test(
     const deployed = await deploy(t, ['small', 'small-trial'], withoutLimits)
     const { deployment } = deployed
     const id = await paymentSucceeds(t, deployed)
+    await visitorPays(t, deployment)
     await guestReadsOwnWrites(t, deployment)
     const client = new pg.Client({ connectionString: deployment.databaseUrl })
     await client.connect()
