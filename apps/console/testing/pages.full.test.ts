@@ -12,7 +12,10 @@ test('each page shows its part of the system', (t, harness) => lookAtPages(t, ha
 test('every list says that it is empty, and shows an error with its request', async (t, { system, open }) => {
   const page = await open('/payments?search=nothing-like-this', { expects: /status of 400/ })
   await page.getByText('No payments match these filters').waitFor()
-  t.match(await textOf(page.getByRole('main')), /e-mail addresses, references and ids of providers as a whole.*Names of payers are sealed/)
+  t.match(
+    await textOf(page.getByRole('main')),
+    /e-mail addresses, references and ids of providers as a whole.*Names of payers are sealed/,
+  )
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await page
     .getByText(/customer\d+@example\.com/)
