@@ -76,7 +76,7 @@ const columns: Readonly<Record<string, string>> = {
   '/admin/projections': 'projection,schema_version,is_running,is_rebuilding,is_verifying,lag.events,lag.is_more,lag.seconds,',
 }
 
-t.test('every list of administrators is a file with all of its rows, for who may read it and export', async (t) => {
+t.test('every list of administrators is a file with all of its rows, for who may read it and export [10.5-file]', async (t) => {
   const counts: Readonly<Record<string, number>> = {
     '/admin/payments': 2,
     '/admin/refunds': 1,
@@ -118,7 +118,7 @@ t.test('the file of deliveries has each of them once, newest first, by its filte
   t.equal((await fileOf('/admin/webhook-deliveries?payment_id=x')).count, 0)
 })
 
-t.test('filter and file agree on the day of a payment, in the zone of the file', async (t) => {
+t.test('filter and file agree on the day of a payment, in the zone of the file [10.5-file-day]', async (t) => {
   const zone = 'time_zone=Europe/Berlin'
   const { header, lines } = await fileOf(`/admin/payments?${zone}&created_at_from=2026-02-28T23:59:59.999%2B01:00`)
   t.match(header, /created_at \(Europe\/Berlin\)/)
@@ -132,7 +132,7 @@ t.test('filter and file agree on the day of a payment, in the zone of the file',
   t.equal((await report('UTC')).rows.length, 0)
 })
 
-t.test('a file shows texts as texts, amounts in decimals of their currency, and the order that was asked for', async (t) => {
+t.test('a file shows texts as texts, amounts in decimals of their currency, and the order that was asked for [10.5-file-columns]', async (t) => {
   const { lines } = await fileOf('/admin/payments?orderBy=amount_cents&orderDir=desc&page=7&limit=1')
   t.match(lines[0], `${paid},2200,22.00,0,0.00,0,0.00,2200,22.00,2200,22.00,2200,22.00,100,1.00,EUR,succeeded,`)
   t.match(lines[0], `,'=1+1,`)

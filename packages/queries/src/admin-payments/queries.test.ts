@@ -127,7 +127,7 @@ t.test('a search finds whole ids, e-mails and references, and words by their beg
   for (const [search, found] of Object.entries(expected)) t.equal(await names({ search }), found, search)
 })
 
-t.test('a search finds amounts, and beginnings of our ids', async (t) => {
+t.test('a search finds amounts, and beginnings of our ids [10.5-search]', async (t) => {
   const { log, project, names } = await setUp(t, [
     { total_cents: 2200 },
     { total_cents: 2200, currency: 'USD' },
@@ -193,7 +193,7 @@ t.test('filters by owner, reference, amount and flags find the payments of every
   for (const [query, found] of expected) t.equal(await names(query), found, JSON.stringify(query))
 })
 
-t.test('more payments than are counted have the limit as total, and are found in order', async (t) => {
+t.test('more payments than are counted have the limit as total, and are found in order [10.5-total]', async (t) => {
   const { pool, project } = await setUp(t, [{ description: 'Common words' }])
   await project()
   const { rows } = await pool.query<{ names: string }>(

@@ -31,7 +31,7 @@ function add(log: LogFixture, name: string, minute: number, facts: PaymentFacts)
   return id
 }
 
-t.test('the lists of refunds and disputes apply every filter, order and cursor', async (t) => {
+t.test('the lists of refunds and disputes apply every filter, order and cursor [10.5-filters]', async (t) => {
   const { log, project, get } = await queryApiHarness(t)
   const first = add(log, 'a', 1, { concept: 'Order 1', reference_code: 'R-1' })
   add(log, 'b', 2, { currency: 'JPY' })

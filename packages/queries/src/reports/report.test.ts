@@ -59,7 +59,7 @@ async function months(t: Test, log: LogFixture) {
 
 const eur = 'sandbox EUR'
 
-t.test('a payment counts when it succeeded, with what was received, by provider and currency', async (t) => {
+t.test('a payment counts when it succeeded, with what was received, by provider and currency [10.5-report]', async (t) => {
   const log = createLogFixture()
   pay(log, 'ch_1', day(1, 31, '23:59:59.999'))
   pay(log, 'ch_2', day(2, 1, '00:00:00.000'))
@@ -92,7 +92,7 @@ t.test('money that came after a cancellation counts with the canceled payment, w
   t.same(await month(1), [[eur, 0, 1000, 0, 0]])
 })
 
-t.test('a refund counts when it succeeded, and comes back when it failed afterwards', async (t) => {
+t.test('a refund counts when it succeeded, and comes back when it failed afterwards [10.5-report-refunds]', async (t) => {
   const log = createLogFixture()
   const refunded = pay(log, 'ch_1', day(1, 5))
   refund(log, refunded, day(1, 6), 'pending')
@@ -107,7 +107,7 @@ t.test('a refund counts when it succeeded, and comes back when it failed afterwa
   t.same(await month(3), [[eur, 0, 0, 100, 0]])
 })
 
-t.test('a dispute takes its money when it is opened, and gives it back when it is won, as often as that happens', async (t) => {
+t.test('a dispute takes its money when it is opened, and gives it back when it is won, as often as that happens [10.5-report-disputes]', async (t) => {
   const log = createLogFixture()
   const won = pay(log, 'ch_1', day(1, 5))
   dispute(log, won, day(2, 5), 'open')
@@ -145,7 +145,7 @@ t.test('PayPal takes the money of a dispute by a reversal, which is a refund', a
   t.same(await month(1), [['paypal EUR', 1, 1000, -300, 0]])
 })
 
-t.test('sums beyond 2^53 are exact, and what nobody knows is null', async (t) => {
+t.test('sums beyond 2^53 are exact, and what nobody knows is null [10.5-report-unknown]', async (t) => {
   const log = createLogFixture()
   pay(log, 'ch_1', day(1, 5), { total_cents: 999_999_999_999 })
   const { pool } = await months(t, log)

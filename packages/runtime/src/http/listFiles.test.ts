@@ -5,7 +5,7 @@ import { waitFor } from '@paylog/testing/waitFor'
 import t from 'tap'
 import { listFilesHarness } from '../testing/listFilesHarness.ts'
 
-t.test('who prefers text/csv gets a file, and everybody else JSON', async (t) => {
+t.test('who prefers text/csv gets a file, and everybody else JSON [10.5-file-accept]', async (t) => {
   const { get } = await listFilesHarness(t)
   const isFile: Readonly<Record<string, boolean>> = {
     'text/csv': true,
@@ -32,7 +32,7 @@ t.test('who prefers text/csv gets a file, and everybody else JSON', async (t) =>
   }
 })
 
-t.test('a file has all rows, its name, and how many they are', async (t) => {
+t.test('a file has all rows, its name, and how many they are [10.5-file-rows]', async (t) => {
   const { get } = await listFilesHarness(t)
   const response = await get('/numbers?rows=2&limit=1&time_zone=Europe/Berlin', 'text/csv')
   const { headers } = response
@@ -56,7 +56,7 @@ t.test('a file has all rows, its name, and how many they are', async (t) => {
 })
 
 t.test(
-  'a file is audited before it is sent, with its filter, without what people typed, and with its rows',
+  'a file is audited before it is sent, with its filter, without what people typed, and with its rows [10.5-file-audited]',
   async (t) => {
     const { get, audited } = await listFilesHarness(t)
     await (await get('/numbers?rows=2&search=Ada%20Lovelace&limit=3', 'text/csv')).text()
@@ -80,7 +80,7 @@ t.test('nothing is sent when the audit trail cannot be written', async (t) => {
   await waitFor(async () => (await sessions()) === 0, { what: 'the end of the session' })
 })
 
-t.test('a file needs the right export beside that of the list', async (t) => {
+t.test('a file needs the right export beside that of the list [10.5-file-right]', async (t) => {
   const { get, audited } = await listFilesHarness(t)
   for (const [rights, accept, status] of [
     ['read', 'application/json', 200],
@@ -120,7 +120,7 @@ async function begin(url: string): Promise<IncomingMessage> {
   return response
 }
 
-t.test('an error after the first byte breaks off the connection', async (t) => {
+t.test('an error after the first byte breaks off the connection [10.5-file-complete]', async (t) => {
   const { url, sessions } = await listFilesHarness(t, {
     rowsOf: ({ count, batches }) => ({
       count,

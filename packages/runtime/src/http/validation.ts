@@ -193,6 +193,7 @@ function oneSentence(alternatives: readonly string[]): string {
 
 const formats: Readonly<Record<string, string>> = {
   'date-time': 'must be a time with an offset, such as 2026-01-31T12:00:00Z',
+  date: 'must be a day, such as 2026-01-31',
   email: 'must be an e-mail address',
   uuid: 'must be a UUID',
 }
