@@ -14,7 +14,7 @@ import { type Item, readModels } from '../readModels.ts'
 import { idBeginning, searchedAmount } from './searched.ts'
 
 /** A payment in the administrators' list. */
-export const AnyListedPayment = Type.Interface(
+const AnyListedPayment = Type.Interface(
   [Type.Omit(ListedPayment, ['payment_method'])],
   {
     dispute_status: Nullable(DisputeStatus),

@@ -8,7 +8,7 @@ import { filter, moneyFilters, ofPayment } from '../lists/filters.ts'
 import { aboutPayment, textsOfPayment } from '../payments/queries.ts'
 
 /** A refund in the administrators' list. */
-export const AnyListedRefund = Type.Interface(
+const AnyListedRefund = Type.Interface(
   [RefundResource],
   {
     provider_id: Type.String(),

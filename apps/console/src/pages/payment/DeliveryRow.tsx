@@ -1,10 +1,10 @@
 // A webhook below the event that it is about, with its attempts when it is opened.
 import { UnstyledButton } from '@mantine/core'
+import { visibleText } from '@paylog/domain/visibleText'
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import type { Delivery, DeliveryTry } from '../../api/apiTypes.ts'
 import { deliveryQuery } from '../../api/paymentQueries.ts'
-import { visibleText } from '@paylog/domain/visibleText'
 import { Badge } from '../../parts/Badge.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { JsonView } from '../../parts/JsonView.tsx'

@@ -1,11 +1,11 @@
 // One delivery: its request, every try, its signature, and sending it again.
 import { Button } from '@mantine/core'
+import { visibleText } from '@paylog/domain/visibleText'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { DeliveryDetails, DeliveryTry } from '../../api/apiTypes.ts'
 import { deliveryQuery } from '../../api/paymentQueries.ts'
-import { visibleText } from '@paylog/domain/visibleText'
 import { Badge } from '../../parts/Badge.tsx'
 import { type Column, DataTable } from '../../parts/DataTable.tsx'
 import { Facts } from '../../parts/Facts.tsx'
