@@ -12,7 +12,10 @@ test('each page shows its part of the system', (t, harness) => lookAtPages(t, ha
 test('every list says that it is empty, and shows an error with its request', async (t, { system, open }) => {
   const page = await open('/payments?search=nothing-like-this', { expects: /status of 400/ })
   await page.getByText('No payments match these filters').waitFor()
-  t.match(await textOf(page.getByRole('main')), /As a whole: .*e-mail addresses.*Names of payers cannot be searched for/)
+  t.match(
+    await textOf(page.getByRole('main')),
+    /As a whole: .*e-mail addresses.*Names of payers cannot be searched for/,
+  )
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await page
     .getByText(/customer\d+@example\.com/)
@@ -31,7 +34,9 @@ test('the overview says that nothing needs attention only while the API says so'
   let isBroken = false
   const page = await open('/refunds', { expects: /status of 503/ })
   await page.route('**/admin/attention', (route) =>
-    isBroken ? route.fulfill({ status: 503, json: { error: {} } }) : route.fulfill({ json: { success: true, data: [] } }),
+    isBroken
+      ? route.fulfill({ status: 503, json: { error: {} } })
+      : route.fulfill({ json: { success: true, data: [] } }),
   )
   await page.goto(`${system.baseUrl}/console/`)
   await page.getByText('Everything is working, and nothing needs attention').waitFor()

@@ -31,12 +31,21 @@ export const pages: readonly ShownPage[] = [
   // As version 1.0 linked to it.
   { path: '/owners?guest_email=customer0%40example.com', heading: 'customer0@example.com', shows: /No addresses/ },
   { path: '/products', heading: 'Products', shows: /No products yet/ },
-  { path: '/webhooks', heading: 'Webhooks', shows: /enabled.*payment\.created/s },
-  { path: '/webhooks/endpoints/1', heading: 'Endpoint 1', shows: /enabled/ },
+  { path: '/webhooks', heading: 'Webhooks', shows: /healthy.*payment\.created/s },
+  {
+    path: '/webhooks/endpoints/1',
+    heading: '127.0.0.1',
+    shows: /healthy.*100 %.*tried again after 5 s.*payment\.created/s,
+  },
+  { path: '/webhooks/new', heading: 'Add an endpoint', shows: /WEBHOOK_2_ENABLED/ },
   { path: '/reports', heading: 'Reports', shows: /Received.*Sandbox, EUR.*not known yet/s },
   { path: '/reports?currency=EUR', heading: 'Reports', shows: /Balance before.*Paid out/s },
   { path: '/providers', heading: 'Providers', shows: /Sandbox.*Stripe.*not enabled.*STRIPE_SECRET_KEY/s },
-  { path: '/system', heading: 'System', shows: /projector.*payments.*running.*payments_v1/s },
+  {
+    path: '/system',
+    heading: 'System',
+    shows: /Everything runs.*projector.*signed.*payments.*up to date.*payments_v1/s,
+  },
   { path: '/audit', heading: 'Audit', shows: /Who did what.*Verify an export/s },
   { path: '/privacy', heading: 'Privacy', shows: /Erase a person/ },
 ]

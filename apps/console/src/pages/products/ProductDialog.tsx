@@ -1,6 +1,7 @@
 // Creates a product, or edits one.
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
 import { ActionDialog } from '../../actions/ActionDialog.tsx'
 import { type Send, useAction } from '../../actions/useAction.ts'
 import { api, dataOf } from '../../api/api.ts'
@@ -26,6 +27,14 @@ function NewProductDialog({ close }: { readonly close: () => void }) {
       confirm="Create"
       initial={emptyForm}
       send={send}
+      success={({ id, name }) => (
+        <>
+          {name} is in the catalogue.{' '}
+          <Link to="/products/$id" params={{ id }}>
+            Open it
+          </Link>
+        </>
+      )}
       close={close}
     />
   )
@@ -77,9 +86,11 @@ function FormDialog(props: {
   readonly confirm: string
   readonly initial: ProductForm
   readonly send: Send<ProductForm, Product>
+  /** What to say of the saved product; that it is saved by default. */
+  readonly success?: (product: Product) => ReactNode
   readonly close: () => void
 }) {
-  const { act, title, confirm, initial, send, close } = props
+  const { act, title, confirm, initial, send, success, close } = props
   const [form, setForm] = useState(initial)
   const [isTried, setTried] = useState(false)
   const client = useQueryClient()
@@ -107,7 +118,7 @@ function FormDialog(props: {
           problems={isTried ? problems : {}}
         />
       }
-      success={action.result && `${action.result.name} is saved.`}
+      success={action.result && (success?.(action.result) ?? `${action.result.name} is saved.`)}
       close={close}
       submit={() => {
         setTried(true)
