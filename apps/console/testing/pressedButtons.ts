@@ -6,11 +6,15 @@ import type { Locator, Page } from 'playwright-core'
 
 const buttonsIn = (place: Locator) => place.locator('button:visible:enabled')
 
+/** What the browser has of a button. */
+type ShownButton = { getAttribute(name: string): string | null; readonly textContent: string | null }
+
 /** The names of the buttons that can be pressed, each once: rows of a table have the same ones. */
 export async function buttonNames(place: Locator): Promise<readonly string[]> {
-  const names: string[] = []
-  for (const button of await buttonsIn(place).all())
-    names.push(((await button.getAttribute('aria-label')) ?? (await button.textContent()) ?? '').trim())
+  // All at once: a page that polls may replace some meanwhile.
+  const names = await buttonsIn(place).evaluateAll((buttons: readonly ShownButton[]) =>
+    buttons.map((button) => (button.getAttribute('aria-label') ?? button.textContent ?? '').trim()),
+  )
   return [...new Set(names)].filter((name) => name !== '')
 }
 
