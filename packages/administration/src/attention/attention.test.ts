@@ -81,18 +81,18 @@ t.test('an endpoint is an item when it is paused, when deliveries failed, fail f
     {
       code: 'endpoint_failing',
       message: '2 deliveries to endpoint 1 (shop.example.com) failed within 7 days, without being sent again',
-      link: '/webhooks?endpoint=1&status=failed',
+      link: '/webhooks/endpoints/1?status=failed',
       count: 2,
     },
     {
       code: 'endpoint_failing',
       message: '1 delivery to endpoint 3 failed for more than 15 minutes, and will be tried again',
-      link: '/webhooks?endpoint=3&status=pending',
+      link: '/webhooks/endpoints/3?status=pending',
       count: 1,
     },
     {
       code: 'endpoint_paused',
-      message: 'Endpoint 2 (erp.example.com:8443) is paused, with 1 delivery waiting',
+      message: 'Bookkeeping (erp.example.com:8443) is paused, with 1 delivery waiting',
       link: '/webhooks/endpoints/2',
       count: 1,
     },

@@ -75,7 +75,7 @@ export const exampleAttention: readonly AttentionItem[] = [
     code: 'endpoint_failing',
     message: '940 deliveries to endpoint 1 (shop.example.com) failed within 7 days, without being sent again',
     occurred_at: '2026-01-31T12:00:00.000Z',
-    link: '/webhooks?endpoint=1&status=failed',
+    link: '/webhooks/endpoints/1?status=failed',
     count: 940,
   },
 ]

@@ -7,8 +7,8 @@ import type { AttentionItem, AttentionItemCode } from './item.ts'
 export type AttentionContext = {
   /** As the owner of the tables. */
   readonly db: Queryable
-  /** The configured endpoints, whose hosts messages name. */
-  readonly endpoints: readonly Pick<WebhookEndpoint, 'name' | 'url'>[]
+  /** The configured endpoints, whose names and hosts messages have. */
+  readonly endpoints: readonly Pick<WebhookEndpoint, 'name' | 'label' | 'url'>[]
   /** Those that are not enabled are left out. */
   readonly providers: readonly KnownProvider[]
   readonly now: () => Date

@@ -24,20 +24,23 @@ export const endpointAttention: AttentionSource = {
   },
 }
 
-/** `endpoint 1 (shop.example.com)`: the host is of the present configuration. */
+/** `Shop (shop.example.com)`, or `endpoint 1 (…)` without a name: both are of the present configuration. */
 function named(endpoint: string, { endpoints }: AttentionContext): string {
-  const url = endpoints.find(({ name }) => name === endpoint)?.url
-  return url === undefined ? `endpoint ${endpoint}` : `endpoint ${endpoint} (${new URL(url).host})`
+  const known = endpoints.find(({ name }) => name === endpoint)
+  if (known === undefined) return `endpoint ${endpoint}`
+  return `${known.label ?? `endpoint ${endpoint}`} (${new URL(known.url).host})`
 }
+
+const capitalized = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 const deliveries = (count: number) => (count === 1 ? '1 delivery' : `${count} deliveries`)
 
 const pageOf = (endpoint: string) => `/webhooks/endpoints/${encodeURIComponent(endpoint)}`
-const listOf = (endpoint: string, status: string) => `/webhooks?${new URLSearchParams({ endpoint, status }).toString()}`
+const listOf = (endpoint: string, status: string) => `${pageOf(endpoint)}?status=${status}`
 
 function paused({ endpoint, pending: count }: EndpointTroubles, name: string, occurred_at: string): AttentionItem {
   const waiting = count === 0 ? '' : `, with ${deliveries(count)} waiting`
-  const message = `E${name.slice(1)} is paused${waiting}`
+  const message = `${capitalized(name)} is paused${waiting}`
   return { code: 'endpoint_paused', message, occurred_at, link: pageOf(endpoint), count }
 }
 

@@ -1,4 +1,4 @@
-// GET / in local mode and in the small trial: what runs, where to go, and a first payment.
+// GET / in local mode and in the trials: what runs, where to go, and a first payment.
 import { stat } from 'node:fs/promises'
 import { enabledProviders, liveProviders, type ProviderConfig } from '@paylog/commands/provider-calls/enabledProviders'
 import { demoConsoleFragment, demoGuestTokens, demoSessions } from '@paylog/identity/sandboxIdentity'

@@ -20,6 +20,7 @@ export const { endpoints } = decodeEndpoints({
   WEBHOOK_1_ENABLED: 'true',
   WEBHOOK_1_URL: 'https://shop.example.com/hooks?token=secret',
   WEBHOOK_2_ENABLED: 'true',
+  WEBHOOK_2_NAME: 'Bookkeeping',
   WEBHOOK_2_URL: 'https://erp.example.com:8443/',
 })
 

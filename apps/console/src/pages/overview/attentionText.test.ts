@@ -35,6 +35,6 @@ t.test('what does not work is listed before what needs a look, otherwise in the 
 })
 
 t.test('the link of an item leads to a page of the console', async (t) => {
-  t.same(linkTo('/webhooks?endpoint=1&status=failed'), { to: '/webhooks', search: { endpoint: '1', status: 'failed' } })
+  t.same(linkTo('/webhooks/endpoints/1?status=failed'), { to: '/webhooks/endpoints/1', search: { status: 'failed' } })
   t.same(linkTo('/audit'), { to: '/audit', search: {} })
 })
