@@ -171,7 +171,7 @@ test('whoever may only read finds no button that the API would refuse', async (t
     ['/products', ['New product']],
     ['/providers', ['Check Sandbox now']],
     ['/system', ['Verify payments', 'Rebuild payments']],
-    ['/webhooks/endpoints/1', ['Backfill', 'Send a test']],
+    ['/webhooks/endpoints/1', ['Backfill']],
     ['/audit', ['Export']],
     ['/privacy', ['Show what would go']],
   ] as const) {
