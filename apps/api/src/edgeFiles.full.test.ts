@@ -28,7 +28,11 @@ t.test('the edge sends files to the operator API, and compresses them', withCadd
     })
   })
   const [queryPort, operatorPort] = [query, operator].map(({ url }) => new URL(url).port)
-  const ports = { QUERY_API_PORT: String(queryPort), OPERATOR_API_PORT: String(operatorPort), OPERATOR_API_HOST: '127.0.0.1' }
+  const ports = {
+    QUERY_API_PORT: String(queryPort),
+    OPERATOR_API_PORT: String(operatorPort),
+    OPERATOR_API_HOST: '127.0.0.1',
+  }
   const edge = await startEdge(t, ports, ['127.0.0.1'])
   const open = async (path: string, headers: Record<string, string>): Promise<IncomingMessage> => {
     const [response] = await once(request(`${edge.url}${path}`, { headers }).end(), 'response')

@@ -24,7 +24,8 @@ const isReceiver = ({ tags = [] }: { readonly tags?: readonly string[] }) => tag
 const caddyfile = await readFile(new URL('../../../deploy/edge/Caddyfile', import.meta.url), 'utf8')
 /** The paths that the edge sends to the operator API. */
 const pathsOf = (matcher: RegExp) => matcher.exec(caddyfile)?.[1]?.match(/(?<=\s)\/\S+/g) ?? []
-const matching = (paths: readonly string[]) => new RegExp(`^(${paths.map((path) => path.replace('*', '.*')).join('|')})$`)
+const matching = (paths: readonly string[]) =>
+  new RegExp(`^(${paths.map((path) => path.replace('*', '.*')).join('|')})$`)
 const isOperator = matching(pathsOf(/@operators \{\n([^}]*)\}/))
 /** The lists of the read side, which it sends there for files. */
 const isFile = matching(pathsOf(/@files \{\n([^}]*)\}/))

@@ -31,9 +31,10 @@ test('cancel ends a pending payment, with its reason', async (t, { system, open 
   await dialog.getByRole('status').waitFor()
   t.match(await readPayment(system, id), { status: 'canceled' })
   await page.goto(`${system.baseUrl}/console/audit?target=${id}`)
-  const trail = page.getByRole('table', { name: 'entries of the audit trail' })
-  t.match(await textOf(trail), /Cancel payment.*session:.*Ticket 4711, für „Ada“/s)
-  await trail.getByRole('link', { name: /^payment …/ }).click()
+  const trail = page.getByRole('table', { name: 'actions' })
+  await trail.getByText('done', { exact: true }).waitFor()
+  t.match(await textOf(trail), /Cancellation of a payment.*Ticket 4711, für „Ada“.*admin@example\.com/s)
+  await trail.getByRole('link', { name: 'Cancellation of a payment' }).click()
   await page.waitForURL(new RegExp(`/payments/${id}`))
 })
 

@@ -67,23 +67,3 @@ test('an export of the page is that of ops, and a changed byte in it is found', 
   await page.reload()
   t.match(await verify(page, [file, manifest]), /does not match/)
 })
-
-test('an administrator sees what an erasure would remove, erases the person, and finds it in the list', async (t, {
-  open,
-}) => {
-  const page = await open('/privacy')
-  await page.getByLabel('E-mail or id').fill('customer7@example.com')
-  await page.getByRole('button', { name: 'Show what would go' }).click()
-  await page.getByText('What would be erased').waitFor()
-  t.match(await textOf(page.getByRole('main')), /Keys\s*1/)
-  await page.getByText('Nothing was erased', { exact: true }).waitFor()
-  await page.getByRole('button', { name: 'Erase…' }).click()
-  const dialog = page.getByRole('dialog')
-  t.match(await textOf(dialog), /customer7@example\.com .* cannot be undone/)
-  await dialog.getByRole('button', { name: 'Erase for good' }).click()
-  await dialog.getByRole('link', { name: 'Follow the job' }).click()
-  await page.getByText('The person is erased', { exact: true }).waitFor({ timeout: 90_000 })
-  t.notMatch(await textOf(page.getByRole('main')), 'customer7')
-  await page.getByRole('link', { name: 'Privacy' }).click()
-  await page.getByRole('cell', { name: 'a person', exact: true }).waitFor()
-})

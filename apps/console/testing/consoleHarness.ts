@@ -127,16 +127,21 @@ export async function addFilter(page: Page, label: string, value: string): Promi
   await editor.getByRole('button', { name: 'Apply' }).click()
 }
 
-/** What axe finds, of its serious and critical rules. The page's policy stays in force, so axe comes in by the debugger. */
-export async function accessibilityProblems(page: Page): Promise<readonly string[]> {
+/**
+ * What axe finds, of its serious and critical rules. The page's policy stays in force, so axe comes in by the debugger.
+ * @param rules all of them without it
+ */
+export async function accessibilityProblems(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
   const { default: axe } = await import('axe-core')
-  await page.evaluate(axe.source)
-  const { violations } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run(),
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(
+    (options) => (globalThis as unknown as { axe: Axe }).axe.run(options),
+    rules === undefined ? {} : { runOnly: [...rules] },
   )
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 
+type Axe = { run(options: { readonly runOnly?: string[] }): Promise<{ readonly violations: readonly Violation[] }> }
 type Violation = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] }

@@ -1,6 +1,7 @@
 // Presses every button of a page, as somebody who tries what it does, and notes what the console asks the API for.
 import type { OperationId } from '@paylog/client/client'
 import { operationRoutes } from '@paylog/client/operations'
+import { waitFor } from '@paylog/testing/waitFor'
 import type { Locator, Page } from 'playwright-core'
 
 const buttonsIn = (place: Locator) => place.locator('button:visible:enabled')
@@ -41,14 +42,16 @@ function operationOf(method: string, segments: readonly string[]): OperationId |
 }
 
 /**
- * Presses each button of the page's content, and confirms each dialog that it opens.
+ * Presses each button of the page's content, and confirms each dialog that it opens. It waits for no response: what the console asks
+ * for is known when it asks.
  * @returns the names of the buttons
  */
 export async function pressAll(page: Page, url: string): Promise<readonly string[]> {
   const main = page.getByRole('main')
   const show = async () => {
     await page.goto(url)
-    await page.waitForLoadState('networkidle')
+    await main.getByRole('heading', { level: 1 }).waitFor()
+    await waitFor(async () => (await main.getByRole('status', { name: /^Loading/ }).count()) === 0, { what: url })
   }
   await show()
   const names = await buttonNames(main)
@@ -58,20 +61,24 @@ export async function pressAll(page: Page, url: string): Promise<readonly string
       .first()
     if (!(await button.isVisible())) continue
     await button.click()
+    await rendered(page)
     await confirmAll(page)
     // A filter, a page, or the result of something that was done.
     if (page.url() !== url || (await page.getByRole('dialog').count()) > 0) await show()
   }
-  await page.waitForLoadState('networkidle')
   return names
 }
 
-/** Presses the buttons that send what was entered, in the dialog that is open. */
+/** Two frames: the page shows what a click has changed. */
+const rendered = (page: Page) =>
+  page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+
+/** Presses the button that sends what was entered, in the dialog that is open. */
 async function confirmAll(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog')
   if ((await dialog.count()) === 0) return
   const confirm = dialog.locator('button[type=submit]:visible:enabled')
   if ((await confirm.count()) > 0) await confirm.first().click()
-  await page.waitForLoadState('networkidle')
   await page.keyboard.press('Escape')
+  await rendered(page)
 }

@@ -22,6 +22,10 @@ t.test('prepare passes the webhook endpoint variables on', async (t) => {
   t.teardown(unlock)
   t.match(environment, webhookVariables)
   t.match(environment, { WEBHOOK_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8,::1/128' })
+  t.match(environment.SANDBOX_PAGE_URL, /^http:\/\/127\.0\.0\.1:\d+$/, 'the address of the API')
+  t.match(loadSettings({ SANDBOX_PAGE_URL: 'https://pay.example.com' }), {
+    SANDBOX_PAGE_URL: 'https://pay.example.com',
+  })
   t.notOk('UNRELATED' in environment || 'WEBHOOK_2_URL' in environment)
 })
 

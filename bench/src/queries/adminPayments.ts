@@ -16,6 +16,7 @@ type AdminQuery = {
 
 const pageMs = 10
 const searchMs = 20
+const reportMs = 300
 const requests = 60
 
 /** Rows all over the table. */
@@ -33,11 +34,15 @@ const adminQueries: readonly AdminQuery[] = [
     atMostMs: searchMs,
   },
   { name: 'search by reference', path: (n, data) => search(`R-${rowOf(n, data)}`), atMostMs: searchMs },
+  { name: 'search by the beginning of an id', path: (n, data) => search(idOf('payment', rowOf(n, data)).slice(0, 13)), atMostMs: searchMs },
+  { name: 'search by amount', path: (n) => search(`${1000 + n}.00 EUR`), atMostMs: searchMs },
   { name: 'search by words, a rare one', path: (n, data) => search(`order ${rowOf(n, data)}`) },
   { name: 'search by words, common ones', path: () => search('winter shoes') },
   { name: 'of one user', path: (n) => `/admin/payments?user_id=${userId(1 + n)}` },
   { name: 'status=failed', path: () => '/admin/payments?status=failed' },
   { name: 'attention=true, none', path: () => '/admin/payments?attention=true' },
+  // Of one payment a minute, six of ten of which succeeded.
+  { name: 'report of 100,000', path: () => '/admin/reports?from=2024-03-01&to=2024-06-25', atMostMs: reportMs },
 ]
 
 /** Sends each query 60 times, one at a time, to query-api. @throws Error for any option: it has none */

@@ -23,15 +23,30 @@ const report = (provider_payment_id: string) => ({
   ...{ amount_cents: 100, currency: null },
 })
 const log = createLogFixture()
-const paid = addPaymentTo(log, { ...user('ada', 'ada@example.com'), occurred_at: at, total_cents: 2200, concept: '=1+1' })
+const paid = addPaymentTo(log, {
+  ...user('ada', 'ada@example.com'),
+  occurred_at: at,
+  total_cents: 2200,
+  concept: '=1+1',
+})
 log.decide(paid, (state) => recordStatus({ ...report('ch_1'), amount_cents: null, status: 'succeeded' }, state))
-log.decide(paid, (state) => recordRefund({ ...report('ch_1'), refund_id: null, provider_refund_id: 're_1', status: 'succeeded' }, state))
+log.decide(paid, (state) =>
+  recordRefund({ ...report('ch_1'), refund_id: null, provider_refund_id: 're_1', status: 'succeeded' }, state),
+)
 const dispute = { provider_dispute_id: 'du_1', provider_status: 'x', reason: 'fraudulent', evidence_due_by: at }
 log.decide(paid, (state) => recordDispute({ ...report('ch_1'), ...dispute, status: 'open' }, state))
 addPaymentTo(log, { occurred_at: '2026-03-01T00:00:00.000Z', total_cents: 22, currency: 'JPY' })
-addActionTo(log, { action: 'refund_payment', target: { kind: 'payment', id: paid }, actor: 'operator:ann', occurred_at: at })
+addActionTo(log, {
+  action: 'refund_payment',
+  target: { kind: 'payment', id: paid },
+  actor: 'operator:ann',
+  occurred_at: at,
+})
 for (const projection of projections) await reapply(pool, projection, log)
-await jobs.start({ id: randomUUID(), kind: 'verify', subject: 'payments', isDryRun: false, requestedBy: 'operator:ann' }, async () => ({ rows: 1 }))
+await jobs.start(
+  { id: randomUUID(), kind: 'verify', subject: 'payments', isDryRun: false, requestedBy: 'operator:ann' },
+  async () => ({ rows: 1 }),
+)
 const deliveries = 1_234
 await pool.query(
   `insert into webhooks.finished_deliveries (id, node, event, mode, provider, body, source_stream, source_revision, source_event_id,
@@ -74,7 +89,8 @@ const columns: Readonly<Record<string, string>> = {
   '/admin/webhook-deliveries': '',
   '/admin/privacy/erasures': 'id,kind,occurred_at (UTC),actor,keys',
   '/admin/jobs': 'id,kind,subject,status,requested_by,created_at (UTC),updated_at (UTC),ended_at (UTC),progress.step,',
-  '/admin/projections': 'projection,schema_version,is_running,is_rebuilding,is_verifying,lag.events,lag.is_more,lag.seconds,',
+  '/admin/projections':
+    'projection,schema_version,is_running,is_rebuilding,is_verifying,lag.events,lag.is_more,lag.seconds,',
 }
 
 t.test('every list of administrators is a file with all of its rows, for who may read it and export', async (t) => {
@@ -129,14 +145,20 @@ t.test('filter and file agree on the day of a payment, in the zone of the file',
   t.equal(before.count, 0)
   const report = async (zone: string) => (await get(`/admin/reports/2026-03?time_zone=${zone}`)).json().data
   const { rows, from, to, time_zone } = await report('Europe/Berlin')
-  t.match([rows.length, from, to, time_zone], [1, '2026-02-28T23:00:00.000Z', '2026-03-31T22:00:00.000Z', 'Europe/Berlin'])
+  t.match(
+    [rows.length, from, to, time_zone],
+    [1, '2026-02-28T23:00:00.000Z', '2026-03-31T22:00:00.000Z', 'Europe/Berlin'],
+  )
   t.equal((await report('UTC')).rows.length, 0)
 })
 
-t.test('a file shows texts as texts, amounts in decimals of their currency, and the order that was asked for', async (t) => {
-  const { lines } = await fileOf('/admin/payments?orderBy=amount_cents&orderDir=desc&page=7&limit=1')
-  t.match(lines[0], `${paid},2200,22.00,0,0.00,0,0.00,2200,22.00,2200,22.00,2200,22.00,100,1.00,EUR,succeeded,`)
-  t.match(lines[0], `,'=1+1,`)
-  t.match(lines[1], ',22,22,0,0,0,0,22,22,22,22,0,0,0,0,JPY,pending,')
-  t.match((await fileOf('/admin/payments?search=22.00')).lines, [/EUR/])
-})
+t.test(
+  'a file shows texts as texts, amounts in decimals of their currency, and the order that was asked for',
+  async (t) => {
+    const { lines } = await fileOf('/admin/payments?orderBy=amount_cents&orderDir=desc&page=7&limit=1')
+    t.match(lines[0], `${paid},2200,22.00,0,0.00,0,0.00,2200,22.00,2200,22.00,2200,22.00,100,1.00,EUR,succeeded,`)
+    t.match(lines[0], `,'=1+1,`)
+    t.match(lines[1], ',22,22,0,0,0,0,22,22,22,22,0,0,0,0,JPY,pending,')
+    t.match((await fileOf('/admin/payments?search=22.00')).lines, [/EUR/])
+  },
+)

@@ -23,7 +23,8 @@ t.test('a list is a file for who accepts text/csv', async (t) => {
         return respond()
       },
     })
-  const csv = () => new Response('id\r\n1\r\n', { headers: { 'content-type': 'text/csv; charset=utf-8', 'x-row-count': '1' } })
+  const csv = () =>
+    new Response('id\r\n1\r\n', { headers: { 'content-type': 'text/csv; charset=utf-8', 'x-row-count': '1' } })
   const { body, headers } = await clientOf(csv).listAnyPayments({ query: { status: 'failed' }, accept: 'text/csv' })
   t.equal(await new Response(body).text(), 'id\r\n1\r\n')
   t.equal(headers.get('x-row-count'), '1')

@@ -62,7 +62,7 @@ export const operationRoutes = {
   verifyProjection: { method: 'post', path: '/admin/projections/{name}/verify', takesKey: false, rights: ['operate'] },
   listJobs: { method: 'get', path: '/admin/jobs', takesKey: false, rights: ['read'] },
   getJob: { method: 'get', path: '/admin/jobs/{id}', takesKey: false, rights: ['read'] },
-  cancelJob: { method: 'post', path: '/admin/jobs/{id}/cancel', takesKey: false, rights: ['operate'] },
+  cancelJob: { method: 'post', path: '/admin/jobs/{id}/cancel', takesKey: false, rights: ['operate', 'privacy'] },
   exportEvents: { method: 'get', path: '/admin/events', takesKey: false, rights: ['export'] },
   findExportCheckpoint: { method: 'get', path: '/admin/events/checkpoint', takesKey: false, rights: ['export'] },
   provePayment: { method: 'get', path: '/admin/payments/{id}/proof', takesKey: false, rights: ['export'] },

@@ -1065,7 +1065,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a job
-         * @description For administrators. A running job ends within seconds, and leaves nothing half done. A job that has ended stays as it is.
+         * @description For administrators. A running job ends within seconds, and leaves nothing half done. A job that has ended stays as it is. With the right privacy only erasures and their checks can be canceled.
          */
         post: operations["cancelJob"];
         delete?: never;

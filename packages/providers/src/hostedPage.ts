@@ -2,8 +2,7 @@
 import type { PaymentStatus } from '@paylog/domain/payments/payment'
 
 /** What a payer decides: to pay, now or ten seconds later, or not to. */
-export const payerDecisions = ['pay', 'later', 'decline'] as const
-export type PayerDecision = (typeof payerDecisions)[number]
+export type PayerDecision = 'pay' | 'later' | 'decline'
 
 /** An intent, as its provider knows it. Amounts are in minor units. */
 export type PageState = {

@@ -2,17 +2,19 @@
 // said, because sums could not be applied twice; the view computes the rest, by the same rules as the domain.
 import type { AttentionEntry } from '@paylog/domain/payments/attention'
 import type { DisputeStatus } from '@paylog/domain/payments/events'
-import { bigint, boolean, type Column, computed, entriesOf, nullable, textOf } from '../columns.ts'
+import { bigint, boolean, type Column, computed, entriesOf, latest, nullable, textOf } from '../columns.ts'
 
 /** A report of received money, as the domain's `Charge`. */
 export type ChargeReport = { readonly charge: string | null; readonly cents: number }
 
 export const moneyColumns = {
   /**
-   * Reports by the revision of the event, `last` the amount of the last success, and `others` if there is money that was not
-   * asked for, because only then the reports have to be combined.
+   * Reports by the revision of the event, and `others` if there is money that was not asked for, because only then the reports
+   * have to be combined.
    */
-  charge_reports: entriesOf<ChargeReport | number | true>(),
+  charge_reports: entriesOf<ChargeReport | true>(),
+  /** The amount of the last success. */
+  succeeded_cents: latest(nullable(bigint)),
   /** The succeeded amount by the id of the refund. */
   refunded_cents: entriesOf<number>(),
   /** By the id of the dispute. */
@@ -36,7 +38,7 @@ const combinedSql = `(
 
 const receivedSql = `case when charge_reports is null then 0
   when charge_reports ? 'others' then ${combinedSql}
-  else (charge_reports->>'last')::bigint end`
+  else succeeded_cents end`
 
 const refundedSql = `case when refunded_cents is null then 0
   else (select sum(value::bigint)::bigint from jsonb_each_text(refunded_cents)) end`

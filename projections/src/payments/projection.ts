@@ -152,8 +152,10 @@ const indexes = (table: string) => `
     with (gin_pending_list_limit = 512);
   create index if not exists ${table}_refunded on ${table} (created_at, id) where refunded_cents is not null;
   create index if not exists ${table}_disputed on ${table} (created_at, id) where dispute_statuses is not null;
-  -- Those that received money, for reports.
-  create index if not exists ${table}_by_completion on ${table} (completed_at) where charge_reports is not null;
+  -- For reports: what succeeded, from the index alone, and payments with money that was not asked for.
+  create index if not exists ${table}_by_success on ${table} (completed_at) include (provider_id, currency, succeeded_cents)
+    where succeeded_cents is not null;
+  create index if not exists ${table}_with_others on ${table} (completed_at) where charge_reports ? 'others';
   create index if not exists ${table}_with_attention on ${table} (created_at, id) where attention_entries is not null;`
 
 export const payments = defineProjection({
@@ -190,9 +192,9 @@ export const payments = defineProjection({
       patch: { ...report('processing')(event).patch, amount_capturable_cents: event.data.capturable_cents },
     }),
     PaymentSucceeded: (event) => {
-      const { provider_payment_id, received_cents: last } = event.data
-      const charge_reports = { ...chargeReport(event.revision, provider_payment_id, last), last }
-      return { patch: { ...report('succeeded')(event).patch, charge_reports } }
+      const { provider_payment_id, received_cents: succeeded_cents } = event.data
+      const charge_reports = chargeReport(event.revision, provider_payment_id, succeeded_cents)
+      return { patch: { ...report('succeeded')(event).patch, charge_reports, succeeded_cents } }
     },
     PaymentAttemptFailed: report('failed'),
     PaymentCanceled: report('canceled'),
@@ -237,6 +239,7 @@ function initiated({ data }: PaymentInitiated): PaymentRow {
     ...noSecrets,
     amount_capturable_cents: 0,
     charge_reports: null,
+    succeeded_cents: null,
     refunded_cents: null,
     dispute_statuses: null,
     attention_entries: null,

@@ -25,7 +25,14 @@ t.test('the times of a refund and the money of a dispute stay, in one batch and 
   const id = addPaymentTo(log, { total_cents: 100 })
   log.decide(id, (state) => recordStatus({ ...report(0), status: 'succeeded' }, state))
   const refund_id = '00000000-0000-4000-8000-000000000001'
-  const request = { occurred_at: at(1), refund_id, reason: 'other' as const, note: null, request_fingerprint: null, refund_limit_cents: null }
+  const request = {
+    occurred_at: at(1),
+    refund_id,
+    reason: 'other' as const,
+    note: null,
+    request_fingerprint: null,
+    refund_limit_cents: null,
+  }
   log.decide(id, (state) => requestRefund(request, state))
   const refund = { refund_id, provider_refund_id: 're_1' }
   log.decide(id, (state) => recordRefund({ ...report(2), ...refund, status: 'succeeded' }, state))

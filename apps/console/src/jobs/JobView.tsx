@@ -8,7 +8,7 @@ import type { Job } from '../api/apiTypes.ts'
 import { LogProgress } from '../parts/LogProgress.tsx'
 import { Notice } from '../parts/Notice.tsx'
 import { ErrorState, LoadingState } from '../parts/states.tsx'
-import { useMay } from '../session/rights.ts'
+import { useIdentity } from '../session/identity.ts'
 import { JobResult } from './JobResult.tsx'
 import { jobQuery } from './jobQueries.ts'
 import { jobNoun } from './jobTitle.ts'
@@ -57,7 +57,8 @@ function JobView({ job }: { readonly job: Job }) {
 
 function RunningJob({ job }: { readonly job: Job }) {
   const client = useQueryClient()
-  const may = useMay()
+  const { rights } = useIdentity()
+  const mayCancel = rights.includes('operate') || (job.kind === 'erase' && rights.includes('privacy'))
   const cancel = useAction({
     name: `cancel job ${job.id}`,
     effect: 'once',
@@ -71,7 +72,7 @@ function RunningJob({ job }: { readonly job: Job }) {
       <LogProgress label={step.replaceAll('_', ' ')} events={events} position={position} head={head} />
       <p className="hint">It runs in the process that serves the console, and continues when this page is closed.</p>
       <ActionOutcome action={cancel} success={null} />
-      {may('cancelJob') && (
+      {mayCancel && (
         <div>
           <Button size="xs" variant="default" loading={isCanceling} onClick={() => cancel.submit(undefined)}>
             Cancel the {jobNoun(job)}

@@ -1,4 +1,5 @@
 import type { Job } from '../api/apiTypes.ts'
+import { readModelName } from '../pages/system/readModels.ts'
 
 type Titled = Pick<Job, 'kind' | 'subject' | 'is_dry_run'>
 
@@ -17,9 +18,9 @@ export const jobNoun = ({ kind, is_dry_run }: Pick<Titled, 'kind' | 'is_dry_run'
 export function jobTitle({ kind, subject, is_dry_run }: Titled): string {
   switch (kind) {
     case 'rebuild':
-      return `Rebuild of ${subject}`
+      return `Rebuild of ${readModelName(subject)}`
     case 'verify':
-      return `Verification of ${subject}`
+      return `Verification of ${readModelName(subject)}`
     case 'backfill':
       return `${is_dry_run ? 'Check of a backfill' : 'Backfill'} of endpoint ${subject}`
     case 'erase':

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { actorName } from '@paylog/domain/actor'
 import { DomainError } from '@paylog/domain/errors'
 import { recordedId } from '@paylog/domain/fields'
+import { requireRight } from '@paylog/runtime/http/callers'
 import { audited } from '@paylog/runtime/http/guardRoutes'
 import { wholeList } from '@paylog/runtime/http/listFiles'
 import { dataResponse } from '@paylog/runtime/http/openApiSchemas'
@@ -18,7 +19,7 @@ export const jobResponse = (description: string) => dataResponse(Job, { descript
 const cancelSchema = {
   ...administratorSchema('system', 'cancelJob', 'Cancel a job', 'not_found'),
   description:
-    'For administrators. A running job ends within seconds, and leaves nothing half done. A job that has ended stays as it is.',
+    'For administrators. A running job ends within seconds, and leaves nothing half done. A job that has ended stays as it is. With the right privacy only erasures and their checks can be canceled.',
   params: JobParams,
   response: { 200: jobResponse('The job, which may still be running') },
 }
@@ -58,13 +59,14 @@ export function jobRoutes({ jobs }: Pick<OperatorDependencies, 'jobs'>): Fastify
       },
       async ({ params: { id } }) => ({ success: true as const, data: await found(id, jobs.get) }),
     )
-    const cancel = audited(cancelSchema, 'cancel_job', async ({ params }) => {
+    const cancel = audited(cancelSchema, 'cancel_job', async ({ params, actor }) => {
       const { id, kind, subject } = await found(params.id, jobs.get)
+      if (kind !== 'erase') requireRight(actor, 'operate')
       return { target: { kind: 'job', id }, details: { kind, subject } }
     })
     http.post(
       '/admin/jobs/:id/cancel',
-      { config: { right: 'operate', audited: cancel }, schema: cancelSchema },
+      { config: { right: ['operate', 'privacy'], audited: cancel }, schema: cancelSchema },
       async ({ params, actor, log }) => {
         const job = await found(params.id, jobs.cancel)
         log.info(

@@ -172,3 +172,15 @@ t.test('an unknown person is 404, and a request that does not name one person is
   ])
     t.match((await post(path, body)).json(), { error: { code: 'invalid_request' } }, JSON.stringify(body))
 })
+
+t.test('with the right privacy erasures can be canceled, and no other job', async (t) => {
+  const officer = { 'x-session-id': 'demo-privacy-session' }
+  const cancel = (id: string) => post(`/admin/jobs/${id}/cancel`, undefined, officer)
+  const started = (await post(path, { guest_email, dry_run: true }, officer)).json().data
+  t.equal((await cancel(started.id)).statusCode, 200)
+  await ended(started.id)
+  const verification = (await post('/admin/projections/disputes/verify')).json().data
+  const refused = await cancel(verification.id)
+  t.match([refused.statusCode, refused.json().error.details], [403, { right: 'operate' }])
+  await ended(verification.id)
+})

@@ -1,4 +1,4 @@
-// GET / in local mode and in the small trial: what runs, where to go, and a first payment.
+// GET / in local mode and in the trials: what runs, where to go, and a first payment.
 import { stat } from 'node:fs/promises'
 import { enabledProviders, liveProviders, type ProviderConfig } from '@paylog/commands/provider-calls/enabledProviders'
 import { demoConsoleFragment, demoGuestTokens, demoSessions } from '@paylog/identity/sandboxIdentity'
@@ -140,5 +140,5 @@ function parts({ system, isConsoleBuilt, providers }: Shown): readonly Html[] {
 const isOk = (state: unknown) => typeof state === 'object' && state !== null && 'ok' in state && state.ok === true
 
 const part = (name: string, look: string, state: string, remark: string) =>
-  html`<li><b>${name}</b><span class="badge ${look}">${state}</span><small>${remark}</small></li>
+  html`<li><b>${name}</b> <span class="badge ${look}">${state}</span> <small>${remark}</small></li>
 `

@@ -13,7 +13,7 @@ export type Opened = {
   readonly path: string
 }
 
-/** Whether the page has to load itself again, because the payment does not stay as it is. */
+/** After which the page of a payment that does not stay as it is loads itself again. */
 const refreshSeconds = 2
 
 /** The payment, and what its payer may do or what has become of it. */
@@ -31,7 +31,7 @@ function payablePage(opened: Opened): Page {
     state.status === 'failed' ? declined : null,
     facts(opened),
     form(opened, [
-      choice('pay', `Pay`, payHint(opened), 'primary'),
+      choice('pay', 'Pay', payHint(opened), 'primary'),
       choice('ask', 'Ask me first', 'A second page asks you to approve, as a bank does.'),
       choice('later', 'Pay later', 'It is processed, and settles after ten seconds.'),
       choice('decline', 'Decline', 'The card is declined. The payment fails, and can be tried again.'),
@@ -146,8 +146,9 @@ const form = (
 ${choices}
 </form>`
 
-const choice = (action: string, name: string, hint: string, look = '') =>
-  html`<div class="choice"><button class="${look}" name="action" value="${action}" aria-describedby="about-${action}">${name}</button><small id="about-${action}">${hint}</small></div>
+const choice = (action: string, name: string, hint: string, look = 'plain') =>
+  html`<div class="choice"><button class="${look}" name="action" value="${action}" aria-describedby="about-${action}">${name}</button>
+<small id="about-${action}">${hint}</small></div>
 `
 
 /** Its forms lead to where the payment's own addresses are, and nowhere else. */

@@ -16,7 +16,11 @@ type NewPayment = RepeatableRequest & {
   readonly checkBody: () => void
 }
 
-/** The command of a request that is valid, and the saved method that it names. */
+/**
+ * The command of a request, and the saved method that it names.
+ * @throws DomainError for a request that is not valid: the errors of `initiatePaymentCommand`, `enabledProvider`,
+ *   `requireCaptureMethod`, `checkAmount` and `chosenMethod`
+ */
 export async function draftPayment(
   workflow: Workflow,
   options: PaymentOptions,

@@ -56,6 +56,9 @@ t.test('a partly configured provider is a configuration error that names every m
   t.same(credentialProblems(config({ SANDBOX_PROVIDER: 'true' })), [
     'SANDBOX_WEBHOOK_SECRET is required when SANDBOX_PROVIDER is true',
   ])
+  t.same(credentialProblems(config({ ...sandbox, SANDBOX_PAGE_URL: 'https://pay.example.com' })), [
+    'SANDBOX_DATABASE_URL is required when SANDBOX_PAGE_URL is set',
+  ])
   const several = {
     STRIPE_SECRET_KEY: 'sk_test_x',
     PAYPAL_API_BASE: 'https://api-m.sandbox.paypal.com',

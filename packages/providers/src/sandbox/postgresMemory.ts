@@ -82,7 +82,7 @@ export function createPostgresMemory(options: {
           return intent
         }),
       ),
-    due: () => withTables(() => inTransaction(pool, outbox.claim)),
+    due: () => withTables(() => outbox.claim(pool)),
     delivered: (id) => withTables(() => outbox.remove(pool, id)),
     close: () => pool.end(),
   }

@@ -26,12 +26,11 @@ export const outbox = {
 
   /** Drops what no longer applies or was never accepted, then claims the next notification of each intent. */
   async claim(client: Connection): Promise<readonly { readonly id: string; readonly body: string }[]> {
-    await client.query(
-      `delete from sandbox.notifications due using sandbox.intents known
-       where known.provider_intent_id = due.provider_intent_id and ${isNext} and not ${applies}`,
-    )
     const { rows } = await client.query<{ id: string; body: string }>(
-      `update sandbox.notifications set due_at = now() + make_interval(secs => $1)
+      `with dropped as (
+         delete from sandbox.notifications due using sandbox.intents known
+         where known.provider_intent_id = due.provider_intent_id and ${isNext} and not ${applies})
+       update sandbox.notifications set due_at = now() + make_interval(secs => $1)
        where id in (
          select due.id from sandbox.notifications due join sandbox.intents known using (provider_intent_id)
          where ${isNext} and ${applies} order by due.id limit $2 for update of due skip locked)

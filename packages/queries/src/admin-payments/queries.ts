@@ -15,7 +15,7 @@ import { reportedIn } from '../reports/reportedIn.ts'
 import { idBeginning, searchedAmount } from './searched.ts'
 
 /** A payment in the administrators' list. */
-export const AnyListedPayment = Type.Interface(
+const AnyListedPayment = Type.Interface(
   [Type.Omit(ListedPayment, ['payment_method'])],
   {
     dispute_status: Nullable(DisputeStatus),

@@ -10,7 +10,7 @@ import type { Item } from '../readModels.ts'
 import { reportedIn } from '../reports/reportedIn.ts'
 
 /** A refund in the administrators' list. */
-export const AnyListedRefund = Type.Interface(
+const AnyListedRefund = Type.Interface(
   [RefundResource],
   {
     provider_id: Type.String(),

@@ -86,6 +86,24 @@ function matchingRows(list: Described, given: Given<Values>) {
   return rows.selectFrom(tableOf(list)).where(allOf([owned, ofGuest, ...filtered]))
 }
 
+/** The whole rows of a page. */
+function pageOf(list: Described, given: Given<PageValues>, { column, holds, direction }: Sorted) {
+  const { limit, offset, afterValue, afterId } = given
+  const key = sql.ref(`item.${column}`)
+  const comparison = sql.raw(direction === 'asc' ? '>' : '<')
+  const page = matchingRows(list, given)
+    .$if(afterId !== undefined, (all) =>
+      all.where(sql<SqlBool>`(${key}, item.id) ${comparison} (${afterValue}, ${afterId})`),
+    )
+    .orderBy(given.isSorted ? sql`${key} ${sql.raw(withoutIndex[holds])}` : key, direction)
+    .orderBy('item.id', direction)
+    .limit(limit)
+    .$if(offset !== undefined, (all) => all.offset(offset ?? 0))
+  if (list.readBy !== undefined) return page.selectAll()
+  // Finds the ids first, from an index alone, without reading the rows that are skipped.
+  return rows.selectFrom(tableOf(list)).selectAll().where('item.id', 'in', page.select('item.id'))
+}
+
 function queriesOf(list: Described) {
   const { item, readBy, computed } = list
   // Plans for any value are good for the rows of one owner only.
@@ -102,31 +120,13 @@ function queriesOf(list: Described) {
     sql.ref(`item.${column}`).as('position'),
   ]
 
-  /** The whole rows of a page. */
-  function pageOf(given: Given<PageValues>, { column, holds, direction }: Sorted) {
-    const { limit, offset, afterValue, afterId } = given
-    const key = sql.ref(`item.${column}`)
-    const comparison = sql.raw(direction === 'asc' ? '>' : '<')
-    const page = matching(given)
-      .$if(afterId !== undefined, (all) =>
-        all.where(sql<SqlBool>`(${key}, item.id) ${comparison} (${afterValue}, ${afterId})`),
-      )
-      .orderBy(given.isSorted ? sql`${key} ${sql.raw(withoutIndex[holds])}` : key, direction)
-      .orderBy('item.id', direction)
-      .limit(limit)
-      .$if(offset !== undefined, (all) => all.offset(offset ?? 0))
-    if (readBy !== undefined) return page.selectAll()
-    // Finds the ids first, from an index alone, without reading the rows that are skipped.
-    return rows.selectFrom(tableOf(list)).selectAll().where('item.id', 'in', page.select('item.id'))
-  }
-
   return {
     /** A page, and how many rows there are in all. The count is a separate row, so a page past the end still has the total. */
     page: defineQuery((given: Given<PageValues>, order: Sorted) => {
       const counted = matching(given).select(({ fn }) => fn.countAll<number>().as('total'))
       return rows
         .selectFrom(counted.as('counted'))
-        .leftJoin(pageOf(given, order).as('item'), (join) => join.onTrue())
+        .leftJoin(pageOf(list, given, order).as('item'), (join) => join.onTrue())
         .select(['counted.total', ...listed(given, order)])
         .orderBy(sql.ref(`item.${order.column}`), order.direction)
         .orderBy('item.id', order.direction)
@@ -137,7 +137,7 @@ function queriesOf(list: Described) {
     after: defineQuery(
       (given: Given<PageValues>, order: Sorted) =>
         rows
-          .selectFrom(pageOf(given, order).as('item'))
+          .selectFrom(pageOf(list, given, order).as('item'))
           .select(listed(given, order))
           .orderBy(sql.ref(`item.${order.column}`), order.direction)
           .orderBy('item.id', order.direction)

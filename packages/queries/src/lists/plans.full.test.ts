@@ -74,7 +74,12 @@ const queries: [name: string, run: (db: Queryable) => Promise<unknown>, indexes:
   [
     'a report',
     (db) => getReport(db, { from: new Date(0), to: new Date(1) }),
-    [/payments_v1_by_completion/, /refunds_v1_by_success/, /refunds_v1_by_return/],
+    [
+      /Index Only Scan using payments_v1_by_success/,
+      /payments_v1_with_others/,
+      /refunds_v1_by_success/,
+      /refunds_v1_by_return/,
+    ],
   ],
   [
     'disputes with a status after a position',

@@ -1,7 +1,7 @@
 // The report of a period: what was received, refunded and disputed, by provider and currency.
 import { fieldsOf } from '@paylog/domain/fields'
 import { defineQuery, type Given, type Queryable } from '@paylog/runtime/postgres/runQuery'
-import { type Expression, sql } from 'kysely'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { readModels } from '../readModels.ts'
 import { disputeMovements, mayHaveMoved } from './reportedIn.ts'
@@ -52,6 +52,8 @@ const ours = (cents: bigint): Sides => ({ ...unknown, ours: cents })
 /** What our log knows. Of the others there is nothing in it: fees, payouts and conversions are the provider's. */
 type OwnMoney = Extract<Money, 'gross_cents' | 'refunds_cents' | 'disputes_cents'>
 
+const none = sql.lit(0).as('payments')
+
 const sums = defineQuery(
   (given: Given<ReportPeriod>) => {
     const from = sql<string>`${given.from}::timestamptz`
@@ -61,30 +63,31 @@ const sums = defineQuery(
     const refundsAt = (time: 'succeeded_at' | 'returned_at') =>
       readModels
         .selectFrom('read_models.refunds')
-        .select(['provider_id', 'currency', sql.lit<OwnMoney>('refunds_cents').as('what'), sql.lit(0).as('payments')])
+        .select(['provider_id', 'currency', sql.lit<OwnMoney>('refunds_cents').as('what'), none])
         .select(sumOf(time === 'succeeded_at' ? sql`-amount_cents` : sql`amount_cents`).as('cents'))
         .where(time, '>=', from)
         .where(time, '<', to)
         .groupBy(['provider_id', 'currency'])
-    return (
-      readModels
-        // The first condition is that of an index. A payment that was canceled may have received money, too.
-        .selectFrom('read_models.payments')
-        .where('charge_reports', 'is not', null)
-        .where('completed_at', '>=', from)
-        .where('completed_at', '<', to)
-        .groupBy(['provider_id', 'currency'])
-        .select(['provider_id', 'currency', sql.lit<OwnMoney>('gross_cents').as('what')])
-        .select(({ fn }) => fn.countAll<number>().filterWhere('status', '=', sql.lit('succeeded')).as('payments'))
-        .select(sumOf(sql`amount_received_cents`).as('cents'))
-        .unionAll(refundsAt('succeeded_at'))
-        .unionAll(refundsAt('returned_at'))
-        .unionAll(
-          disputesIn(from, to).select(
-            sumOf(sql`case when is_taken then -amount_cents else amount_cents end`).as('cents'),
-          ),
-        )
-    )
+    const payments = readModels
+      .selectFrom('read_models.payments')
+      .where('completed_at', '>=', from)
+      .where('completed_at', '<', to)
+      .groupBy(['provider_id', 'currency'])
+      .select(['provider_id', 'currency', sql.lit<OwnMoney>('gross_cents').as('what')])
+    return payments
+      .where('succeeded_cents', 'is not', null)
+      .select(({ fn }) => [fn.countAll<number>().as('payments'), sumOf(sql`succeeded_cents`).as('cents')])
+      .unionAll(
+        // What else was received, for a payment that succeeded or was canceled.
+        payments
+          .where(sql<SqlBool>`charge_reports ? 'others'`)
+          .select([none, sumOf(sql`amount_received_cents - coalesce(succeeded_cents, 0)`).as('cents')]),
+      )
+      .unionAll(refundsAt('succeeded_at'))
+      .unionAll(refundsAt('returned_at'))
+      .unionAll(
+        disputesIn(from, to).select(sumOf(sql`case when is_taken then -amount_cents else amount_cents end`).as('cents')),
+      )
   },
   { customPlan: true },
 )
@@ -98,7 +101,7 @@ const disputesIn = (from: Expression<string>, to: Expression<string>) =>
     .where('moved.at', '>=', from)
     .where('moved.at', '<', to)
     .groupBy(['provider_id', 'currency'])
-    .select(['provider_id', 'currency', sql.lit<OwnMoney>('disputes_cents').as('what'), sql.lit(0).as('payments')])
+    .select(['provider_id', 'currency', sql.lit<OwnMoney>('disputes_cents').as('what'), none])
 
 /** In the order of provider and currency, without those of which nothing is known in the period. */
 export async function getReport(

@@ -165,7 +165,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /admin/projections/{name}/verify': { access: operate, status: 404 },
   'GET /admin/jobs': { access: read, status: 200 },
   'GET /admin/jobs/{id}': { access: read, status: 404 },
-  'POST /admin/jobs/{id}/cancel': { access: operate, status: 404 },
+  'POST /admin/jobs/{id}/cancel': { access: ['operate', 'privacy'], status: 404 },
   'POST /webhooks/test': { access: 'session', body: testBody, mayNotBeEmpty: true },
   'POST /webhooks/external/simulate': { access: 'session', body: simulated, mayNotBeEmpty: true },
   'GET /webhooks/logs': { access: 'session', list: 'log', everybodys: 'read' },

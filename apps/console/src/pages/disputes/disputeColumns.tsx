@@ -4,7 +4,7 @@ import { providerName } from '../../format/providerTexts.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
 import { Money } from '../../parts/Money.tsx'
-import { Dash, Time } from '../../parts/Time.tsx'
+import { Time } from '../../parts/Time.tsx'
 import { evidenceUrgency } from './evidence.ts'
 
 export const disputeColumns: readonly Column<Dispute>[] = [
@@ -26,22 +26,34 @@ export const disputeColumns: readonly Column<Dispute>[] = [
   },
   { header: 'Status', isShort: true, narrow: 'detail', cell: ({ status }) => <Badge text={status} /> },
   { header: 'Evidence', narrow: 'detail', cell: (dispute) => <Evidence dispute={dispute} /> },
-  { header: 'Opened', cell: ({ created_at }) => <Time value={created_at} /> },
   {
-    header: 'Money taken',
-    cell: ({ taken_at }) => <Time value={taken_at} />,
-    note: ({ given_back_at }) =>
-      given_back_at !== null && (
-        <>
-          given back <Time value={given_back_at} />
-        </>
-      ),
+    header: 'Opened',
+    cell: ({ created_at }) => <Time value={created_at} />,
+    note: (dispute) => <Moved dispute={dispute} />,
   },
 ]
 
+/** Mostly the money is taken at once. An inquiry takes none, and what was taken may come back. */
+function Moved({ dispute: { created_at, taken_at, given_back_at } }: { readonly dispute: Dispute }) {
+  return (
+    <>
+      {taken_at !== null && taken_at !== created_at && (
+        <div>
+          money taken <Time value={taken_at} />
+        </div>
+      )}
+      {given_back_at !== null && (
+        <div>
+          money given back <Time value={given_back_at} />
+        </div>
+      )}
+    </>
+  )
+}
+
 function Evidence({ dispute }: { readonly dispute: Dispute }) {
   const urgency = evidenceUrgency(dispute, Date.now())
-  if (urgency === null) return dispute.status === 'open' ? <span className="hint">no time named</span> : <Dash />
+  if (urgency === null) return dispute.status === 'open' && <span className="hint">no time named</span>
   return (
     <>
       <Badge text={urgency.text} tone={urgency.tone} />

@@ -14,7 +14,8 @@ import { Dash, Time } from '../../parts/Time.tsx'
 import { useMay } from '../../session/rights.ts'
 import { erasedBody } from '../webhooks/DeliveryRequest.tsx'
 import { DeliveryBadges } from '../webhooks/deliveryColumns.tsx'
-import { useEndpointNames } from '../webhooks/endpointNames.ts'
+import { useEndpointName, useEndpoints } from '../webhooks/endpointName.ts'
+import { failureText } from '../webhooks/failureText.ts'
 import { RedeliverDialog } from '../webhooks/RedeliverDialog.tsx'
 
 export function DeliveryRow({ delivery }: { readonly delivery: Delivery }) {
@@ -22,7 +23,8 @@ export function DeliveryRow({ delivery }: { readonly delivery: Delivery }) {
   const [isAsking, setAsking] = useState(false)
   const id = useId()
   const may = useMay()
-  const { name, url } = useEndpointNames()(delivery.endpoint)
+  const name = useEndpointName()(delivery.endpoint)
+  const { url = null } = useEndpoints()(delivery.endpoint) ?? {}
   const canResend = may('redeliverWebhook') && (delivery.status === 'failed' || delivery.status === 'succeeded')
   return (
     <li>
@@ -40,7 +42,13 @@ export function DeliveryRow({ delivery }: { readonly delivery: Delivery }) {
             <DeliveryBadges delivery={delivery} />
           </div>
           <p className="hint">{outcomeText(delivery)}</p>
-          {url !== null && <p className="hint wrap">{url}</p>}
+          {url !== null && (
+            <p className="hint wrap">
+              <Link to="/webhooks/endpoints/$id" params={{ id: delivery.endpoint }} className="rowLink">
+                {url}
+              </Link>
+            </p>
+          )}
         </div>
         {canResend && (
           <Button size="compact-xs" variant="default" onClick={() => setAsking(true)}>
@@ -60,8 +68,8 @@ export function DeliveryRow({ delivery }: { readonly delivery: Delivery }) {
 function outcomeText({ attempts, last_http_status, last_error }: Delivery): string {
   if (attempts === 0) return 'Not sent yet'
   const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`
-  if (last_http_status !== null) return `${tries}, last response HTTP ${last_http_status}`
-  return last_error === null ? tries : `${tries}, ${last_error.replaceAll('_', ' ')}`
+  if (last_error !== null) return `${tries}, the last one with ${failureText(last_error, last_http_status)}`
+  return last_http_status === null ? tries : `${tries}, HTTP ${last_http_status}`
 }
 
 function DeliveryDetails({ id }: { readonly id: string }) {
@@ -100,7 +108,7 @@ const attemptColumns: readonly Column<DeliveryTry>[] = [
     narrow: 'figure',
     cell: ({ http_status, error }) => (
       <Badge
-        text={http_status === null ? (error ?? 'no response') : `HTTP ${http_status}`}
+        text={error === null ? `HTTP ${http_status}` : failureText(error, http_status)}
         tone={error === null ? 'good' : 'bad'}
       />
     ),

@@ -1,5 +1,6 @@
 // The columns of a list of payments.
 import type { ListedPayment } from '../../api/apiTypes.ts'
+import { providerName } from '../../format/providerTexts.ts'
 import { Badge } from '../../parts/Badge.tsx'
 import { CustomerLink } from '../../parts/CustomerLink.tsx'
 import type { Column } from '../../parts/DataTable.tsx'
@@ -11,7 +12,7 @@ export const paymentColumns: readonly Column<ListedPayment>[] = [
     header: 'Payment',
     narrow: 'title',
     cell: (payment) => <span className="clamped">{paymentTitle(payment)}</span>,
-    note: ({ reference_code, provider_id }) => [provider_id, reference_code].filter(Boolean).join(' · '),
+    note: ({ reference_code, provider_id }) => [providerName(provider_id), reference_code].filter(Boolean).join(' · '),
   },
   {
     header: 'Payer',

@@ -27,11 +27,7 @@ export function ErasuresPanel() {
     refetchInterval: pollMs,
   })
   return (
-    <Panel
-      title="Erasures"
-      isFlush
-      actions={<CsvButton operation="listErasures" meta={totalOf(query.data)} />}
-    >
+    <Panel title="Erasures" isFlush actions={<CsvButton operation="listErasures" meta={totalOf(query.data)} />}>
       <QueryTable
         what="erasures"
         query={query}

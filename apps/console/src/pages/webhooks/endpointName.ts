@@ -11,11 +11,17 @@ export function endpointName({ endpoint, name, url }: Pick<EndpointReport, 'endp
   return name ?? (url === null ? `endpoint ${endpoint}` : placeOf(url))
 }
 
+/** @returns an endpoint by its id; undefined before the endpoints are known, and for one that is gone */
+export function useEndpoints(): (id: string) => EndpointReport | undefined {
+  const { data } = useQuery(endpointsQuery)
+  return (id) => data?.data.find((each) => each.endpoint === id)
+}
+
 /** @returns the name of an endpoint by its id, also before the endpoints are known */
 export function useEndpointName(): (id: string) => string {
-  const { data } = useQuery(endpointsQuery)
+  const endpointOf = useEndpoints()
   return (id) => {
-    const endpoint = data?.data.find((each) => each.endpoint === id)
+    const endpoint = endpointOf(id)
     return endpoint === undefined ? `endpoint ${id}` : endpointName(endpoint)
   }
 }

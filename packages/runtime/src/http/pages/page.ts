@@ -65,11 +65,11 @@ ${body}
 `.html
 }
 
-/**
- * In this scope (plugin) forms of our own pages are read, as objects of texts, and errors are pages too.
- * @param maxFormBytes the size of a form
- */
-export function servePages(scope: FastifyInstance, maxFormBytes = 4_096): void {
+/** Ours have a few short fields. */
+const maxFormBytes = 16 * 1024
+
+/** In this scope (plugin) forms of our own pages are read, as objects of texts, and errors are pages too. */
+export function servePages(scope: FastifyInstance): void {
   scope.addContentTypeParser(
     'application/x-www-form-urlencoded',
     async (request: FastifyRequest, payload: IncomingMessage) => {
