@@ -42,7 +42,7 @@ export function startLedger(target: Target): Ledger {
       if (answer?.status === status && isEnough(answer)) return answer
       if (answer !== undefined) last = `${answer.status} ${answer.text.slice(0, 300)}`
       // Only what says that the outcome is open, or that nothing was done, may be repeated.
-      if (answer !== undefined && answer.status >= 400 && answer.status < 500 && ![409, 429].includes(answer.status))
+      if (answer !== undefined && answer.status < 500 && ![status, 409, 429].includes(answer.status))
         throw new Error(`refused: ${last}`)
       await pause(retryMs)
     }
